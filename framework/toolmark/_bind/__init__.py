@@ -1,0 +1,1 @@
+"""The binder: definitions and their Python to one immutable registry."""

@@ -1,0 +1,1 @@
+"""The one door: every call is validated, judged, run and told of here."""

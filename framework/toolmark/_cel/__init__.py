@@ -1,0 +1,1 @@
+"""Expressions: CEL compiled, checked against types, and evaluated within bounds."""

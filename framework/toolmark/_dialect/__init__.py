@@ -1,0 +1,1 @@
+"""Models' replies to calls, and results back, one file a dialect."""

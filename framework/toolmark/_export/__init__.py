@@ -1,0 +1,1 @@
+"""Specs to what other programs read, one file a target."""

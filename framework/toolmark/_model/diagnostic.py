@@ -1,0 +1,67 @@
+"""What a reader of a definition has to say to its author, as a value."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from toolmark._model.source import Span
+
+
+class Severity(StrEnum):
+    """How much a diagnostic costs: an error keeps the definition from loading."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    HINT = "hint"
+
+
+class Edit(NamedTuple):
+    """Replace a stretch of a file by `text`; lines and columns from 1, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class Diagnostic(NamedTuple):
+    """One finding: what, where, what it costs, what to do (interface.md, "Command line")."""
+
+    span: Span
+    code: str
+    """A kebab-case word of `Code`; the interface, while the message's words are not."""
+    severity: Severity
+    message: str
+    help: str = ""
+    fix: tuple[Edit, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON of interface.md."""
+        span = self.span
+        return {
+            "path": span.path,
+            "line": span.line,
+            "column": span.column,
+            "end_line": span.end_line,
+            "end_column": span.end_column,
+            "code": str(self.code),
+            "severity": str(self.severity),
+            "message": self.message,
+            "help": self.help or None,
+            "fix": [edit._asdict() for edit in self.fix],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Diagnostic":
+        """Read what `to_dict` wrote."""
+        span = Span(
+            data["path"], data["line"], data["column"], data["end_line"], data["end_column"]
+        )
+        fix = tuple(Edit(**edit) for edit in data["fix"])
+        severity = Severity(data["severity"])
+        return cls(span, data["code"], severity, data["message"], data["help"] or "", fix)
+
+    def __str__(self) -> str:
+        text = f"{self.span}: {self.severity}[{self.code}] {self.message}"
+        return f"{text}\nhelp: {self.help}" if self.help else text

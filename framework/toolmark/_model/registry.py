@@ -1,0 +1,92 @@
+"""A snapshot of everything that can be called; never changed, only replaced."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeVar
+
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+Mode = Literal["async", "sync", "inline", "stream"]
+"""How a function is run: awaited, in a worker thread, in the loop, or as an async generator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """The Python behind a tool or a skill, and how arguments reach its parameters."""
+
+    target: str
+    """`tools_md/appointment/book_appointment.py:book_appointment`."""
+    hash: str
+    """Hex sha256 of the bytes that were compiled."""
+    function: Callable[..., Any]
+    mode: Mode
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The document's name of a parameter to Python's, where they differ (camelCase)."""
+    converters: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """The document's name of a parameter to what makes the annotated type of JSON."""
+    context: str | None = None
+    """The keyword that takes the Context."""
+    resources: Mapping[str, type] = field(default_factory=dict)
+    """Keywords that take a resource, by the type that is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Where an implementation is; loaded on first use."""
+
+    kind: Literal["sibling", "entry_point", "none"]
+    target: str = ""
+    load: Callable[[], Implementation] | None = None
+    """Gives the implementation or raises ImplementationError, which says what is wrong."""
+
+
+NOT_IMPLEMENTED = Binding("none")
+
+
+Spec = TypeVar("Spec", ToolSpec, SkillSpec)
+
+
+class Bound(Generic[Spec]):
+    """A spec and its Python; the spec may be decoded on first use."""
+
+    __slots__ = ("_decode", "_spec", "binding", "diagnostics", "name", "stale")
+
+    def __init__(
+        self,
+        name: str,
+        spec: Spec | Callable[[], Spec],
+        binding: Binding = NOT_IMPLEMENTED,
+        *,
+        diagnostics: tuple[Diagnostic, ...] = (),
+        stale: bool = False,
+    ) -> None:
+        self.name = name
+        self.binding = binding
+        self.diagnostics = diagnostics
+        self.stale = stale
+        self._decode = spec if callable(spec) else None
+        self._spec = None if callable(spec) else spec
+
+    @property
+    def spec(self) -> Spec:
+        """What the file says."""
+        if self._spec is None and self._decode is not None:
+            self._spec = self._decode()
+        assert self._spec is not None
+        return self._spec
+
+
+BoundTool = Bound[ToolSpec]
+BoundSkill = Bound[SkillSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """One immutable snapshot; a change makes a new one."""
+
+    tools: Mapping[str, Bound[ToolSpec]] = MappingProxyType({})
+    skills: Mapping[str, Bound[SkillSpec]] = MappingProxyType({})
+    diagnostics: tuple[Diagnostic, ...] = ()

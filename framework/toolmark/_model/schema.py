@@ -1,0 +1,130 @@
+"""What values a parameter, a field or a result may take."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+JsonType = Literal["string", "number", "integer", "boolean", "object", "array", "null"]
+JSON_TYPES: tuple[JsonType, ...] = (
+    "string",
+    "number",
+    "integer",
+    "boolean",
+    "object",
+    "array",
+    "null",
+)
+
+
+class Noun(BaseModel):
+    """A frozen value whose fields are closed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Schema(Noun):
+    """The shape of one value: format.md, "Parameter fields"."""
+
+    types: tuple[JsonType, ...] = ()
+    """Any of these; empty allows anything."""
+    description: str = ""
+    enum: tuple[JsonValue, ...] | None = None
+    has_default: bool = False
+    default: JsonValue = None
+    items: "Schema | None" = None
+    properties: "tuple[Parameter, ...] | None" = None
+    """The fields of an object, which is then closed; None leaves it open."""
+    values: "Schema | None" = None
+    """What every value of an open object must be (`dict[str, int]`)."""
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    min_length: int | None = None
+    """In code points."""
+    max_length: int | None = None
+    pattern: str | None = None
+    """RE2, matched against the whole string."""
+    format: str | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    unique: bool = False
+    unit: str | None = None
+    has_example: bool = False
+    example: JsonValue = None
+    sensitive: bool = False
+    """Redacted in logs, spans and records."""
+    verbatim: bool = False
+    """Must be words of the user's own messages."""
+
+    @cached_property
+    def json_schema(self) -> dict[str, Any]:
+        """Give JSON Schema 2020-12; what it has no word for stands under `x-` keys."""
+        return _json_schema(self)
+
+
+class Parameter(Noun):
+    """A named value of a tool, a skill or an object."""
+
+    name: str
+    """As the author wrote it."""
+    shape: Schema
+    required: bool = False
+
+
+def object_schema(
+    parameters: tuple[Parameter, ...], *, open_: bool = False
+) -> dict[str, Any]:
+    """Give the JSON Schema of an object with these fields, closed unless `open_`."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {p.name: p.shape.json_schema for p in parameters},
+    }
+    if required := [p.name for p in parameters if p.required]:
+        schema["required"] = required
+    if not open_:
+        schema["additionalProperties"] = False
+    return schema
+
+
+_KEYWORDS: Mapping[str, str] = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+    "format": "format",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "unit": "x-unit",
+}
+
+
+def _json_schema(shape: Schema) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    if shape.types:
+        schema["type"] = shape.types[0] if len(shape.types) == 1 else list(shape.types)
+    if shape.description:
+        schema["description"] = shape.description
+    if shape.enum is not None:
+        schema["enum"] = list(shape.enum)
+    if shape.has_default:
+        schema["default"] = shape.default
+    if shape.items is not None:
+        schema["items"] = shape.items.json_schema
+    if shape.properties is not None:
+        schema |= {k: v for k, v in object_schema(shape.properties).items() if k != "type"}
+    if shape.values is not None:
+        schema["additionalProperties"] = shape.values.json_schema
+    for field, keyword in _KEYWORDS.items():
+        if (value := getattr(shape, field)) is not None:
+            schema[keyword] = value
+    if shape.unique:
+        schema["uniqueItems"] = True
+    if shape.has_example:
+        schema["examples"] = [shape.example]
+    if shape.sensitive:
+        schema["x-sensitive"] = True
+    if shape.verbatim:
+        schema["x-verbatim"] = True
+    return schema

@@ -1,0 +1,1 @@
+"""The project's settings: command line over TOOLMARK_* over file over default."""

@@ -1,0 +1,1 @@
+"""What a plugin may provide: the hookspecs and the markers."""

@@ -1,0 +1,59 @@
+# What a person does with this project by hand; `make` alone lists it.
+# Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check install bench lock docs clean
+MAKEFLAGS += --no-builtin-rules
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PACKAGES := $(wildcard plugins/*/pyproject.toml)
+
+# A name on the path may be a stub that runs nothing, so each candidate is asked for its version.
+FIND_PYTHON := for p in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; \
+	done
+
+help:  ## list these commands
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+
+demo: $(STAMP)  ## the main job, from markdown to result, on the dental clinic
+	@$(BIN)/python demo/main_job.py
+
+test: $(STAMP)  ## everything: units, properties, golden files, documents, the house
+	@$(BIN)/python -m pytest -n auto --dist worksteal
+
+check: $(STAMP)  ## format, lint, types, storeys
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+install: $(STAMP)  ## make .venv and install what constraints.txt locks
+
+bench: $(STAMP)  ## the figures of the README, as ratios within one run
+	@$(BIN)/python -m pytest tests/benchmarks -m bench -s -n 0
+
+docs: $(STAMP)  ## write the generated pages of docs/reference anew
+	@$(BIN)/python docs/generate.py
+
+lock: $(STAMP)  ## resolve the dependencies anew into constraints.txt
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-annotate --no-emit-index-url --quiet -o constraints.txt
+
+clean:  ## remove what the other commands made
+	rm -rf $(VENV) .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
+
+$(STAMP): constraints.txt pyproject.toml $(PACKAGES)
+	@$(BIN)/python -c '' 2>/dev/null || { \
+		python=$$($(FIND_PYTHON)); \
+		test -n "$$python" || { echo "Toolmark needs Python 3.11 or later, and none is on the PATH: install it (Debian: apt-get install python3 python3-venv), or say where it is: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }; \
+		"$$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "$$python cannot make a virtual environment: install its venv package (Debian: apt-get install python3-venv), then run make again" >&2; exit 1; }; \
+		echo "Making $(VENV) with $$("$$python" --version)"; \
+		"$$python" -m venv --clear $(VENV); }
+	@echo "Installing the locked dependencies"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . $(foreach p,$(PACKAGES),-e $(dir $(p)))
+	@touch $@

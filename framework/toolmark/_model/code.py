@@ -1,0 +1,78 @@
+"""Every diagnostic's code, with what it means and what to do."""
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """The interface of a diagnostic; its message's words may change, its code does not."""
+
+    says: str
+
+    def __new__(cls, word: str, says: str) -> "Code":
+        """Make a member of the word and its sentence."""
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.says = says
+        return member
+
+    # The file
+    NOT_UTF8 = "not-utf8", "The file is not UTF-8. Save it as UTF-8."
+    FILE_TOO_LARGE = "file-too-large", "The file is over 64 KiB. Split it, or move prose away."
+    UNREADABLE_FILE = "unreadable-file", "The file can't be opened; nothing of it was read."
+    OUTSIDE_ROOT = "outside-root", "A link leads out of the folder of definitions: not followed."
+    EMPTY_FILE = "empty-file", "The file holds nothing."
+    NESTED_TOO_DEEP = "nested-too-deep", "A list is nested deeper than 8 levels: not read."
+    UNCLOSED_FENCE = "unclosed-fence", "A code fence is never closed: it hides all that follows."
+    UNREAD_LINE = "unread-line", "A line ended nowhere in the definition."
+    MOJIBAKE = "mojibake", "Text was saved with the wrong encoding and reads as nonsense."
+
+    # Front matter
+    FRONT_MATTER = "front-matter", "The YAML block at the head can't be read."
+    FRONT_MATTER_COLON = "front-matter-colon", "A value with a colon needs quotes."
+    CONFLICT = "conflict", "The same thing is said twice, differently."
+
+    # Structure
+    MISSING_TITLE = "missing-title", "A definition begins with `# Title`."
+    MISSING_DESCRIPTION = "missing-description", "A paragraph below the title tells what it does."
+    MISSING_SECTION = "missing-section", "A needed section is not there."
+    DUPLICATE_SECTION = "duplicate-section", "A section stands twice. Keep one."
+    MISSING_NAME = "missing-name", "Without Name the file's name is taken."
+    MISSING_VERSION = "missing-version", "Without Version 1.0.0 is taken."
+    MISSING_CATEGORY = "missing-category", "Without Category `general` is taken."
+    MISSING_FIELD = "missing-field", "A field is needed here."
+    INVALID_NAME = "invalid-name", "A name is a letter, then letters, digits and `_`."
+    NAME_DIFFERS = "name-differs", "The file's name and the Name inside it differ."
+
+    # Fields
+    UNKNOWN_FIELD = "unknown-field", "No field of this name belongs here."
+    MISSPELT_FIELD = "misspelt-field", "A field's name is nearly right; it was read as the near one."
+    DUPLICATE_FIELD = "duplicate-field", "A field stands twice in one place. Keep one."
+    MISPLACED_FIELD = "misplaced-field", "The field belongs in another section."
+    UNSUPPORTED_FIELD = "unsupported-field", "A constraint that Toolmark can't hold. Use a rule."
+    UNREADABLE_VALUE = "unreadable-value", "A field's value can't be read."
+    UNREAD_DETAIL = "unread-detail", "Words beside a type are kept as text and enforce nothing."
+    UNKNOWN_TYPE = "unknown-type", "A type is one of JSON Schema's, or a common word for one."
+    MISSING_TYPE = "missing-type", "Without Type, `string` is taken."
+    FIELD_MISFIT = "field-misfit", "The field does not fit the parameter's type."
+    DUPLICATE_PARAMETER = "duplicate-parameter", "Two parameters have one name."
+    TOO_MANY = "too-many", "There are more of these than a definition may hold."
+    EMPTY_ENUM = "empty-enum", "An enum names at least one value."
+    INVALID_ENUM = "invalid-enum", "An enum's value does not fit the type."
+    INVALID_DEFAULT = "invalid-default", "The default is not a value that the parameter takes."
+    INVALID_EXAMPLE = "invalid-example", "An example can't be read, or is not what the tool takes."
+    INVALID_PATTERN = "invalid-pattern", "A pattern is not RE2."
+    INVALID_RANGE = "invalid-range", "A minimum lies above its maximum: nothing could pass."
+    ARRAY_WITHOUT_ITEMS = "array-without-items", "The array takes anything. Say what with Items."
+    INVALID_EXPRESSION = "invalid-expression", "An expression can't be compiled or does not fit."
+    RULE_MAY_NOT_COMPUTE = (
+        "rule-may-not-compute",
+        "A rule reads an optional parameter: without it the call is refused. Guard it by `has()`.",
+    )
+    UNREADABLE_RULE = "unreadable-rule", "A rule is an expression in a code span, and a message."
+    PROSE_POLICY = "prose-policy", "The prose states a restriction that no field enforces."
+    NO_PARAMETERS_READ = "no-parameters-read", "The section has text, but no parameter was found."
+
+    # Steps
+    UNKNOWN_STEP_KEY = "unknown-step-key", "A step has no key of this name."
+    TWO_ACTIONS = "two-actions", "A step does one thing. Make two steps."
+    INVALID_STEP = "invalid-step", "The step's words can't be read."

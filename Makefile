@@ -46,6 +46,7 @@ lock: $(STAMP)  ## resolve the dependencies anew into constraints.txt
 clean:  ## remove what the other commands made
 	rm -rf $(VENV) .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
 
+# --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)
 	@$(BIN)/python -c '' 2>/dev/null || { \
 		python=$$($(FIND_PYTHON)); \
@@ -53,7 +54,7 @@ $(STAMP): constraints.txt pyproject.toml $(PACKAGES)
 		"$$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "$$python cannot make a virtual environment: install its venv package (Debian: apt-get install python3-venv), then run make again" >&2; exit 1; }; \
 		echo "Making $(VENV) with $$("$$python" --version)"; \
 		"$$python" -m venv --clear $(VENV); }
-	@echo "Installing the locked dependencies"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r constraints.txt
+	@echo "Installing the locked dependencies (half a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile -r constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . $(foreach p,$(PACKAGES),-e $(dir $(p)))
 	@touch $@

@@ -1,0 +1,87 @@
+"""Hold what is committed to what any machine can use: no strange hosts, no local paths."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+KNOWN_HOSTS = {
+    "127.0.0.1": "this machine",
+    "localhost": "this machine",
+    "json-schema.org": "the dialect of the schemas that are written",
+    "json.schemastore.org": "the schema that a SARIF log names",
+    "www.apache.org": "the licence",
+    "www.w3.org": "the namespace of an SVG",
+    "keepachangelog.com": "how the changelog is kept",
+    "semver.org": "how versions are counted",
+}
+"""A file may send nobody anywhere else; names reserved for examples always pass."""
+
+RESERVED = re.compile(r"(^|\.)(example(\.(com|org|net))?|test|invalid|localhost)$")
+ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?\[?([\w.-]+)", re.IGNORECASE)
+LOCAL_PATH = re.compile(r"(?<![\w.~-])/(?:wor[k]|roo[t]|far[m]|tm[p])/\w")
+
+
+def tracked_text() -> dict[str, str]:
+    """Give every file of the history that is text."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    texts = {}
+    for name in listed.stdout.splitlines():
+        try:
+            texts[name] = (ROOT / name).read_text("utf-8")
+        except (UnicodeDecodeError, FileNotFoundError):
+            continue
+    return texts
+
+
+TEXTS = tracked_text()
+
+
+def test_an_address_names_a_known_host_or_an_example() -> None:
+    strange = {
+        (name, host)
+        for name, text in TEXTS.items()
+        for host in map(str.lower, ADDRESS.findall(text))
+        if host not in KNOWN_HOSTS and not RESERVED.search(host.rstrip("."))
+    }
+
+    assert not strange
+
+
+def test_no_file_holds_a_path_of_one_machine() -> None:
+    found = {
+        f"{name}:{number}"
+        for name, text in TEXTS.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if LOCAL_PATH.search(line)
+    }
+
+    assert not found
+
+
+def test_the_lock_names_versions_and_hashes_only() -> None:
+    lock = TEXTS["constraints.txt"]
+
+    assert "://" not in lock
+    assert not re.search(r"^\s*--(?!hash=)", lock, re.MULTILINE)
+
+
+@pytest.mark.parametrize("lock", ["uv.lock", "pylock.toml", "poetry.lock"])
+def test_no_second_lock_is_kept(lock: str) -> None:
+    assert not [name for name in TEXTS if Path(name).name == lock]
+
+
+def test_every_dependency_is_locked() -> None:
+    project = tomllib.loads(TEXTS["pyproject.toml"])["project"]
+    wanted = [*project["dependencies"]]
+    for extra in project["optional-dependencies"].values():
+        wanted += extra
+    names = {re.split(r"[\s<>=!~;\[]", text)[0].lower().replace("_", "-") for text in wanted}
+
+    locked = set(re.findall(r"^([a-z0-9.-]+)==", TEXTS["constraints.txt"], re.MULTILINE))
+    assert names <= locked

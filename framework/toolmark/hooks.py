@@ -1,1 +1,145 @@
-"""What a plugin may provide: the hookspecs and the markers."""
+"""What a plugin may provide: the hookspecs and the markers.
+
+A plugin is a module or an object with functions marked `@hookimpl`. It is found through the
+entry-point group `toolmark` of an installed package, as `plugin.py` at the root of a folder of
+definitions, or as an implementation beside its markdown. Each hook is called by keyword, so an
+implementation takes only the arguments that it wants.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pluggy
+
+from toolmark._model.call import Call
+from toolmark._model.result import Result
+from toolmark._model.settings import Settings
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+from toolmark._model.verdict import Verdict
+
+if TYPE_CHECKING:
+    # svcs imports every web framework that is installed: half a second, for a tool with resources.
+    import svcs
+    import typer
+
+PROJECT = "toolmark"
+GROUP = "toolmark"
+"""The entry-point group of plugins."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
+"""Says its ruling on one call and its validated arguments; None has no opinion."""
+Exporter = Callable[[Sequence[ToolSpec], Sequence[SkillSpec]], list[dict[str, Any]] | str]
+Importer = Callable[[str], Mapping[str, str]]
+"""A source (path or URL) to definitions: file name to markdown."""
+Dialect = Callable[[Any], Any]
+"""A model's reply to its clean message and calls, as the built-in dialects give them."""
+
+INLINE = "__toolmark_inline__"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def nonblocking(function: _Function) -> _Function:
+    """Mark a sync implementation as quick: it runs in the loop, not in a worker thread."""
+    setattr(function, INLINE, True)
+    return function
+
+
+@hookspec
+def toolmark_definitions() -> Iterable[Path | Traversable | str]:  # type: ignore[empty-body]
+    """Give folders or files of definitions, their Python beside them.
+
+    Called once per snapshot, when it is read. A package gives `importlib.resources.files(...)`
+    of its own. A failure leaves the package's definitions out, with a diagnostic.
+    """
+
+
+@hookspec
+def toolmark_default_min() -> float:  # type: ignore[empty-body]
+    """Give the least confidence (0..1) for this plugin's own tools that name none.
+
+    Called once per snapshot, when it is read. It is a restriction: where it fails or gives no
+    such number, the plugin's tools do not load.
+    """
+
+
+@hookspec(firstresult=True)
+def toolmark_implementation(
+    spec: ToolSpec | SkillSpec,
+) -> Callable[..., Any] | None:
+    """Give the function behind a definition that has no Python beside it, or None.
+
+    Called when the tool is first used or checked; the first answer counts. A failure makes
+    calls of this tool fail, and no others.
+    """
+
+
+@hookspec
+def toolmark_resources(registry: "svcs.Registry", settings: Settings) -> None:
+    """Register by type what implementations ask for as keyword-only parameters.
+
+    Called once per snapshot, before its first call that needs a resource. A value lives as long
+    as the snapshot; a factory's product as long as one call. A failure makes calls fail that
+    need a resource.
+    """
+
+
+@hookspec
+def toolmark_judges(spec: ToolSpec) -> Iterable[Judge]:  # type: ignore[empty-body]
+    """Give judges for the calls of one tool; the strictest verdict wins.
+
+    Called once per tool and snapshot, before its first call. A failure, here or in a judge, or
+    an answer that is no verdict, refuses the call with `internal_guard_error`.
+    """
+
+
+@hookspec
+def toolmark_before_call(call: Call, spec: ToolSpec) -> None:
+    """Hear of a call that passed every check, right before it runs.
+
+    It decides nothing. A failure goes to the log, and the call runs.
+    """
+
+
+@hookspec
+def toolmark_after_call(call: Call, spec: ToolSpec, result: Result) -> None:
+    """Hear of a call's result, whatever the outcome. A failure goes to the log."""
+
+
+@hookspec
+def toolmark_dialects() -> Mapping[str, Dialect]:  # type: ignore[empty-body]
+    """Give readers of models' replies, by name.
+
+    Called once per snapshot, before the first reply. A name that is taken already is left out,
+    with a diagnostic, as is the whole plugin's share where it fails.
+    """
+
+
+@hookspec
+def toolmark_exporters() -> Mapping[str, Exporter]:  # type: ignore[empty-body]
+    """Give writers for other programs, by the target's name.
+
+    Called when a target is exported that Toolmark does not know. A failure fails the export.
+    """
+
+
+@hookspec
+def toolmark_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
+    """Give readers of what other programs have, by the source's kind.
+
+    Called when a kind is imported that Toolmark does not know. A failure fails the import.
+    """
+
+
+@hookspec
+def toolmark_commands(app: "typer.Typer") -> None:
+    """Add commands to `toolmark`.
+
+    Called when a command is typed that Toolmark does not know, or help is asked for. A failure
+    is told, and the other commands work.
+    """

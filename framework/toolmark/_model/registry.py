@@ -50,11 +50,15 @@ Spec = TypeVar("Spec", ToolSpec, SkillSpec)
 
 
 class Bound(Generic[Spec]):
-    """A spec and its Python; the spec may be decoded on first use."""
+    """A spec and its Python; the spec may be decoded on first use.
 
-    __slots__ = ("_decode", "_spec", "binding", "diagnostics", "name", "stale")
+    `diagnostics` are those of its file. `stale` tells that the file is broken now and this is its
+    last good version. `default_min` is what its plugin package asks for (confidence, 0..1).
+    """
 
-    def __init__(
+    __slots__ = ("_decode", "_spec", "binding", "default_min", "diagnostics", "name", "stale")
+
+    def __init__(  # noqa: PLR0913 - a record, read by name
         self,
         name: str,
         spec: Spec | Callable[[], Spec],
@@ -62,19 +66,23 @@ class Bound(Generic[Spec]):
         *,
         diagnostics: tuple[Diagnostic, ...] = (),
         stale: bool = False,
+        default_min: float | None = None,
     ) -> None:
         self.name = name
         self.binding = binding
         self.diagnostics = diagnostics
         self.stale = stale
+        self.default_min = default_min
         self._decode = spec if callable(spec) else None
         self._spec = None if callable(spec) else spec
 
     @property
     def spec(self) -> Spec:
         """What the file says."""
-        if self._spec is None and self._decode is not None:
-            self._spec = self._decode()
+        # Two threads may both decode: the specs are equal, and either will do.
+        if self._spec is None and (decode := self._decode) is not None:
+            self._spec = decode()
+            self._decode = None
         assert self._spec is not None
         return self._spec
 

@@ -1,0 +1,51 @@
+"""What a project decides for all of its tools."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+DEFAULT_TOOLS = ("tools_md",)
+DEFAULT_SKILLS = ("skills_md",)
+
+OnMissingConfidence = Literal["deny", "confirm"]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetySettings:
+    """The table `[safety]`; what is unset restricts nothing."""
+
+    default_min: float | None = None
+    """The confidence (0..1) that a tool asks for where its file names none."""
+    floor: float | None = None
+    """The confidence (0..1) below which no call passes, whatever the file says."""
+    crisis_words: tuple[str, ...] = ()
+    """Words in the user's message that hold every call for a human."""
+    on_missing_confidence: OnMissingConfidence = "deny"
+    """What becomes of a call that states no confidence where the tool asks for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A project's settings, whole (interface.md, "Configuration")."""
+
+    root: Path
+    """The project's folder, absolute."""
+    tools: tuple[str, ...] = DEFAULT_TOOLS
+    """Folders of definitions, relative to `root` or absolute."""
+    skills: tuple[str, ...] = DEFAULT_SKILLS
+    state: Path = Path(".toolmark")
+    """The folder of what Toolmark itself keeps (cache, held calls, runs, audit), absolute."""
+    engine: str = "sqlite"
+    """Where runs are kept: `sqlite`, `memory`, or a `postgresql://` URL."""
+    safety: SafetySettings = field(default_factory=SafetySettings)
+    audit: bool = True
+    """Whether each decision is recorded before its effect."""
+    trust_edits: bool = False
+    """Whether an edit that drops a restriction is live at once."""
+    plugins: tuple[str, ...] | None = None
+    """The installed plugins that may load, by package or entry-point name; None loads all."""
+    file: Path | None = None
+    """The file that was read, if any."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Where each setting that is not a default was found: a file, a variable, or `command line`."""

@@ -1,0 +1,174 @@
+"""Run the code blocks of a page in order, in a folder of the page's own.
+
+What a block is shows in its info string:
+
+- `console`: lines after `$ ` (going on after `> `) are typed into a shell and their output is
+  compared, `...` standing for anything; the last command must end with the status `exit=N`, 0
+  where none is told;
+- a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it at the end;
+- `python`: executed, with `await` allowed; a `text output` block after it is what it printed;
+- `sh`: each line is `make TARGET`, and the target must exist;
+- `json`: must be JSON; `text`, `mermaid`: looked at by people only.
+
+A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder.
+"""
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from sybil import Document, Example, Region, Sybil
+
+ROOT = Path(__file__).parents[2]
+CLINIC = "<!-- in the clinic -->"
+
+
+class Page:
+    """One page's folder, its Python names and what was last printed."""
+
+    def __init__(self, text: str, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.printed = ""
+        self.runner = asyncio.Runner()
+        if text.startswith(CLINIC):
+            shutil.copy(ROOT / "pyproject.toml", folder)
+            for name in ("tools_md", "skills_md"):
+                shutil.copytree(ROOT / name, folder / name)
+
+    def run(self, info: str, content: str) -> None:
+        language, *marks = shlex.split(info) or [""]
+        marked = dict(mark.partition("=")[::2] for mark in marks)
+        if title := marked.get("title"):
+            self.write(title, content, mode="w")
+        elif into := marked.get("into"):
+            self.write(into, "\n" + content, mode="a")
+        elif language == "console":
+            self.console(content, int(marked.get("exit", "0")))
+        elif language == "python":
+            self.python(content)
+        elif language == "sh":
+            self.make(content)
+        elif language == "json":
+            json.loads(content)
+        elif "output" in marked:
+            assert_like(self.printed, content)
+        else:
+            assert language in {"text", "mermaid"}, f"how is a {language or 'bare'} block run?"
+
+    def write(self, name: str, content: str, *, mode: str) -> None:
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open(mode, encoding="utf-8", newline="\n") as file:
+            file.write(content)
+
+    def console(self, content: str, status: int) -> None:
+        exchanges = re.split(r"^\$ ", content, flags=re.MULTILINE)
+        assert not exchanges[0].strip(), "a console block begins with a command"
+        for number, exchange in enumerate(exchanges[1:], 1):
+            lines = exchange.splitlines()
+            more = next((i for i, x in enumerate(lines[1:], 1) if not x.startswith("> ")), None)
+            command = "\n".join([lines[0], *(line[2:] for line in lines[1:more])])
+            expected = "\n".join(lines[more:]) if more else ""
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=self.folder,
+                env=environment(self.folder),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert_like(done.stdout, expected)
+            if number == len(exchanges) - 1:
+                assert done.returncode == status, f"{command} ended with {done.returncode}"
+
+    def python(self, content: str) -> None:
+        code = compile(content, "<page>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        printed = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
+            if code.co_flags & inspect.CO_COROUTINE:
+                self.runner.run(eval(code, self.names))
+            else:
+                exec(code, self.names)
+        self.printed = printed.getvalue()
+
+    def make(self, content: str) -> None:
+        for line in content.splitlines():
+            program, target, *_ = line.split()
+            assert program == "make", line
+            subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
+
+    def close(self) -> None:
+        self.runner.close()
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Give a shell that finds this Python's programs and nothing of the person's settings."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
+    return {
+        "PATH": path,
+        "HOME": str(folder),
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def assert_like(printed: str, expected: str) -> None:
+    """Hold what was printed against the page; `...` stands for anything, lines included."""
+
+    def lines(text: str) -> str:
+        return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+    pattern = ".*?".join(map(re.escape, lines(expected).split("...")))
+    if not re.fullmatch(pattern, lines(printed), re.DOTALL):
+        assert lines(printed) == lines(expected)
+
+
+def fences(document: Document) -> Iterator[Region]:
+    """Find the fenced blocks as markdown-it sees them."""
+    starts = [0]
+    for line in document.text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for token in MarkdownIt("commonmark").parse(document.text):
+        if token.type == "fence" and token.map:
+            first, last = token.map
+            yield Region(starts[first], starts[last], (token.info, token.content), run_fence)
+
+
+def run_fence(example: Example) -> None:
+    example.namespace["page"].run(*example.parsed)
+
+
+@pytest.fixture
+def read_page(tmp_path: Path) -> Iterator[Any]:
+    """Give what reads a page and makes its folder."""
+    pages = []
+
+    def read(path: Path) -> Document:
+        document = Sybil([fences]).parse(path)
+        page = Page(document.text, tmp_path)
+        pages.append(page)
+        document.namespace["page"] = page
+        return document
+
+    yield read
+    for page in pages:
+        page.close()

@@ -1,0 +1,27 @@
+"""Every code block of the documents is run, and does what the page says."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sybil import Document
+
+ROOT = Path(__file__).parents[2]
+
+
+def pages() -> list[str]:
+    """Give the documents; definitions and golden files are read by tests of their own."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted(
+        name
+        for name in listed.stdout.splitlines()
+        if not name.startswith("tests/") and not name.endswith((".tool.md", ".skill.md"))
+    )
+
+
+@pytest.mark.parametrize("name", pages())
+def test_a_page_does_what_it_says(name: str, read_page: Callable[[Path], Document]) -> None:
+    for example in read_page(ROOT / name).examples():
+        example.evaluate()

@@ -1,0 +1,72 @@
+"""The one way out: a target's name and some specs to what that target reads."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from toolmark._export import (
+    agentskills,
+    anthropic,
+    gemini,
+    mcp,
+    openai,
+    openai_responses,
+    openapi,
+    prompt,
+)
+from toolmark._export.exported import Exported, Loss
+from toolmark._export.function import (
+    AsksConfidence,
+    Function,
+    declares_confidence,
+    functions,
+)
+from toolmark._export.names import NameRule
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+from toolmark.errors import NotFoundError
+
+Item = Callable[[Function, list[Loss]], dict[str, Any] | None]
+
+_LISTED: dict[str, tuple[NameRule, Item]] = {
+    "openai": (openai.RULE, openai.item),
+    "openai-responses": (openai_responses.RULE, openai_responses.item),
+    "anthropic": (anthropic.RULE, anthropic.item),
+    "gemini": (gemini.RULE, gemini.item),
+    "mcp": (mcp.RULE, mcp.item),
+}
+_DOCUMENTS: dict[str, Any] = {"prompt": prompt, "openapi": openapi}
+TARGETS = (*_LISTED, *_DOCUMENTS, "agentskills")
+"""Every name that `export` takes."""
+
+
+def export(
+    target: str,
+    tools: Sequence[ToolSpec],
+    skills: Sequence[SkillSpec] = (),
+    *,
+    asks_confidence: AsksConfidence = declares_confidence,
+) -> Exported:
+    """Give one target's view of tools and skills (notes of the format: interface.md, `export`).
+
+    `skills` are those that can run; `agentskills` takes any. `asks_confidence` tells which tools
+    have a threshold, where more than the file decides it. Raises NotFoundError for a target
+    that nobody made.
+    """
+    target = target.replace("_", "-")
+    losses: list[Loss] = []
+    specs: tuple[ToolSpec | SkillSpec, ...] = (*tools, *skills)
+    made: Any
+    if target == "agentskills":
+        made = agentskills.items(specs, losses)
+    elif target in _LISTED:
+        rule, item = _LISTED[target]
+        listed = [item(f, losses) for f in functions(specs, rule, losses, asks_confidence)]
+        made = [shown for shown in listed if shown is not None]
+    elif target in _DOCUMENTS:
+        document = _DOCUMENTS[target]
+        fitted = functions(specs, document.RULE, losses, asks_confidence)
+        made = document.document([document.item(f, losses) for f in fitted])
+    else:
+        message = f"no export target {target!r}; there are {', '.join(TARGETS)}"
+        raise NotFoundError(message)
+    return Exported(target, made, tuple(losses))

@@ -1,0 +1,49 @@
+"""The exports that people read: the prompt, and Agent Skills."""
+
+import json
+from pathlib import Path
+
+import pytest
+from export_specs import BOOK_APPOINTMENT, GUARDED, SCHEDULE, tool
+
+from toolmark._export.agentskills import folder
+from toolmark._export.targets import export
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_the_prompt_reads_as_the_golden_file() -> None:
+    text = export("prompt", [BOOK_APPOINTMENT, GUARDED, tool()], [SCHEDULE]).items
+    assert text == (GOLDEN / "prompt.md").read_text("utf-8")
+
+
+def test_an_agent_skill_reads_as_the_golden_file() -> None:
+    (file,) = export("agentskills", [], [SCHEDULE]).items
+    assert file["path"] == "schedule-appointment/SKILL.md"
+    assert file["text"] == (GOLDEN / "schedule-appointment.SKILL.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "kebab"),
+    [("a_b", "a-b"), ("A__b_", "a-b"), ("x" * 63 + "_y", "x" * 63), ("äö", "skill")],
+)
+def test_a_folder_is_named_in_kebab_case(name: str, kebab: str) -> None:
+    assert folder(name) == kebab
+
+
+def test_tools_and_skills_of_a_taken_folder_are_told() -> None:
+    twin = SCHEDULE.model_copy(update={"name": "schedule__appointment"})
+    exported = export("agentskills", [tool()], [SCHEDULE, twin])
+    assert len(exported.items) == 1
+    assert [str(loss) for loss in exported.losses] == [
+        "x: a tool is no Agent Skill, and is left out",
+        "schedule__appointment: the skill is left out: schedule-appointment/SKILL.md is taken",
+    ]
+
+
+def test_openapi_asks_for_the_confidence_beside_the_arguments() -> None:
+    document = export("openapi", [GUARDED]).items
+    post = document["paths"]["/api/tools/log_blood_pressure/call"]["post"]
+    body = post["requestBody"]["content"]["application/json"]["schema"]
+    assert body["required"] == ["arguments", "confidence"]
+    assert "_confidence" not in json.dumps(body)

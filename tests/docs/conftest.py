@@ -5,7 +5,7 @@ What a block is shows in its info string:
 - `console`: lines after `$ ` (going on after `> `) are typed into a shell and their output is
   compared, `...` standing for anything; the last command must end with the status `exit=N`, 0
   where none is told;
-- a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it at the end;
+- a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it there;
 - `python`: executed, with `await` allowed; a `text output` block after it is what it printed;
 - `sh`: each line is `make TARGET`, and the target must exist;
 - `json`: must be JSON; `text`, `mermaid`: looked at by people only.

@@ -32,8 +32,9 @@ class Settings:
     root: Path
     """The project's folder, absolute."""
     tools: tuple[str, ...] = DEFAULT_TOOLS
-    """Folders of definitions, relative to `root` or absolute."""
+    """Folders of definitions of tools, relative to `root` or absolute."""
     skills: tuple[str, ...] = DEFAULT_SKILLS
+    """Folders of definitions of skills, relative to `root` or absolute."""
     state: Path = Path(".toolmark")
     """The folder of what Toolmark itself keeps (cache, held calls, runs, audit), absolute."""
     engine: str = "sqlite"

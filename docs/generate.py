@@ -1,0 +1,253 @@
+"""Write the pages of docs/reference that can be read off the code; `make docs` runs it."""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+import toolmark
+from toolmark import config, hooks, testing
+from toolmark._cli.main import app
+from toolmark._model import settings
+from toolmark._model.code import Code
+from toolmark._parse import fields
+
+REFERENCE = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
+
+FIELDS = """# Fields
+
+Each field of a definition, as `- **Name**: value`. A misspelt field is read as the near one, with
+a warning; one marked **closes** restricts calls, and where it can't be read the tool does not load.
+"""
+DIAGNOSTICS = """# Diagnostics
+
+What `toolmark check` may say. The code is the interface, the words of a message are not;
+`toolmark rule CODE` prints what stands here.
+"""
+CONFIGURATION = """# Configuration
+
+Settings stand in `toolmark.toml`, or under `[tool.toolmark]` of `pyproject.toml`; those of
+`safety.` in a table of that name. The command line is stronger than the environment, that than the
+file, that than the default.
+"""
+COMMANDS = """# Commands
+
+Data goes to standard output, everything else to standard error. The exit status is 0 when done, 1
+with findings or a failed tool, 2 for a wrong command line, 3 when policy refused, 4 when a
+confirmation was not given, 5 when something was not found or not reached, 70 when Toolmark itself
+is at fault.
+"""
+
+
+def fields_page() -> str:
+    """Tell each section and field of a definition, off the field table."""
+    parts = [FIELDS]
+    for kind, sections in fields.TABLES.items():
+        parts.append(f"## {kind.capitalize()} files: `{{name}}.{kind}.md`\n")
+        for section in sections:
+            needed = " Needed." if section.needed else ""
+            parts.append(f"### {kind.capitalize()}: {section.name}\n\n{section.says}{needed}\n")
+            if section.aliases:
+                parts.append(f"Also read as: {', '.join(section.aliases)}.\n")
+            if section.children == "parameters":
+                parts.append(
+                    "Below each `###`: the [fields of a parameter](#fields-of-a-parameter).\n"
+                )
+            elif section.fields:
+                parts.append(_field_table(section.fields))
+    parts.append(f"## Fields of a parameter\n\n{_field_table(fields.PARAMETER.fields)}")
+    return "\n".join(parts)
+
+
+def _field_table(rows: Iterable[fields.Field]) -> str:
+    def row(field: fields.Field) -> tuple[str, ...]:
+        choices = f" One of {', '.join(f'`{c}`' for c in field.choices)}." if field.choices else ""
+        fits = f" For {' and '.join(field.fits)}." if field.fits else ""
+        return (
+            f"**{field.name}**",
+            field.says + choices + fits,
+            field.default,
+            "closes" if field.restricts else "",
+            ", ".join(field.aliases),
+        )
+
+    return _table(("field", "what it says", "default", "", "also read as"), map(row, rows))
+
+
+def diagnostics_page() -> str:
+    """Tell each code, off the enum; the page has an anchor for each."""
+    codes = [f"## {code}\n\n{code.says}\n" for code in sorted(Code)]
+    return "\n".join([DIAGNOSTICS, *codes])
+
+
+def hooks_page() -> str:
+    """Tell each hook, off its specification."""
+    parts = [f"# Hooks\n\n{_doc(hooks).partition(chr(10))[2].strip()}\n"]
+    for name, function in vars(hooks).items():
+        if hasattr(function, "toolmark_spec"):
+            parts.append(f"## {name}\n\n{_signature(name, function)}\n{_doc(function)}\n")
+    return "\n".join(parts)
+
+
+def configuration_page() -> str:
+    """Tell each setting, off the settings' own classes."""
+    says = _attribute_docs(settings)
+    parts = [CONFIGURATION]
+
+    def row(key: str) -> tuple[str, ...]:
+        holder: Any = settings.SafetySettings if "." in key else settings.Settings
+        field = holder.__dataclass_fields__[key.rpartition(".")[2]]
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        shown = "unset" if default is None else f"`{_toml(default)}`"
+        variable = config.PREFIX + key.upper().replace(".", "_")
+        return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown, f"`{variable}`"
+
+    head = ("setting", "what it says", "default", "variable")
+    parts.append(_table(head, map(row, config._READERS)))
+    parts.append(f"`{config.LOAD_PLUGINS}`: {_attribute_docs(config)['LOAD_PLUGINS']}\n")
+    return "\n".join(parts)
+
+
+def commands_page() -> str:
+    """Tell each command, off the command line itself."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    parts = [COMMANDS]
+    for words, command in _commands(group, ("toolmark",)):
+        parts.append(f"## {' '.join(words)}\n\n{_clean(command.help or '')}\n")
+        rows = [_parameter(p) for p in command.params if p.name != "help"]
+        if rows:
+            parts.append(_table(("", "what it does"), rows))
+    return "\n".join(parts)
+
+
+def _commands(group: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if command.hidden:
+            continue
+        if hasattr(command, "commands"):
+            yield from _commands(command, (*words, name))
+        else:
+            yield (*words, name), command
+
+
+def _parameter(parameter: Any) -> tuple[str, str]:
+    if parameter.param_type_name == "argument":
+        shown = parameter.make_metavar(typer.Context(typer.main.get_command(app)))
+    else:
+        shown = ", ".join([*parameter.opts, *parameter.secondary_opts])
+        if not parameter.is_flag:
+            shown += f" {parameter.metavar or parameter.type.name.upper()}"
+    return f"`{shown}`", _clean(parameter.help or "")
+
+
+def python_page() -> str:
+    """Tell each name of the face."""
+
+    def face(module: ModuleType) -> list[str]:
+        names: list[str] = module.__all__
+        return [f"## {name}\n\n{_described(name, getattr(module, name))}" for name in names]
+
+    return "\n".join(
+        [
+            f"# Python\n\n{_doc(toolmark)}\n",
+            *face(toolmark),
+            f"# toolmark.testing\n\n{_doc(testing)}\n",
+            *face(testing),
+        ]
+    )
+
+
+def _described(name: str, value: Any) -> str:
+    if not callable(value):
+        return f"{_doc(type(value))}\n"
+    own = _doc(value) if value.__doc__ else ""
+    if not inspect.isclass(value):
+        return f"{_signature(name, value)}\n{own}\n"
+    parts = [own + "\n"]
+    for member, method in vars(value).items():
+        plain = method.__func__ if isinstance(method, classmethod | staticmethod) else method
+        if inspect.isfunction(plain) and not member.startswith("_") and plain.__doc__:
+            parts.append(f"{_signature(f'{name}.{member}', plain)}\n{_doc(plain)}\n")
+    return "\n".join(parts)
+
+
+def _signature(name: str, function: Callable[..., Any]) -> str:
+    shown = str(inspect.signature(function)).replace("toolmark._model.", "")
+    shown = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", shown)
+    shown = shown.replace("self, ", "").replace("(self)", "()")
+    kind = "async " if inspect.iscoroutinefunction(function) else ""
+    return f"```text\n{kind}{name}{shown}\n```\n"
+
+
+def _attribute_docs(module: ModuleType) -> dict[str, str]:
+    """Give the sentence that stands under each name, by `Class.name` or `name`."""
+    found: dict[str, str] = {}
+
+    def read(body: list[ast.stmt], prefix: str) -> None:
+        for node, below in zip(body, [*body[1:], None], strict=True):
+            if isinstance(node, ast.ClassDef):
+                read(node.body, f"{node.name}.")
+            target = node.target if isinstance(node, ast.AnnAssign) else None
+            target = node.targets[0] if isinstance(node, ast.Assign) else target
+            if isinstance(target, ast.Name) and isinstance(below, ast.Expr):
+                found[prefix + target.id] = " ".join(str(ast.literal_eval(below.value)).split())
+
+    read(ast.parse(inspect.getsource(module)).body, "")
+    return found
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return f"[{', '.join(map(_toml, value))}]"
+        case int() | float():
+            return str(value)
+        case _:
+            return f'"{value}"'
+
+
+def _doc(thing: object) -> str:
+    return dedent(inspect.getdoc(thing) or "")
+
+
+def _clean(text: str) -> str:
+    return " ".join(re.sub(r"\[/?[a-z ]+\]", "", text).split())
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    def line(cells: tuple[str, ...]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+    return "".join(map(line, [head, ("---",) * len(head), *rows]))
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "fields.md": fields_page,
+    "diagnostics.md": diagnostics_page,
+    "hooks.md": hooks_page,
+    "configuration.md": configuration_page,
+    "commands.md": commands_page,
+    "python.md": python_page,
+}
+
+
+def main() -> None:
+    """Write every page that differs."""
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(NOTE + page(), encoding="utf-8", newline="\n")
+        print(f"docs/reference/{name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -221,8 +221,8 @@ def _confidence(value: Any, place: _Place) -> float:
     if isinstance(value, str) and place.text:
         try:
             value = float(value)
-        except ValueError:
-            raise place.error(f"must be a number from 0 to 1, not {value!r}")
+        except ValueError as error:
+            raise place.error(f"must be a number from 0 to 1, not {value!r}") from error
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise place.error(f"must be a number from 0 to 1, not {value!r}")
     return float(value)

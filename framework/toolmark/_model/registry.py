@@ -73,8 +73,8 @@ class Bound(Generic[Spec]):
         self.diagnostics = diagnostics
         self.stale = stale
         self.default_min = default_min
-        self._decode = spec if callable(spec) else None
-        self._spec = None if callable(spec) else spec
+        self._decode: Callable[[], Spec] | None = spec if callable(spec) else None
+        self._spec: Spec | None = None if callable(spec) else spec
 
     @property
     def spec(self) -> Spec:

@@ -1,1 +1,16 @@
-"""Values held against a Schema: strict, on pydantic-core, with problems that a model can mend."""
+"""Values held against a Schema: JSON text read safely, arguments validated, mistakes explained."""
+
+from toolmark._values.arguments import ArgumentsValidator, InvalidArgumentsError
+from toolmark._values.explain import problems
+from toolmark._values.json_text import MalformedError, read_object
+from toolmark._values.patterns import PatternError, pattern_fault
+
+__all__ = [
+    "ArgumentsValidator",
+    "InvalidArgumentsError",
+    "MalformedError",
+    "PatternError",
+    "pattern_fault",
+    "problems",
+    "read_object",
+]

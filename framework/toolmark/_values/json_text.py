@@ -1,0 +1,131 @@
+"""Read a call's arguments, JSON text or an object, into a value of our own that JSON can hold."""
+
+import json
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any
+
+from pydantic_core import from_json
+
+MAX_DEPTH = 32
+"""How deep objects and arrays may nest (behaviour.md, row 0)."""
+
+_NOT_FINITE = "NaN, Infinity and numbers beyond a double are not JSON"
+_SCALARS = frozenset({bool, int, float, type(None)})
+
+
+class MalformedError(ValueError):
+    """The arguments are not one JSON object; its message says where and what to write."""
+
+
+def read_object(arguments: object) -> dict[str, Any]:
+    """Read a JSON object of at most 32 levels, without duplicate keys, NaN or Infinity.
+
+    The value shares nothing with what came in. Raises MalformedError (behaviour.md, row 1).
+    """
+    if isinstance(arguments, str):
+        return _read_text(arguments)
+    if isinstance(arguments, bytes | bytearray):
+        return _read_text(_decode(arguments))
+    if isinstance(arguments, Mapping):
+        copied: dict[str, Any] = _copy(arguments, 1)
+        return copied
+    message = f"the arguments must be a JSON object, not {type(arguments).__name__}"
+    raise MalformedError(message)
+
+
+def _decode(data: bytes | bytearray) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        message = f"the arguments are not UTF-8 (byte {error.start})"
+        raise MalformedError(message) from None
+
+
+def _read_text(text: str) -> dict[str, Any]:
+    try:
+        value = from_json(text, allow_inf_nan=False, cache_strings="keys")
+    except ValueError as error:
+        # The parser's sentence names what is wrong and where, and quotes nothing of the text.
+        message = f"the arguments are not JSON: {error}"
+        raise MalformedError(message) from None
+    if type(value) is not dict:
+        message = "the arguments must be a JSON object: write {…} around them"
+        raise MalformedError(message)
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        _copy(value, 1)
+    # Without escapes every quote begins or ends a key or a text, so what a duplicate key
+    # overwrote is missing from the count.
+    if text.count('"') != 2 * _texts_of(value) or "\\" in text:
+        json.loads(text, object_pairs_hook=_refuse_duplicates)
+    return value
+
+
+def _texts_of(value: dict[str, Any]) -> int:
+    return len(value) + _texts_in(value.values())
+
+
+def _texts_in(items: Iterable[Any]) -> int:
+    """Count keys and texts at every depth, and refuse numbers beyond a double on the way."""
+    count = 0
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            count += 1
+        elif kind is list:
+            count += _texts_in(item)
+        elif kind is dict:
+            count += len(item) + _texts_in(item.values())
+        elif kind is float and not isfinite(item):
+            raise MalformedError(_NOT_FINITE)
+    return count
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            message = f"the key {json.dumps(name[:64])} stands twice in one object: keep one"
+            raise MalformedError(message)
+        seen.add(name)
+
+
+def _copy(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if kind is str:
+        return _text(value)
+    if kind in _SCALARS:
+        if kind is float and not isfinite(value):
+            raise MalformedError(_NOT_FINITE)
+        return value
+    if isinstance(value, Mapping):
+        _deepen(depth)
+        return {_key(name): _copy(item, depth + 1) for name, item in value.items()}
+    if kind is list:
+        _deepen(depth)
+        return [_copy(item, depth + 1) for item in value]
+    message = f"{kind.__name__} is no JSON value: give text, numbers, true/false, lists, objects"
+    raise MalformedError(message)
+
+
+def _deepen(depth: int) -> None:
+    if depth > MAX_DEPTH:
+        message = f"the arguments nest deeper than {MAX_DEPTH} levels"
+        raise MalformedError(message)
+
+
+def _key(name: Any) -> str:
+    if not isinstance(name, str):
+        message = f"keys must be text, not {type(name).__name__}"
+        raise MalformedError(message)
+    return _text(name)
+
+
+def _text(text: str) -> str:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            message = "a text holds half of a surrogate pair"
+            raise MalformedError(message) from None
+    return text

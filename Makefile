@@ -33,7 +33,7 @@ check: $(STAMP)  ## format, lint, types, storeys
 install: $(STAMP)  ## make .venv and install what constraints.txt locks
 
 bench: $(STAMP)  ## the figures of the README, as ratios within one run
-	@$(BIN)/python -m pytest tests/benchmarks -m bench -s -n 0
+	@$(BIN)/python tests/benchmarks/bench.py
 
 docs: $(STAMP)  ## write the generated pages of docs/reference anew
 	@$(BIN)/python docs/generate.py

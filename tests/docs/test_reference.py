@@ -1,0 +1,114 @@
+"""The reference says what the code says, and leaves nothing out."""
+
+import re
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import toolmark
+from toolmark import config, hooks, testing
+from toolmark._export.targets import TARGETS
+from toolmark._model.code import Code
+from toolmark._model.result import Result
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+from toolmark._parse import fields
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+GENERATOR = runpy.run_path(str(DOCS / "generate.py"))
+PAGES: dict[str, Callable[[], str]] = GENERATOR["PAGES"]
+
+
+def page(name: str) -> str:
+    return (DOCS / "reference" / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_what_the_generator_gives(name: str) -> None:
+    assert page(name) == GENERATOR["NOTE"] + PAGES[name](), "run `make docs`"
+
+
+def test_every_name_of_the_face_has_a_section() -> None:
+    titles = set(re.findall(r"^## (\w+)$", page("python.md"), re.MULTILINE))
+
+    assert {*toolmark.__all__, *testing.__all__} <= titles
+
+
+def test_every_hook_has_a_section() -> None:
+    specified = {name for name, held in vars(hooks).items() if hasattr(held, "toolmark_spec")}
+
+    assert specified == set(re.findall(r"^## (\w+)$", page("hooks.md"), re.MULTILINE))
+
+
+def test_every_code_has_a_section() -> None:
+    assert set(Code) == set(re.findall(r"^## ([\w-]+)$", page("diagnostics.md"), re.MULTILINE))
+
+
+def test_every_setting_has_a_row() -> None:
+    assert set(config._READERS) <= set(re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.M))
+
+
+def test_every_field_has_a_row() -> None:
+    rows = set(re.findall(r"^\| \*\*(.+?)\*\* ", page("fields.md"), re.MULTILINE))
+    tables = [section.fields for table in fields.TABLES.values() for section in table]
+
+    assert {f.name for table in [*tables, fields.PARAMETER.fields] for f in table} == rows
+
+
+@pytest.mark.parametrize("spec", [ToolSpec, SkillSpec])
+def test_every_key_of_a_spec_is_told(spec: type[ToolSpec | SkillSpec]) -> None:
+    told = set(re.findall(r"`(\w+)`", page("json.md")))
+    inner = {"parameters", "returns", "workflow_sections"}
+
+    assert spec.model_fields.keys() - inner <= told
+
+
+def test_every_key_of_a_result_is_told() -> None:
+    keys = {*Result.__annotations__} - {"success", "tool", "message", "tool_call_id"}
+
+    assert keys <= set(re.findall(r"`(\w+)`", page("json.md")))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_is_told(target: str) -> None:
+    assert target in (DOCS / "how-to" / "give-tools-to-a-model.md").read_text("utf-8")
+
+
+def links() -> list[tuple[Path, str]]:
+    """Give each link of a document to another file of the project."""
+    found = []
+    for document in [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("plugins/*/*.md")]:
+        text = re.sub(r"^(```|~~~).*?^\1", "", document.read_text("utf-8"), flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if "://" not in target:
+                found.append((document, target))
+    return found
+
+
+def test_every_link_leads_somewhere() -> None:
+    broken = set()
+    for document, link in links():
+        target, _, anchor = link.partition("#")
+        file = (document.parent / target).resolve() if target else document
+        if not file.exists():
+            broken.add((document.name, link))
+        elif anchor:
+            titles = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", t).strip().lower().replace(" ", "-") for t in titles}
+            if anchor not in anchors:
+                broken.add((document.name, link))
+
+    assert not broken
+
+
+def test_every_page_is_linked_from_the_front() -> None:
+    reached = {ROOT / "README.md"}
+    linked = [(d, (d.parent / link.partition("#")[0]).resolve()) for d, link in links()]
+    for _ in range(4):
+        reached |= {target for source, target in linked if source in reached}
+    pages = {*DOCS.rglob("*.md")} - {*(DOCS / "explanation" / "decisions").glob("*.md")}
+
+    assert pages <= reached

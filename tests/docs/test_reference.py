@@ -18,6 +18,7 @@ from toolmark._parse import fields
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 GENERATOR = runpy.run_path(str(DOCS / "generate.py"))
 PAGES: dict[str, Callable[[], str]] = GENERATOR["PAGES"]
 
@@ -48,7 +49,9 @@ def test_every_code_has_a_section() -> None:
 
 
 def test_every_setting_has_a_row() -> None:
-    assert set(config._READERS) <= set(re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.M))
+    assert set(config._READERS) <= set(
+        re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE)
+    )
 
 
 def test_every_field_has_a_row() -> None:
@@ -81,10 +84,9 @@ def links() -> list[tuple[Path, str]]:
     """Give each link of a document to another file of the project."""
     found = []
     for document in [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("plugins/*/*.md")]:
-        text = re.sub(r"^(```|~~~).*?^\1", "", document.read_text("utf-8"), flags=re.M | re.S)
-        for target in re.findall(r"\]\(([^)\s]+)\)", text):
-            if "://" not in target:
-                found.append((document, target))
+        text = FENCE.sub("", document.read_text("utf-8"))
+        targets = re.findall(r"\]\(([^)\s]+)\)", text)
+        found += [(document, target) for target in targets if "://" not in target]
     return found
 
 

@@ -1,0 +1,87 @@
+"""Do the main job before someone's eyes: check, refuse, book, text, and find no room."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TOOLMARK = Path(sys.executable).with_name("toolmark")
+
+
+class Stage:
+    """Types commands into the clinic's project; what they leave behind goes with the stage."""
+
+    def __init__(self, state: str) -> None:
+        self.environment = os.environ | {"TOOLMARK_STATE": state}
+        self.scenes = 0
+
+    def scene(self, title: str) -> None:
+        """Say what comes next."""
+        self.scenes += 1
+        print(
+            f"\n\033[1m{self.scenes}. {title}\033[0m"
+            if sys.stdout.isatty()
+            else f"\n{self.scenes}. {title}"
+        )
+
+    def run(self, *words: str, status: int = 0) -> None:
+        """Show a command and what it prints; stop the demonstration where it ends otherwise."""
+        print(f"\n$ {shlex.join(['toolmark', *words])}", flush=True)
+        done = subprocess.run([TOOLMARK, *words], cwd=ROOT, env=self.environment, check=False)
+        if done.returncode != status:
+            sys.exit(f"expected status {status}, got {done.returncode}")
+
+    def ask(self, *words: str) -> dict[str, str]:
+        """Give what a command prints as JSON, without showing it."""
+        command = [TOOLMARK, *words, "--json"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE
+        )
+        answer: dict[str, str] = json.loads(done.stdout)
+        return answer
+
+
+def main() -> None:
+    """Show the main job; ends with a status other than 0 where a part of it fails."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as state:
+        stage = Stage(state)
+        book = stage.ask("clinic", "seed")
+        day = book["full_evening"]
+        family = ("patientId=P-1001", f"date={day}", "numChildren=2", "parentPhone=+15550100")
+
+        stage.scene("The clinic's tools and skills are markdown. All of them are checked.")
+        stage.run("check")
+        stage.run("list")
+
+        stage.scene("A broken file is told line by line, with what to write instead.")
+        stage.run("check", "demo/broken/book-visit.tool.md", status=1)
+
+        stage.scene("A call with wrong arguments is refused in words that a model can mend.")
+        stage.run(
+            "call",
+            "check_availability",
+            f"date={day}",
+            "time_range=noon",
+            "num_children=2",
+            status=3,
+        )
+
+        stage.scene("The skill books: patient, free slots, earliest, a yes, booking, text message.")
+        stage.run("run", "schedule_appointment", *family, "timeRange=morning", "--yes")
+
+        stage.scene("What the parent's phone gets.")
+        stage.run("clinic", "outbox")
+
+        stage.scene("An evening without room: the skill says so, and names days that have some.")
+        stage.run("run", "schedule_appointment", *family, "timeRange=evening", "--yes", status=1)
+    print(f"\nDone in {time.monotonic() - began:.1f} seconds.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,15 @@
 """Expressions: CEL compiled, checked against types, and evaluated within bounds."""
+
+from toolmark._cel.check import CheckedExpression, Checker, check_expression
+from toolmark._cel.error import EvaluationError, ExpressionError
+from toolmark._cel.program import Program, compile_expression
+
+__all__ = [
+    "CheckedExpression",
+    "Checker",
+    "EvaluationError",
+    "ExpressionError",
+    "Program",
+    "check_expression",
+    "compile_expression",
+]

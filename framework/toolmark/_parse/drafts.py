@@ -1,0 +1,298 @@
+"""Parameters as written, heading, bullet, bold line or table row, before their types are known."""
+
+from dataclasses import dataclass, field
+
+from toolmark._model.code import Code
+from toolmark._parse.entries import Entry, flow, item_entry
+from toolmark._parse.fields import PARAMETER
+from toolmark._parse.inline import Inline, read_inline
+from toolmark._parse.keys import fold, heading_text, plain, split
+from toolmark._parse.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmark._parse.page import Mark, Page
+
+_NO_PARAMETERS = {
+    "none",
+    "na",
+    "no",
+    "noparameters",
+    "noparams",
+    "noarguments",
+    "noinputs",
+    "noinput",
+    "nothing",
+    "noparametersrequired",
+    "noneparameters",
+    "nonerequired",
+}
+_NO_PARAMETERS_TAILS = ("noparameters", "noarguments", "noinputs", "noinput", "noparams")
+_COLUMNS = {
+    **dict.fromkeys(
+        ("name", "parameter", "param", "field", "argument", "arg", "property", "key", "input", "variable"),
+        "Name",
+    ),
+    **dict.fromkeys(("type", "datatype", "schema", "kind"), "Type"),
+    **dict.fromkeys(("required", "req", "mandatory", "need", "needed", "requiredoptional"), "Required"),
+    **dict.fromkeys(
+        ("description", "desc", "details", "meaning", "purpose", "explanation", "notes", "note"),
+        "Description",
+    ),
+}
+
+
+@dataclass(slots=True)
+class Draft:
+    """A parameter's name and everything said of it."""
+
+    name: Mark
+    entries: list[Entry] = field(default_factory=list)
+    drafts: "list[Draft]" = field(default_factory=list)
+    """The fields of an object, where they stand below it as parameters do."""
+    notes: list[Mark] = field(default_factory=list)
+    """Words beside a type that are no field."""
+    prose: list[Block] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, inline: Inline) -> "Draft":
+        """Begin with what one line says."""
+        return cls(inline.name, list(inline.entries), notes=list(inline.notes))
+
+
+@dataclass(slots=True)
+class Drafts:
+    """The parameters of a section, and what of it is prose."""
+
+    drafts: list[Draft]
+    prose: list[Block]
+    none_said: bool = False
+    """Whether the section says in words that there are none."""
+
+
+def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
+    """Find the parameters of a section: in its own blocks, then below its headings."""
+    found = Drafts([], [])
+    for block in blocks:
+        match block:
+            case Comment():
+                pass
+            case Table() if (columns := _columns(block)) is not None:
+                found.drafts += _from_table(page, block, columns)
+            case Bullets():
+                _from_bullets(page, block, found)
+            case Paragraph():
+                _from_paragraph(block, found)
+            case _:
+                found.prose.append(block)
+    _from_headings(page, parts, found)
+    return found
+
+
+def _from_headings(page: Page, parts: list[Part], found: Drafts) -> None:
+    """Make a draft of each heading; a deeper one below it is a field of it."""
+    stack: list[tuple[int, Draft]] = []
+    for part in parts:
+        draft = from_heading(page, part)
+        while stack and stack[-1][0] >= part.level:
+            stack.pop()
+        (stack[-1][1].drafts if stack else found.drafts).append(draft)
+        stack.append((part.level, draft))
+
+
+def from_heading(page: Page, part: Part) -> Draft:
+    """Read `### date` or `### date (string, required)` and what stands below it."""
+    text = heading_text(part.heading.text)
+    mark = page.mark(text, part.heading.line)
+    inline = read_inline(mark)
+    if inline is None or (" " in text and not (inline.typed or inline.separated or inline.entries)):
+        draft = Draft(mark)
+    else:
+        draft = Draft.of(inline)
+    fill(page, draft, part.blocks)
+    return draft
+
+
+def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
+    """Read fields and nested parameters from the blocks below a parameter."""
+    for block in blocks:
+        match block:
+            case Bullets():
+                left = [item for item in block.items if not _take(page, draft, item)]
+                if left:
+                    draft.prose.append(Bullets(left, block.ordered))
+            case Table() if (columns := _columns(block)) is not None:
+                draft.drafts += _from_table(page, block, columns)
+            case Table() if len(block.head) == 2:  # noqa: PLR2004 - a key and a value
+                rows = [block.head, *block.rows] if PARAMETER.field(plain(block.head[0].text)) else block.rows
+                draft.entries += [Entry(row[0], row[1]) for row in rows if row[0].text]
+            case Paragraph() if (lines := _field_lines(block)) is not None:
+                draft.entries += lines
+            case Comment():
+                pass
+            case _:
+                draft.prose.append(block)
+
+
+def _take(page: Page, draft: Draft, item: Item) -> bool:
+    """Take a bullet as a field, or as a parameter nested in this one."""
+    entry = item_entry(item)
+    if entry is not None and PARAMETER.field(entry.name):
+        draft.entries.append(entry)
+        return True
+    if entry is None and PARAMETER.field(plain(item.mark.text)):
+        draft.entries.append(Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True))
+        return True
+    inline = read_inline(item.mark)
+    nested = any((e := item_entry(i)) and PARAMETER.field(e.name) for i in item.items)
+    if inline is not None and (inline.typed or nested):
+        draft.drafts.append(from_item(page, item, inline))
+        return True
+    if entry is not None:
+        draft.entries.append(entry)
+        return True
+    return False
+
+
+def from_item(page: Page, item: Item, inline: Inline) -> Draft:
+    """Read a bullet that names a parameter, and what is nested below it."""
+    draft = Draft.of(inline)
+    fill(page, draft, item.blocks)
+    return draft
+
+
+def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:
+    left: list[Item] = []
+    for item in block.items:
+        inline = read_inline(item.mark)
+        if says_none(item.mark.text):
+            found.none_said = True
+        elif inline is not None and _names_parameter(inline, item):
+            found.drafts.append(from_item(page, item, inline))
+        else:
+            left.append(item)
+    if left:
+        found.prose.append(Bullets(left, block.ordered))
+
+
+def _names_parameter(inline: Inline, item: Item) -> bool:
+    """Whether a bullet is a parameter and not a sentence."""
+    if inline.typed or inline.marked:
+        return True
+    if any((e := item_entry(i)) and PARAMETER.field(e.name) for i in item.items):
+        return True
+    said = len(inline.entries) > 0
+    alone = inline.name.text == item.mark.text.strip().rstrip("?")
+    return (inline.separated and said or alone) and not inline.name.text[0].isupper()
+
+
+def _from_paragraph(block: Paragraph, found: Drafts) -> None:
+    """Read `**date** (string, required): the day`, one a line, or keep the prose."""
+    if says_none(block.mark.text):
+        found.none_said = True
+        return
+    drafts: list[Draft] = []
+    for number, line in enumerate(block.mark.text.split("\n")):
+        mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
+        inline = read_inline(mark) if mark.text.startswith(("**", "__", "`")) else None
+        if inline is not None and inline.marked and (inline.typed or inline.separated):
+            drafts.append(Draft.of(inline))
+        elif drafts:
+            _continue(drafts[-1], mark)
+        else:
+            found.prose.append(block)
+            return
+    found.drafts += drafts
+
+
+def _continue(draft: Draft, mark: Mark) -> None:
+    for entry in draft.entries:
+        if entry.key.text == "Description":
+            entry.value = Mark(f"{entry.value.text}\n{mark.text}", entry.value.line, entry.value.column)
+            return
+    draft.entries.append(Entry(Mark("Description", mark.line, mark.column), mark))
+
+
+def _field_lines(block: Paragraph) -> list[Entry] | None:
+    """Read a paragraph of `Key: value` lines, where the first names a field."""
+    entries: list[Entry] = []
+    for number, line in enumerate(block.mark.text.split("\n")):
+        pair = split(Mark(line.strip(), block.mark.line + number, block.mark.column))
+        if pair is not None and PARAMETER.field(pair.key.text):
+            entries.append(Entry(pair.key, pair.value))
+        elif entries:
+            last = entries[-1]
+            last.value = Mark(f"{last.value.text}\n{line}", last.value.line, last.value.column)
+        else:
+            return None
+    return entries
+
+
+def says_none(text: str) -> bool:
+    """Whether words say that there are no parameters."""
+    folded = fold(text)
+    return folded in _NO_PARAMETERS or (
+        len(folded) < 60 and folded.endswith(_NO_PARAMETERS_TAILS)  # noqa: PLR2004 - a sentence
+    )
+
+
+def _columns(table: Table) -> list[str] | None:
+    """Name a table's columns by the fields that they hold; None where no column is a name."""
+    columns = []
+    for cell in table.head:
+        title = plain(cell.text)
+        known = PARAMETER.field(title)
+        columns.append(_COLUMNS.get(fold(title)) or (known.name if known else title))
+    if "Name" not in columns and len(columns) > 1 and {"Type", "Description"} & set(columns[1:]):
+        columns[0] = "Name"
+    return columns if "Name" in columns else None
+
+
+def _from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
+    drafts: list[Draft] = []
+    for row in table.rows:
+        if not any(cell.text.strip() for cell in row):
+            continue
+        name = row[columns.index("Name")]
+        inline = read_inline(name)
+        if inline is None:
+            if not says_none(name.text):
+                page.error(
+                    Code.INVALID_NAME,
+                    name,
+                    "a row of parameters has no name",
+                    "write the parameter's name in the first column",
+                )
+            continue
+        draft = Draft.of(inline)
+        for title, cell in zip(columns, row, strict=False):
+            if title != "Name" and flow(cell.text) not in {"", "-", "–", "—"}:  # noqa: RUF001
+                draft.entries.append(Entry(Mark(title, cell.line, cell.column), cell))
+        drafts.append(draft)
+    return drafts
+
+
+def nest_dotted(page: Page, drafts: list[Draft]) -> list[Draft]:
+    """Put `range.start` below `range`, and `rows[].name` below the items of `rows`."""
+    roots: list[Draft] = []
+    for draft in drafts:
+        draft.drafts = nest_dotted(page, draft.drafts)
+        steps = draft.name.text.replace("[]", ".[]").split(".")
+        if len(steps) == 1:
+            roots.append(draft)
+            continue
+        _place(roots, steps, draft)
+    return roots
+
+
+def _place(level: list[Draft], steps: list[str], draft: Draft) -> None:
+    for step in steps[:-1]:
+        owner = next((d for d in level if d.name.text == step), None)
+        if owner is None:
+            owner = Draft(Mark(step, draft.name.line, draft.name.column))
+            level.append(owner)
+        level = owner.drafts
+    draft.name = Mark(steps[-1], draft.name.line, draft.name.column)
+    held = next((d for d in level if d.name.text == draft.name.text), None)
+    if held is not None and not held.entries:
+        held.name, held.entries, held.notes = draft.name, draft.entries, draft.notes
+        held.drafts += draft.drafts
+        return
+    level.append(draft)

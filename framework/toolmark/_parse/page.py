@@ -1,0 +1,93 @@
+"""The page being read: its lines, and what there is to say about them."""
+
+from dataclasses import dataclass, field
+
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic, Edit, Severity
+from toolmark._model.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of text and where it begins; line and column count from 1."""
+
+    text: str
+    line: int
+    column: int
+
+    def at(self, offset: int, length: int = 0) -> "Mark":
+        """Give the piece of `length` characters that begins `offset` in; 0 means to the end."""
+        text = self.text[offset : offset + length if length else None]
+        return Mark(text, self.line, self.column + offset)
+
+    def strip(self) -> "Mark":
+        """Drop the white space at both ends."""
+        text = self.text.strip()
+        if len(text) == len(self.text):
+            return self
+        return Mark(text, self.line, self.column + len(self.text) - len(self.text.lstrip()))
+
+
+@dataclass(slots=True)
+class Page:
+    """A file's lines, and the diagnostics gathered while they are read."""
+
+    path: str
+    lines: list[str]
+    """What is read as markdown; front matter is blanked out."""
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def mark(self, text: str, line: int, after: int = 0) -> Mark:
+        """Find `text` (its first line) in the source line `line`, at or behind column `after`."""
+        if 0 < line <= len(self.lines):
+            first = text.split("\n", 1)[0]
+            found = self.lines[line - 1].find(first, max(after - 1, 0)) if first else -1
+            if found >= 0:
+                return Mark(text, line, found + 1)
+        return Mark(text, line, 1)
+
+    def error(
+        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
+    ) -> None:
+        """Report what keeps the definition from loading."""
+        self._report(Severity.ERROR, code, mark, message, help_, fix)
+
+    def warn(
+        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
+    ) -> None:
+        """Report what was repaired."""
+        self._report(Severity.WARNING, code, mark, message, help_, fix)
+
+    def hint(
+        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
+    ) -> None:
+        """Report what could be better."""
+        self._report(Severity.HINT, code, mark, message, help_, fix)
+
+    def _report(  # noqa: PLR0913 - a diagnostic has this many parts
+        self,
+        severity: Severity,
+        code: Code,
+        mark: Mark,
+        message: str,
+        help_: str,
+        fix: tuple[Edit, ...],
+    ) -> None:
+        width = len(mark.text.split("\n", 1)[0])
+        span = Span(self.path, mark.line, mark.column, mark.line, mark.column + max(width, 1))
+        self.diagnostics.append(Diagnostic(span, code, severity, message, help_, fix))
+
+    @property
+    def refused(self) -> bool:
+        """Whether anything read so far keeps the definition from loading."""
+        return any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+
+def replace(mark: Mark, text: str) -> tuple[Edit, ...]:
+    """Give the fix that puts `text` in the place of a mark within one line."""
+    return (Edit(mark.line, mark.column, mark.line, mark.column + len(mark.text), text),)
+
+
+def insert_below(line: int, text: str) -> tuple[Edit, ...]:
+    """Give the fix that puts a whole line below `line`."""
+    return (Edit(line + 1, 1, line + 1, 1, text + "\n"),)

@@ -1,0 +1,226 @@
+"""Text to a ToolSpec: the sections read in order, each mistake reported, none raised."""
+
+from toolmark._cel import ExpressionError, check_expression
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
+from toolmark._parse.definition import Definition, open_definition
+from toolmark._parse.drafts import Draft, fill, from_heading, read_drafts
+from toolmark._parse.entries import flow, implied, name_fields, read_entries
+from toolmark._parse.examples import read_examples
+from toolmark._parse.fields import PARAMETER
+from toolmark._parse.outline import Block, Bullets, Item, Table
+from toolmark._parse.page import Mark, Page
+from toolmark._parse.sections import Section, keep
+from toolmark._parse.shapes import ShapeReader, read_parameters
+from toolmark._parse.values import read_values
+
+
+def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
+    """Read a `.tool.md` text; the spec is None where any diagnostic is an error (format.md)."""
+    definition, refused = open_definition(text, path, "tool")
+    if definition is None:
+        return None, refused
+    said = definition.metadata()
+    said["parameters"] = parameters(definition, "Parameters")
+    said["returns"] = _returns(definition)
+    said["rules"] = _rules(definition, said["parameters"])
+    said["safety"] = _safety(definition, said["parameters"])
+    said["limits"] = _limits(definition, said["parameters"])
+    said["when_to_use"] = definition.prose_of("When to use")
+    said["examples"] = read_examples(definition, said["name"], said["parameters"])
+    said["sections"] = definition.document.prose()
+    return definition.finish(ToolSpec, said)
+
+
+def parameters(definition: Definition, name: str) -> tuple[Parameter, ...]:
+    """Read the section of parameters; empty text or `None` mean that there are none."""
+    section = definition.section(name)
+    if section is None:
+        return ()
+    page = definition.page
+    found = read_drafts(page, section.blocks, section.parts)
+    if found.prose and not found.drafts and not found.none_said:
+        page.warn(
+            Code.NO_PARAMETERS_READ,
+            section.mark,
+            f"'{section.title}' holds text, but no parameter was found in it",
+            "write `### name` for each parameter, or `None`",
+        )
+    keep(definition.document, section, found.prose, [])
+    return read_parameters(page, found.drafts)
+
+
+def _returns(definition: Definition) -> Schema:
+    section = definition.section("Returns")
+    if section is None or section.table is None:
+        return Schema()
+    page = definition.page
+    draft = Draft(section.mark)
+    fill(page, draft, section.blocks)
+    prose, draft.prose = draft.prose, []
+    if not draft.entries and not draft.drafts:
+        _plain_returns(page, section, draft, prose)
+        prose = []
+    draft.drafts += [from_heading(page, part) for part in section.parts]
+    keep(definition.document, section, prose, [])
+    shape, _ = ShapeReader(page, "the result", PARAMETER).read(draft)
+    return shape
+
+
+def _plain_returns(page: Page, section: Section, draft: Draft, prose: list[Block]) -> None:
+    """Read a Returns section of prose alone: its text is the description, the type is open."""
+    if section.parts:
+        return
+    draft.prose = prose
+    draft.entries += [implied("Type", "any", section.mark)]
+    if not prose:
+        page.error(
+            Code.MISSING_FIELD,
+            section.mark,
+            "'Returns' says nothing",
+            "add `- **Type**: object` and `- **Description**: …`",
+        )
+
+
+def _rules(definition: Definition, parameters: tuple[Parameter, ...]) -> tuple[Rule, ...]:
+    section = definition.section("Rules")
+    if section is None:
+        return ()
+    rules: list[Rule] = []
+    prose: list[Block] = []
+    for block in section.blocks:
+        if isinstance(block, Bullets):
+            for item in block.items:
+                rule = _rule(definition.page, item)
+                if rule is not None and _checked(definition.page, item, rule, parameters):
+                    rules.append(rule)
+        elif isinstance(block, Table):
+            definition.page.error(
+                Code.UNREADABLE_RULE,
+                block.head[0],
+                "a table holds no rules",
+                "write each as a bullet: `` - `a < b`: What is wrong where it is false. ``",
+            )
+        else:
+            prose.append(block)
+    keep(definition.document, section, prose, section.parts)
+    return tuple(rules)
+
+
+def _rule(page: Page, item: Item) -> Rule | None:
+    """Read `` `expression`: message ``; the expression must stand in a code span."""
+    text = flow(item.mark.text)
+    ticks = len(text) - len(text.lstrip("`"))
+    end = text.find("`" * ticks, ticks) if ticks else -1
+    if end < 0 or item.items:
+        page.error(
+            Code.UNREADABLE_RULE,
+            item.mark if item.mark.text else Mark(" ", item.line, 1),
+            "this rule has no expression in a code span, so nothing would enforce it",
+            "write `` - `systolic > diastolic`: Systolic must be above diastolic. ``",
+        )
+        return None
+    expression = text[ticks:end].strip()
+    message = text[end + ticks :].lstrip(" :-–—：")  # noqa: RUF001
+    if not message:
+        page.hint(
+            Code.MISSING_FIELD,
+            item.mark,
+            "the rule has no message for the model",
+            "say behind a colon what is wrong where it is false",
+        )
+    return Rule(expression=expression, message=message or f"{expression} must hold")
+
+
+def _checked(page: Page, item: Item, rule: Rule, parameters: tuple[Parameter, ...]) -> bool:
+    mark = page.mark(rule.expression, item.mark.line, item.mark.column)
+    return check_condition(page, mark, rule.expression, parameters, "rule")
+
+
+def check_condition(
+    page: Page, mark: Mark, source: str, parameters: tuple[Parameter, ...], what: str
+) -> bool:
+    """Compile a condition over the arguments; it must be a yes or no that can be computed."""
+    names = {p.name: p.shape for p in parameters}
+    try:
+        checked = check_expression(source, names)
+    except ExpressionError as error:
+        at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
+        page.error(Code.INVALID_EXPRESSION, at, f"the {what} `{source}`: {error}", error.help)
+        return False
+    if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
+        page.error(
+            Code.INVALID_EXPRESSION,
+            mark,
+            f"the {what} `{source}` gives a {checked.schema.types[0]}, not yes or no",
+            "compare it with something",
+        )
+        return False
+    optional = {p.name for p in parameters if not p.required and not p.shape.has_default}
+    for name in sorted(checked.unguarded & optional):
+        page.warn(
+            Code.RULE_MAY_NOT_COMPUTE,
+            mark,
+            f"the {what} reads '{name}', which a call may leave out: that call is refused",
+            f"write `!has({name}) || …`, or make '{name}' required",
+        )
+    return True
+
+
+def _safety(definition: Definition, parameters: tuple[Parameter, ...]) -> Safety:
+    section = definition.section("Safety")
+    if section is None or section.table is None:
+        return Safety()
+    page = definition.page
+    read = read_entries(page, section.blocks, section.table)
+    fields = name_fields(page, read.entries, section.table)
+    values = read_values(page, fields)
+    keep(definition.document, section, read.prose, section.parts)
+    for attribute in ("confirm_when", "escalate_when"):
+        entry = fields.entry(attribute)
+        if attribute in values and entry is not None:
+            mark = page.mark(values[attribute], entry.value.line, entry.value.column)
+            name = fields.known[attribute][0].name
+            check_condition(page, mark, values[attribute], parameters, name)
+    if values.get("explicit_intent") and not values.get("intent_keywords"):
+        entry = fields.entry("explicit_intent")
+        page.error(
+            Code.MISSING_FIELD,
+            entry.key if entry else section.mark,
+            "Explicit Intent needs Intent Keywords: without them every call is refused",
+            "add `- **Intent Keywords**: word, word`",
+        )
+    if values.get("intent_keywords") and "explicit_intent" not in values:
+        entry = fields.entry("intent_keywords")
+        page.warn(
+            Code.MISSING_FIELD,
+            entry.key if entry else section.mark,
+            "Intent Keywords without Explicit Intent; read as `Explicit Intent: yes`",
+            "add `- **Explicit Intent**: yes`",
+        )
+        values["explicit_intent"] = True
+    return Safety(**values)
+
+
+def _limits(definition: Definition, parameters: tuple[Parameter, ...]) -> Limits:
+    section = definition.section("Limits")
+    if section is None or section.table is None:
+        return Limits()
+    page = definition.page
+    read = read_entries(page, section.blocks, section.table)
+    fields = name_fields(page, read.entries, section.table)
+    values = read_values(page, fields)
+    keep(definition.document, section, read.prose, section.parts)
+    if (batch := values.get("max_batch")) is not None:
+        arrays = [p.name for p in parameters if "array" in p.shape.types]
+        entry = fields.entry("max_batch")
+        if batch.parameter not in arrays and entry is not None:
+            page.error(
+                Code.FIELD_MISFIT,
+                entry.value,
+                f"Max Batch splits '{batch.parameter}', which is no array parameter",
+                f"name one of {', '.join(arrays)}" if arrays else "take Max Batch away",
+            )
+    return Limits(**values)

@@ -1,5 +1,7 @@
 """What a programmer did wrong; an author's mistake is a diagnostic, a refused call a result."""
 
+from toolmark._model.diagnostic import Diagnostic
+
 
 class ToolmarkError(Exception):
     """The root of everything that Toolmark raises."""
@@ -13,9 +15,31 @@ class NotFoundError(ToolmarkError):
     """No tool, skill, run or held call has this name."""
 
 
+class ImplementationError(ToolmarkError):
+    """The Python behind a definition can't be used; says what is wrong, where, and what to do."""
+
+    def __init__(self, message: str, *, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+        """The findings; empty where nothing was held against anything."""
+
+
 class ToolError(ToolmarkError):
     """Raised by an implementation to give the model a message of its own, with a stable code."""
 
     def __init__(self, message: str, *, code: str = "tool_error") -> None:
         super().__init__(message)
         self.code = code
+
+
+class MalformedReplyError(ToolmarkError):
+    """A model's reply can't be read, so none of its calls runs; the message is for the model."""
+
+    def __init__(
+        self, message: str, *, code: str = "malformed_call", clean_message: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        """`malformed_call`, or `invalid_plan` for a plan without a budget."""
+        self.clean_message = clean_message
+        """What stood before the call that could not be read."""

@@ -1,1 +1,60 @@
 """Models' replies to calls, and results back, one file a dialect."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from toolmark._dialect import action, anthropic, auto, inline, openai, plan
+from toolmark._model.reply import Dialect, Parsed
+from toolmark._model.result import Result
+from toolmark._model.tool import ToolSpec
+from toolmark.errors import NotFoundError
+
+DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+    {
+        dialect.name: dialect
+        for dialect in (
+            auto.DIALECT,
+            openai.CHAT,
+            openai.RESPONSES,
+            anthropic.DIALECT,
+            inline.DIALECT,
+            action.DIALECT,
+            plan.DIALECT,
+        )
+    }
+)
+"""The built-in ones, by name (behaviour.md, "Dialects")."""
+
+
+def parse_reply(
+    reply: Any, dialect: str = "auto", dialects: Mapping[str, Dialect] = DIALECTS
+) -> Parsed:
+    """Give a model's reply as its clean message and its calls.
+
+    `reply` is text, JSON text, bytes, a dict, a list, or a provider's object with `model_dump`.
+    Raises MalformedReplyError (one bad call refuses all), NotFoundError for an unknown dialect.
+    """
+    return find_dialect(dialect, dialects).parse(reply)
+
+
+def render_results(
+    results: Sequence[Result], dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
+) -> list[dict[str, Any]]:
+    """Give results as the messages to append; `dialect` is the one that `Parsed` names."""
+    return find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
+
+
+def system_prompt(
+    tools: Sequence[ToolSpec], dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
+) -> str:
+    """Give the prompt that teaches a text dialect; empty where the interface carries the tools."""
+    teach = find_dialect(dialect, dialects).teach
+    return teach(tools) if teach is not None else ""
+
+
+def find_dialect(name: str, dialects: Mapping[str, Dialect] = DIALECTS) -> Dialect:
+    """Give the dialect of this name."""
+    if (dialect := dialects.get(name)) is None:
+        raise NotFoundError(f"no dialect {name!r}: there are {', '.join(dialects)}")
+    return dialect

@@ -1,0 +1,40 @@
+"""Read replies whose calls stand apart from their words, as a provider's interface gives them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolmark._dialect.decoder import MAX_CALLS
+from toolmark._dialect.envelope import Envelope, Kind, open_reply
+from toolmark._dialect.tidy import readable
+from toolmark._model.call import Call
+from toolmark._model.reply import Parsed
+from toolmark.errors import MalformedReplyError
+
+Readers = Mapping[Kind, Callable[[Any], Call]]
+"""What reads one raw call, for each form that a dialect knows."""
+
+
+def parse_native(reply: Any, readers: Readers) -> Parsed:
+    """Give the message and its calls; a message without calls is one in any dialect."""
+    return read_envelope(open_reply(reply), readers)
+
+
+def read_envelope(envelope: Envelope, readers: Readers) -> Parsed:
+    """Give what an opened reply says."""
+    clean = readable(envelope.text)
+    if envelope.kind == "text" or (envelope.kind == "json" and clean):
+        return Parsed(clean)
+    if envelope.kind not in readers:
+        raise MalformedReplyError(f"the reply is no message of {' or '.join(readers)}")
+    if len(envelope.calls) > MAX_CALLS:
+        raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)
+    read = readers[envelope.kind]
+    calls = tuple(_read(read, raw, number, clean) for number, raw in enumerate(envelope.calls, 1))
+    return Parsed(clean, calls, envelope.kind if calls else "text")
+
+
+def _read(read: Callable[[Any], Call], raw: Any, number: int, clean: str) -> Call:
+    try:
+        return read(raw)
+    except MalformedReplyError as error:
+        raise MalformedReplyError(f"call {number}: {error}", clean_message=clean) from None

@@ -12,7 +12,7 @@ PACKAGES := $(wildcard plugins/*/pyproject.toml)
 
 # A name on the path may be a stub that runs nothing, so each candidate is asked for its version.
 FIND_PYTHON := for p in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
-	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; \
 	done
 
 help:  ## list these commands

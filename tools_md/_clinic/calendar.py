@@ -1,0 +1,125 @@
+"""Keep the appointment book: which chairs are free, when."""
+
+import sqlite3
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from . import refusal
+from .clock import Clock, clock_face
+from .database import Database
+from .facts import BOOK_AHEAD_DAYS, CHAIRS, SLOT_MINUTES, WEEKDAYS
+from .records import ClinicHours, Hours, Opening, OpeningDay
+
+TIME_RANGES: Final = {
+    "morning": ("00:00", "12:00"),
+    "afternoon": ("12:00", "17:00"),
+    "evening": ("17:00", "24:00"),
+}
+"""From when, and to before when, a visit of that part of the day begins."""
+
+
+class Calendar:
+    """The pages of the book. A day's slots are laid out once, when somebody first turns to it."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def openings(self, day: date, time_range: str, children: int) -> list[Opening]:
+        """Give the times, earliest first, at which so many chairs are free side by side."""
+        self.turn_to(day)
+        begins, ends = TIME_RANGES[time_range]
+        earliest = max(f"{day}T{begins}", self._clock.now().isoformat())
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT starts_at, count(*) AS free FROM slot LEFT JOIN seat "
+                "USING (starts_at, chair) "
+                "WHERE starts_at >= ? AND starts_at < ? AND seat.child_id IS NULL "
+                "GROUP BY starts_at HAVING free >= ? ORDER BY starts_at",
+                (earliest, f"{day}T{ends}", children),
+            ).fetchall()
+        return [_opening(row["starts_at"], row["free"]) for row in rows]
+
+    def turn_to(self, day: date) -> None:
+        """Lay the day's slots out from the opening hours, unless they are; refuse a past day."""
+        today = self._clock.today()
+        if day < today:
+            raise refusal.day_in_past(day, today)
+        if day > (last := today + timedelta(days=BOOK_AHEAD_DAYS)):
+            raise refusal.too_far(day, last)
+        with self._database.reading() as db:
+            if _laid_out(db, day):
+                return
+        with self._database.writing() as db:
+            if not _laid_out(db, day):
+                lay_out(db, day)
+
+    def close_day(self, day: date, reason: str) -> None:
+        """Close the clinic for a day: free chairs go, visits that are booked stay."""
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT INTO closed_day (day, reason) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (day.isoformat(), reason),
+            )
+            db.execute(
+                "DELETE FROM slot WHERE starts_at LIKE ? || 'T%' AND NOT EXISTS ("
+                "SELECT 1 FROM seat WHERE seat.starts_at = slot.starts_at "
+                "AND seat.chair = slot.chair)",
+                (day.isoformat(),),
+            )
+
+    def hours(self) -> ClinicHours:
+        """Give the week's opening hours, and the days to come on which the clinic is closed."""
+        with self._database.reading() as db:
+            spans = db.execute("SELECT * FROM opening_hours ORDER BY weekday, opens").fetchall()
+            closed = db.execute(
+                "SELECT day AS date, reason FROM closed_day WHERE day >= ? ORDER BY day",
+                (self._clock.today().isoformat(),),
+            ).fetchall()
+        week: list[OpeningDay] = []
+        for weekday, name in enumerate(WEEKDAYS):
+            hours: list[Hours] = [
+                {"opens": span["opens"], "closes": span["closes"]}
+                for span in spans
+                if span["weekday"] == weekday
+            ]
+            week.append({"day": name, "open": bool(hours), "hours": hours})
+        return {
+            "week": week,
+            "closed_days": [{"date": row["date"], "reason": row["reason"]} for row in closed],
+        }
+
+
+def lay_out(db: sqlite3.Connection, day: date) -> None:
+    """Write the day's slots, every chair from opening to closing; a closed day has none."""
+    db.execute("INSERT INTO open_day (day) VALUES (?)", (day.isoformat(),))
+    if db.execute("SELECT 1 FROM closed_day WHERE day = ?", (day.isoformat(),)).fetchone():
+        return
+    spans = db.execute(
+        "SELECT opens, closes FROM opening_hours WHERE weekday = ?", (day.weekday(),)
+    ).fetchall()
+    visit = timedelta(minutes=SLOT_MINUTES)
+    for span in spans:
+        start = datetime.fromisoformat(f"{day}T{span['opens']}:00")
+        closes = datetime.fromisoformat(f"{day}T{span['closes']}:00")
+        while start + visit <= closes:
+            db.executemany(
+                "INSERT INTO slot (starts_at, chair) VALUES (?, ?)",
+                [(start.isoformat(), chair) for chair in range(1, CHAIRS + 1)],
+            )
+            start += visit
+
+
+def _laid_out(db: sqlite3.Connection, day: date) -> bool:
+    known = db.execute("SELECT 1 FROM open_day WHERE day = ?", (day.isoformat(),)).fetchone()
+    return known is not None
+
+
+def _opening(starts_at: str, free: int) -> Opening:
+    moment = datetime.fromisoformat(starts_at)
+    return {
+        "date": moment.date().isoformat(),
+        "time": clock_face(moment),
+        "datetime": starts_at,
+        "chairs_free": free,
+    }

@@ -1,0 +1,11 @@
+"""Say which family a call is for."""
+
+from toolmark import Context
+from toolmark.errors import ToolError
+
+
+def patient_of(context: Context) -> str:
+    """Give the patient that the host has named; the tool's file requires one, as does this."""
+    if not context.patient:
+        raise ToolError("Nobody has said which family this is for.", code="no_patient")
+    return context.patient

@@ -1,0 +1,82 @@
+"""Add `toolmark clinic`: seed the book, read the outbox, run the demonstration's insurer."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolmark.config import load_settings
+
+from .eligibility import DEFAULT_PORT, make_server
+from .resources import open_clinic, wall_clock
+from .seed import seed
+
+app = typer.Typer(help="The Jefferson dental clinic.", no_args_is_help=True)
+
+Project = Annotated[
+    Path | None, typer.Option(help="The project's folder; else the nearest one upward.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("seed")
+def seed_command(
+    *,
+    today: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Seed as of this day.")
+    ] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Add demonstration families and visits; what is there already stays as it is."""
+    clock = wall_clock()
+    clinic = open_clinic(load_settings(project), clock)
+    done = seed(clinic, today.date() if today else clock.today())
+    clinic.close()
+    if as_json:
+        shown = {
+            "families": done.families,
+            "visits": done.visits,
+            "full_evening": done.full_evening.isoformat(),
+            "closed_day": done.closed_day.isoformat(),
+        }
+        typer.echo(json.dumps(shown))
+        return
+    typer.echo(f"Added {done.families} families and {done.visits} visits.")
+    typer.echo(f"No room: the evening of {done.full_evening} is full.")
+    typer.echo(f"Closed:  {done.closed_day}.")
+
+
+@app.command("outbox")
+def outbox_command(*, project: Project = None, as_json: Json = False) -> None:
+    """Show the text messages to parents, the oldest first."""
+    clinic = open_clinic(load_settings(project), wall_clock())
+    messages = clinic.outbox.messages()
+    clinic.close()
+    if as_json:
+        typer.echo(json.dumps(messages))
+        return
+    for message in messages:
+        typer.echo(
+            f"{message['message_id']} {message['written_at']} {message['status']} "
+            f"{message['phone_number']}: {message['body']}"
+        )
+    if not messages:
+        typer.echo("The outbox is empty.")
+
+
+@app.command("insurer")
+def insurer_command(
+    port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 takes a free one.")] = (
+        DEFAULT_PORT
+    ),
+) -> None:
+    """Run the eligibility service that check_insurance_eligibility asks, until Ctrl-C."""
+    with make_server(port) as server:
+        typer.echo(f"http://127.0.0.1:{server.server_port}")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            typer.echo("Stopped.")

@@ -1,0 +1,58 @@
+"""Open the clinic's data base and run its transactions."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from .schema import migrate
+
+WAIT_S = 30.0
+"""How long a writer waits for another, in this process or the next."""
+
+
+class Database:
+    """One SQLite file in WAL mode, foreign keys on; safe from any thread and any process.
+
+    A connection belongs to one transaction. Opening one costs some 100 µs, and nothing is shared.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        # While one connection is open SQLite keeps the log, which it would else fold into
+        # the file at the end of every transaction.
+        self._anchor = self._connect()
+        self._anchor.execute("PRAGMA journal_mode = WAL")
+        migrate(self._anchor)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection that sees one state of the data base to the end."""
+        with closing(self._connect()) as db:
+            db.execute("BEGIN")
+            yield db
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the one writer's connection; an exception undoes everything."""
+        with closing(self._connect()) as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._anchor.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        db = sqlite3.connect(
+            self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False
+        )
+        db.row_factory = sqlite3.Row
+        db.execute("PRAGMA foreign_keys = ON")
+        return db

@@ -1,0 +1,115 @@
+"""Keep every text message that the clinic writes, and hand it to the gateway where one is set."""
+
+import sqlite3
+from typing import Final
+from urllib.parse import quote
+
+from toolmark.errors import ToolError
+
+from .clock import Clock
+from .database import Database
+from .records import Message, Sent
+
+_US_NUMBER: Final = 10
+
+
+class Outbox:
+    """The messages, in the order in which they were written; `None` as key makes each a new one."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def put(self, phone_number: str, body: str, key: str | None) -> Message:
+        """Write a message down as queued; the same key again gives the message as it stands."""
+        with self._database.writing() as db:
+            row = db.execute("SELECT * FROM message WHERE idempotency_key = ?", (key,)).fetchone()
+            if row is None:
+                row = db.execute(
+                    "INSERT INTO message (phone_number, body, status, written_at, "
+                    "idempotency_key) VALUES (?, ?, 'queued', ?, ?) RETURNING *",
+                    (phone_number, body, self._clock.now().isoformat(), key),
+                ).fetchone()
+            return _message(row)
+
+    def mark(self, message_id: str, status: str) -> Message:
+        """Say what became of a message."""
+        with self._database.writing() as db:
+            row = db.execute(
+                "UPDATE message SET status = ? WHERE id = ? RETURNING *",
+                (status, int(message_id.removeprefix("M-"))),
+            ).fetchone()
+            return _message(row)
+
+    def messages(self) -> list[Message]:
+        """Give all messages, the oldest first."""
+        with self._database.reading() as db:
+            return [_message(row) for row in db.execute("SELECT * FROM message ORDER BY id")]
+
+
+class Notifier:
+    """Texts parents. Without a gateway the message is kept in the outbox for the desk to send.
+
+    The gateway is any URL that Apprise knows, with `{phone}` where the number belongs
+    (`twilio://SID:TOKEN@FROM/{phone}`); a URL without it is a channel that staff reads.
+    """
+
+    def __init__(self, outbox: Outbox, gateway: str = "") -> None:
+        self._outbox = outbox
+        self._gateway = gateway
+
+    def text(self, phone_number: str, body: str, *, key: str | None) -> Sent:
+        """Send a message once per key.
+
+        A process that dies between the gateway's yes and our record sends again under the same
+        key: a parent may get a text twice, never none.
+        """
+        number = _dialled(phone_number)
+        message = self._outbox.put(number, body, key)
+        if message["status"] in {"kept", "sent"}:
+            return _sent(message)
+        if not self._gateway:
+            return _sent(self._outbox.mark(message["message_id"], "kept"))
+        if self._send(number, body):
+            return _sent(self._outbox.mark(message["message_id"], "sent"))
+        self._outbox.mark(message["message_id"], "failed")
+        msg = (
+            f"The SMS gateway did not take message {message['message_id']}. It stays in the "
+            "outbox; tell the parent by phone."
+        )
+        raise ToolError(msg, code="sms_not_sent")
+
+    def _send(self, number: str, body: str) -> bool:
+        try:
+            # Takes a quarter of a second to import, and is an optional extra.
+            import apprise
+        except ImportError as error:
+            raise ToolError(
+                "A gateway is set and Apprise is not installed: pip install 'toolmark[clinic]'.",
+                code="sms_not_sent",
+            ) from error
+        gateway = apprise.Apprise()
+        url = self._gateway.replace("{phone}", quote(number, safe=""))
+        return bool(gateway.add(url) and gateway.notify(title=f"SMS to {number}", body=body))
+
+
+def _sent(message: Message) -> Sent:
+    return {"message_id": message["message_id"], "status": message["status"]}
+
+
+def _dialled(phone_number: str) -> str:
+    """Give `+` and digits; a ten-digit number is a North American one."""
+    digits = "".join(c for c in phone_number if c in "0123456789")
+    if phone_number.strip().startswith("+"):
+        return f"+{digits}"
+    return f"+1{digits}" if len(digits) == _US_NUMBER else digits
+
+
+def _message(row: sqlite3.Row) -> Message:
+    return {
+        "message_id": f"M-{row['id']}",
+        "status": row["status"],
+        "phone_number": row["phone_number"],
+        "body": row["body"],
+        "written_at": row["written_at"],
+    }

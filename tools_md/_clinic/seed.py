@@ -1,0 +1,134 @@
+"""Fill the clinic with demonstration families and a book that is partly full."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Final, NamedTuple
+
+from toolmark.errors import ToolError
+
+from .bookings import Bookings
+from .calendar import Calendar
+from .clock import StoppedClock
+from .families_on_file import FAMILIES
+from .store import Clinic
+
+THURSDAY: Final = 3
+FRIDAY: Final = 4
+
+LONG_AGO: Final = timedelta(days=300)
+"""The demonstration visits are booked as of then: the earliest lie in the past today."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What a seeding added, and the days on which a booking meets a difficulty."""
+
+    families: int
+    visits: int
+    full_evening: date
+    """A Thursday whose evening is booked to the last chair."""
+    closed_day: date
+    """A Friday on which the clinic is closed."""
+
+
+class _Visit(NamedTuple):
+    key: str
+    patient_id: str
+    child_names: list[str]
+    starts_at: datetime
+    appointment_type: str
+    note: str = ""
+
+
+def seed(clinic: Clinic, today: date) -> Seeded:
+    """Add the demonstration data as of `today`; what is there already stays as it is."""
+    full_evening, closed_day = _coming(today, THURSDAY), _coming(today, FRIDAY)
+    families = _add_families(clinic)
+    clinic.calendar.close_day(closed_day, "Staff training")
+    then = StoppedClock(datetime.combine(today - LONG_AGO, time(6)))
+    bookings = Bookings(clinic.database, Calendar(clinic.database, then), then)
+    visits = [*_past_visits(today), *_full_evening(full_evening)]
+    added = sum(_add_visit(clinic, bookings, visit) for visit in visits)
+    return Seeded(families, added, full_evening, closed_day)
+
+
+def _add_families(clinic: Clinic) -> int:
+    added = 0
+    with clinic.database.writing() as db:
+        for family in FAMILIES:
+            provider, member = family.insurance or (None, None)
+            added += db.execute(
+                "INSERT INTO patient "
+                "(id, parent_name, phone_number, insurance_provider, member_id) "
+                "VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                (family.patient_id, family.parent_name, family.phone_number, provider, member),
+            ).rowcount
+            db.executemany(
+                "INSERT INTO child (patient_id, name, birth_date, allergies) "
+                "VALUES (?, ?, ?, ?) ON CONFLICT (patient_id, name) DO NOTHING",
+                [(family.patient_id, *child) for child in family.children],
+            )
+    return added
+
+
+def _add_visit(clinic: Clinic, bookings: Bookings, visit: _Visit) -> bool:
+    with clinic.database.reading() as db:
+        if db.execute(
+            "SELECT 1 FROM appointment WHERE idempotency_key = ?", (visit.key,)
+        ).fetchone():
+            return False
+    try:
+        booking = bookings.book(
+            visit.patient_id,
+            visit.child_names,
+            visit.starts_at,
+            visit.appointment_type,
+            key=visit.key,
+        )
+    except ToolError:
+        # Somebody has booked these chairs since; a demonstration gives way.
+        return False
+    if visit.note:
+        bookings.annotate(visit.patient_id, booking["booking_id"], visit.note, key=visit.key)
+    return True
+
+
+def _past_visits(today: date) -> Iterator[_Visit]:
+    for key, patient_id, names, days, kind, note in (
+        ("1", "P-1001", ["Mia"], 205, "exam_and_cleaning", "Sealant on a molar; check it next."),
+        ("2", "P-1001", ["Leo"], 240, "cleaning", ""),
+        ("3", "P-1002", ["Ada", "Chidi"], 190, "exam", "Chidi: gloves without latex."),
+        ("4", "P-1004", ["Anh", "Bao", "Chau"], 215, "cleaning", ""),
+        ("5", "P-1005", ["Noor"], 120, "emergency", "Chipped front tooth, smoothed."),
+    ):
+        day = today - timedelta(days=days)
+        # A weekend moves back to its Friday.
+        day -= timedelta(days=max(0, day.weekday() - FRIDAY))
+        yield _Visit(
+            f"seed:past:{key}", patient_id, names, datetime.combine(day, time(9)), kind, note
+        )
+
+
+def _full_evening(day: date) -> Iterator[_Visit]:
+    children = {family.patient_id: [c.name for c in family.children] for family in FAMILIES}
+    for start, patients in (
+        (time(17), ["P-1004"]),
+        (time(17, 30), ["P-1001", "P-1005"]),
+        (time(18), ["P-1002", "P-1003"]),
+        (time(18, 30), ["P-1006"]),
+    ):
+        for patient in patients:
+            yield _Visit(
+                f"seed:evening:{day}:{patient}",
+                patient,
+                children[patient],
+                datetime.combine(day, start),
+                "cleaning",
+            )
+
+
+def _coming(today: date, weekday: int) -> date:
+    """Give the first such weekday that is at least two days away."""
+    soonest = today + timedelta(days=2)
+    return soonest + timedelta(days=(weekday - soonest.weekday()) % 7)

@@ -1,0 +1,56 @@
+"""Hold the clinic together: one data base, and what can be asked of it."""
+
+from pathlib import Path
+
+from .bookings import Bookings
+from .calendar import Calendar
+from .clock import Clock
+from .database import Database
+from .facts import SLOT_MINUTES
+from .families import Families
+from .outbox import Outbox
+from .records import Preparation, Service
+
+
+class Clinic:
+    """The Jefferson dental clinic in one SQLite file, which is made where there is none."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self.database = Database(path)
+        self.clock = clock
+        self.calendar = Calendar(self.database, clock)
+        self.families = Families(self.database, clock)
+        self.bookings = Bookings(self.database, self.calendar, clock)
+        self.outbox = Outbox(self.database, clock)
+
+    def services(self) -> list[Service]:
+        """Give what can be booked, in the order of the price list."""
+        with self.database.reading() as db:
+            rows = db.execute("SELECT * FROM service ORDER BY position").fetchall()
+        return [
+            {
+                "appointment_type": row["code"],
+                "name": row["name"],
+                "description": row["description"],
+                "minutes": SLOT_MINUTES,
+                "price_usd": row["price_usd"],
+            }
+            for row in rows
+        ]
+
+    def preparation(self, appointment_type: str) -> Preparation:
+        """Give what to do before a visit of this type, and what to bring."""
+        with self.database.reading() as db:
+            rows = db.execute(
+                "SELECT kind, text FROM preparation WHERE service = ? ORDER BY kind, position",
+                (appointment_type,),
+            ).fetchall()
+        return {
+            "appointment_type": appointment_type,
+            "do": [row["text"] for row in rows if row["kind"] == "do"],
+            "bring": [row["text"] for row in rows if row["kind"] == "bring"],
+        }
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.database.close()

@@ -1,0 +1,110 @@
+"""Read visits out of the data base, and seat children in chairs."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+from . import refusal
+from .clock import clock_face
+from .records import Booking, Visit
+
+
+def find(db: sqlite3.Connection, patient_id: str, booking_id: str) -> sqlite3.Row:
+    """Give the family's booking, or refuse; `A-1001` and `1001` both name it."""
+    digits = booking_id.strip().upper().removeprefix("A-")
+    row = None
+    if digits.isascii() and digits.isdigit():
+        row = db.execute(
+            "SELECT * FROM appointment WHERE id = ? AND patient_id = ?",
+            (min(int(digits), 2**62), patient_id),
+        ).fetchone()
+    if row is None:
+        raise refusal.no_such_booking(booking_id)
+    found: sqlite3.Row = row
+    return found
+
+
+def find_upcoming(
+    db: sqlite3.Connection, patient_id: str, booking_id: str, now: datetime
+) -> sqlite3.Row:
+    """Give the family's booking if it stands and is still to come, or refuse."""
+    row = find(db, patient_id, booking_id)
+    if row["status"] == "cancelled":
+        raise refusal.cancelled(number(row))
+    require_future(row, now)
+    return row
+
+
+def require_future(row: sqlite3.Row, now: datetime) -> None:
+    """Refuse a visit whose time has come."""
+    if row["starts_at"] <= now.isoformat():
+        raise refusal.over(number(row), datetime.fromisoformat(row["starts_at"]))
+
+
+def number(row: sqlite3.Row) -> str:
+    """Give the booking's number as staff read it out: `A-1001`."""
+    return f"A-{row['id']}"
+
+
+def children_of(db: sqlite3.Connection, row: sqlite3.Row) -> list[sqlite3.Row]:
+    """Give the children of a visit, the eldest first."""
+    return db.execute(
+        "SELECT child.id, child.name FROM appointment_child "
+        "JOIN child ON child.id = appointment_child.child_id "
+        "WHERE appointment_id = ? ORDER BY child.birth_date, child.id",
+        (row["id"],),
+    ).fetchall()
+
+
+def show(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Booking:
+    """Give a visit as a tool answers it."""
+    moment = datetime.fromisoformat(row["starts_at"])
+    passed = row["status"] == "booked" and moment <= now
+    return {
+        "booking_id": number(row),
+        "status": "completed" if passed else row["status"],
+        "date": moment.date().isoformat(),
+        "time": clock_face(moment),
+        "datetime": row["starts_at"],
+        "appointment_type": row["appointment_type"],
+        "child_names": [child["name"] for child in children_of(db, row)],
+    }
+
+
+def show_with_notes(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Visit:
+    """Give a visit with its notes, the oldest first."""
+    notes = db.execute(
+        "SELECT text FROM note WHERE appointment_id = ? ORDER BY id", (row["id"],)
+    ).fetchall()
+    visit: Visit = {
+        **show(db, row, now),
+        "notes": [note["text"] for note in notes],
+        "cancel_reason": row["cancel_reason"] or "",
+    }
+    return visit
+
+
+def seat(
+    db: sqlite3.Connection, visit: int, starts_at: datetime, children: Sequence[sqlite3.Row]
+) -> None:
+    """Take a free chair for each child at one time, or refuse; keys hold what this checks."""
+    at = starts_at.isoformat()
+    chairs = db.execute(
+        "SELECT chair, child_id IS NULL AS free FROM slot LEFT JOIN seat "
+        "USING (starts_at, chair) WHERE starts_at = ? ORDER BY chair",
+        (at,),
+    ).fetchall()
+    if not chairs:
+        raise refusal.no_such_slot(starts_at)
+    for child in children:
+        if db.execute(
+            "SELECT 1 FROM seat WHERE starts_at = ? AND child_id = ?", (at, child["id"])
+        ).fetchone():
+            raise refusal.busy_child(child["name"], starts_at)
+    free = [chair["chair"] for chair in chairs if chair["free"]]
+    if len(free) < len(children):
+        raise refusal.taken(starts_at, len(children), len(free))
+    db.executemany(
+        "INSERT INTO seat (starts_at, chair, appointment_id, child_id) VALUES (?, ?, ?, ?)",
+        [(at, chair, visit, child["id"]) for chair, child in zip(free, children, strict=False)],
+    )

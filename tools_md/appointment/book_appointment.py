@@ -1,0 +1,27 @@
+"""Book a visit in the appointment book."""
+
+from datetime import datetime
+
+from toolmark import Context
+
+from .._clinic.caller import patient_of
+from .._clinic.records import Booking
+from .._clinic.store import Clinic
+
+
+def book_appointment(
+    child_names: list[str],
+    appointment_time: datetime,
+    appointment_type: str,
+    *,
+    clinic: Clinic,
+    context: Context,
+) -> Booking:
+    """Take a chair for each child, all or none."""
+    return clinic.bookings.book(
+        patient_of(context),
+        child_names,
+        appointment_time,
+        appointment_type,
+        key=context.idempotency_key,
+    )

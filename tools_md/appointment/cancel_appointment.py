@@ -1,0 +1,14 @@
+"""Cancel a visit in the appointment book."""
+
+from toolmark import Context
+
+from .._clinic.caller import patient_of
+from .._clinic.records import Booking
+from .._clinic.store import Clinic
+
+
+def cancel_appointment(
+    booking_id: str, reason: str, *, clinic: Clinic, context: Context
+) -> Booking:
+    """Free the visit's chairs and keep it in the history."""
+    return clinic.bookings.cancel(patient_of(context), booking_id, reason)

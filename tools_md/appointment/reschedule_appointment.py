@@ -1,0 +1,16 @@
+"""Move a visit in the appointment book."""
+
+from datetime import datetime
+
+from toolmark import Context
+
+from .._clinic.caller import patient_of
+from .._clinic.records import Booking
+from .._clinic.store import Clinic
+
+
+def reschedule_appointment(
+    booking_id: str, new_time: datetime, *, clinic: Clinic, context: Context
+) -> Booking:
+    """Take chairs at the new time and free the old ones, or change nothing."""
+    return clinic.bookings.reschedule(patient_of(context), booking_id, new_time)

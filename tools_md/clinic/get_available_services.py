@@ -1,0 +1,9 @@
+"""Read the price list."""
+
+from .._clinic.records import Service
+from .._clinic.store import Clinic
+
+
+def get_available_services(*, clinic: Clinic) -> list[Service]:
+    """Give what can be booked."""
+    return clinic.services()

@@ -1,0 +1,11 @@
+"""Say where the clinic is."""
+
+from toolmark.hooks import nonblocking
+
+from .._clinic.facts import DIRECTIONS
+
+
+@nonblocking
+def get_directions() -> dict[str, str]:
+    """Give the address and the ways to it."""
+    return dict(DIRECTIONS)

@@ -1,0 +1,12 @@
+"""Read a family's file."""
+
+from toolmark import Context
+
+from .._clinic.caller import patient_of
+from .._clinic.records import Family
+from .._clinic.store import Clinic
+
+
+def get_patient_info(*, clinic: Clinic, context: Context) -> Family:
+    """Give the family that the host has named."""
+    return clinic.families.get(patient_of(context))

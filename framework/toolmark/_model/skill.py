@@ -105,6 +105,8 @@ class Step(Noun):
     choose: Expression | None = None
     or_else: Way | None = None
     returns: tuple[Argument, ...] | None = None
+    message: Template | None = None
+    """What the skill says when it returns."""
     stop: Template | None = None
     save_as: str | None = None
     if_empty: Way | None = None
@@ -228,6 +230,7 @@ def step_json(step: Step, section: str = "") -> dict[str, Any]:
             "choose": step.choose and step.choose.cel,
             "or_else": step.or_else and way_json(step.or_else),
             "return": None if step.returns is None else _returns(step.returns),
+            "message": step.message and value_text(step.message),
             "stop": step.stop and value_text(step.stop),
             "save_as": step.save_as,
             "if_empty": step.if_empty and way_json(step.if_empty),

@@ -1,6 +1,8 @@
 """Text to a ToolSpec: the sections read in order, each mistake reported, none raised."""
 
-from toolmark._cel import ExpressionError, check_expression
+from dataclasses import dataclass
+
+from toolmark._cel import Checker, ExpressionError
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.schema import Parameter, Schema
@@ -25,8 +27,9 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
     said = definition.metadata()
     said["parameters"] = parameters(definition, "Parameters")
     said["returns"] = _returns(definition)
-    said["rules"] = _rules(definition, said["parameters"])
-    said["safety"] = _safety(definition, said["parameters"])
+    conditions = _Conditions(definition.page, said["parameters"])
+    said["rules"] = _rules(definition, conditions)
+    said["safety"] = _safety(definition, conditions)
     said["limits"] = _limits(definition, said["parameters"])
     said["when_to_use"] = definition.prose_of("When to use")
     said["examples"] = read_examples(definition, said["name"], said["parameters"])
@@ -84,8 +87,23 @@ def _plain_returns(page: Page, section: Section, draft: Draft, prose: list[Block
         )
 
 
-def _rules(definition: Definition, parameters: tuple[Parameter, ...]) -> tuple[Rule, ...]:
-    section = definition.section("Rules")
+@dataclass(slots=True)
+class _Conditions:
+    """Checks conditions over a tool's arguments: each a yes or no that can be computed."""
+
+    page: Page
+    parameters: tuple[Parameter, ...]
+    checker: Checker | None = None
+
+    def check(self, mark: Mark, source: str, what: str) -> bool:
+        """Compile one; report it where it can't be enforced."""
+        if self.checker is None:
+            self.checker = Checker({p.name: p.shape for p in self.parameters})
+        return _condition(self.page, self.checker, self.parameters, mark, source, what)
+
+
+def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
+    section, page = definition.section("Rules"), definition.page
     if section is None:
         return ()
     rules: list[Rule] = []
@@ -93,11 +111,14 @@ def _rules(definition: Definition, parameters: tuple[Parameter, ...]) -> tuple[R
     for block in section.blocks:
         if isinstance(block, Bullets):
             for item in block.items:
-                rule = _rule(definition.page, item)
-                if rule is not None and _checked(definition.page, item, rule, parameters):
+                rule = _rule(page, item)
+                if rule is None:
+                    continue
+                mark = page.mark(rule.expression, item.mark.line, item.mark.column)
+                if conditions.check(mark, rule.expression, "rule"):
                     rules.append(rule)
         elif isinstance(block, Table):
-            definition.page.error(
+            page.error(
                 Code.UNREADABLE_RULE,
                 block.head[0],
                 "a table holds no rules",
@@ -134,18 +155,16 @@ def _rule(page: Page, item: Item) -> Rule | None:
     return Rule(expression=expression, message=message or f"{expression} must hold")
 
 
-def _checked(page: Page, item: Item, rule: Rule, parameters: tuple[Parameter, ...]) -> bool:
-    mark = page.mark(rule.expression, item.mark.line, item.mark.column)
-    return check_condition(page, mark, rule.expression, parameters, "rule")
-
-
-def check_condition(
-    page: Page, mark: Mark, source: str, parameters: tuple[Parameter, ...], what: str
+def _condition(
+    page: Page,
+    checker: Checker,
+    parameters: tuple[Parameter, ...],
+    mark: Mark,
+    source: str,
+    what: str,
 ) -> bool:
-    """Compile a condition over the arguments; it must be a yes or no that can be computed."""
-    names = {p.name: p.shape for p in parameters}
     try:
-        checked = check_expression(source, names)
+        checked = checker.check(source)
     except ExpressionError as error:
         at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
         page.error(Code.INVALID_EXPRESSION, at, f"the {what} `{source}`: {error}", error.help)
@@ -169,7 +188,7 @@ def check_condition(
     return True
 
 
-def _safety(definition: Definition, parameters: tuple[Parameter, ...]) -> Safety:
+def _safety(definition: Definition, conditions: _Conditions) -> Safety:
     section = definition.section("Safety")
     if section is None or section.table is None:
         return Safety()
@@ -183,7 +202,7 @@ def _safety(definition: Definition, parameters: tuple[Parameter, ...]) -> Safety
         if attribute in values and entry is not None:
             mark = page.mark(values[attribute], entry.value.line, entry.value.column)
             name = fields.known[attribute][0].name
-            check_condition(page, mark, values[attribute], parameters, name)
+            conditions.check(mark, values[attribute], name)
     if values.get("explicit_intent") and not values.get("intent_keywords"):
         entry = fields.entry("explicit_intent")
         page.error(

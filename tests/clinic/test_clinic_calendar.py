@@ -85,7 +85,8 @@ def test_closing_a_day_keeps_the_visits_that_are_booked(clinic):
 def test_the_hours_name_seven_days_and_the_closed_days_to_come(clinic, clock):
     hours = clinic.calendar.hours()
     assert [day["day"] for day in hours["week"] if not day["open"]] == ["Sunday"]
-    assert hours["week"][5]["hours"] == [{"opens": "09:00", "closes": "13:00"}]
+    assert hours["week"][5]["hours"] == ["9:00 AM to 1:00 PM"]
+    assert hours["week"][0]["hours"] == ["8:00 AM to 12:00 PM", "1:00 PM to 7:00 PM"]
     assert hours["closed_days"] == [{"date": "2026-03-06", "reason": "Staff training"}]
     clock.at = datetime.fromisoformat("2026-03-07T00:00")
     assert clinic.calendar.hours()["closed_days"] == []

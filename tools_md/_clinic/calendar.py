@@ -1,14 +1,14 @@
 """Keep the appointment book: which chairs are free, when."""
 
 import sqlite3
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from . import refusal
 from .clock import Clock, clock_face
 from .database import Database
 from .facts import BOOK_AHEAD_DAYS, CHAIRS, SLOT_MINUTES, WEEKDAYS
-from .records import ClinicHours, Hours, Opening, OpeningDay
+from .records import ClinicHours, Opening, OpeningDay
 
 TIME_RANGES: Final = {
     "morning": ("00:00", "12:00"),
@@ -78,11 +78,7 @@ class Calendar:
             ).fetchall()
         week: list[OpeningDay] = []
         for weekday, name in enumerate(WEEKDAYS):
-            hours: list[Hours] = [
-                {"opens": span["opens"], "closes": span["closes"]}
-                for span in spans
-                if span["weekday"] == weekday
-            ]
+            hours = [_span(span) for span in spans if span["weekday"] == weekday]
             week.append({"day": name, "open": bool(hours), "hours": hours})
         return {
             "week": week,
@@ -108,6 +104,11 @@ def lay_out(db: sqlite3.Connection, day: date) -> None:
                 [(start.isoformat(), chair) for chair in range(1, CHAIRS + 1)],
             )
             start += visit
+
+
+def _span(row: sqlite3.Row) -> str:
+    opens, closes = (time.fromisoformat(row[end]) for end in ("opens", "closes"))
+    return f"{clock_face(opens)} to {clock_face(closes)}"
 
 
 def _laid_out(db: sqlite3.Connection, day: date) -> bool:

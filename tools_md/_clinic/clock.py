@@ -1,6 +1,6 @@
 """Tell the time on the clinic's wall."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 
 
 class Clock:
@@ -26,7 +26,7 @@ class StoppedClock(Clock):
         return self.at
 
 
-def clock_face(moment: datetime) -> str:
+def clock_face(moment: datetime | time) -> str:
     """Give the time of day as people say it: `9:00 AM`."""
     half, hour = divmod(moment.hour, 12)
     return f"{hour or 12}:{moment.minute:02d} {'PM' if half else 'AM'}"

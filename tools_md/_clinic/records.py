@@ -73,19 +73,13 @@ class Family(TypedDict):
     children: list[Child]
 
 
-class Hours(TypedDict):
-    """From when to when the doors are open."""
-
-    opens: str
-    closes: str
-
-
 class OpeningDay(TypedDict):
     """One weekday."""
 
     day: str
     open: bool
-    hours: list[Hours]
+    hours: list[str]
+    """`8:00 AM to 12:00 PM`, as people say it."""
 
 
 class ClosedDay(TypedDict):

@@ -104,6 +104,7 @@ class Bookings:
             "date": visit["date"],
             "time": visit["time"],
             "notes": visit["notes"],
+            "message": f"Noted on {visit['booking_id']}.",
         }
 
     def upcoming(self, patient_id: str, booking_id: str) -> Booking:

@@ -94,7 +94,9 @@ class Notifier:
 
 
 def _sent(message: Message) -> Sent:
-    return {"message_id": message["message_id"], "status": message["status"]}
+    number, status = message["message_id"], message["status"]
+    where = "sent" if status == "sent" else "kept in the outbox"
+    return {"message_id": number, "status": status, "message": f"Message {number} is {where}."}
 
 
 def _dialled(phone_number: str) -> str:

@@ -17,6 +17,9 @@ class Opening(TypedDict):
 class Booking(TypedDict):
     """A visit in the book."""
 
+    message: NotRequired[str]
+    """What was done, in a sentence; the runtime shows it beside the data."""
+
     booking_id: str
     status: str
     """`booked`, `completed` or `cancelled`."""
@@ -43,6 +46,7 @@ class Annotated(TypedDict):
     time: str
     notes: list[str]
     """The oldest first."""
+    message: NotRequired[str]
 
 
 class Child(TypedDict):
@@ -120,6 +124,7 @@ class Sent(TypedDict):
     message_id: str
     status: str
     """`sent`, or `kept` where no gateway is set."""
+    message: NotRequired[str]
 
 
 class Eligibility(TypedDict):

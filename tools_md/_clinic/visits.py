@@ -71,6 +71,18 @@ def show(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Booking:
     }
 
 
+def in_words(booking: Booking) -> str:
+    """Give a visit in a few words: `A-1001: 9:00 AM on 2026-03-04 for Mia and Leo`."""
+    when = f"{booking['time']} on {booking['date']}"
+    return f"{booking['booking_id']}: {when} for {listed(booking['child_names'])}"
+
+
+def listed(names: list[str]) -> str:
+    """Give names as people say them: `Mia`, `Mia and Leo`, `Ada, Chidi and Zora`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def show_with_notes(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Visit:
     """Give a visit with its notes, the oldest first."""
     notes = db.execute(

@@ -7,6 +7,7 @@ from toolmark import Context
 from .._clinic.caller import patient_of
 from .._clinic.records import Booking
 from .._clinic.store import Clinic
+from .._clinic.visits import in_words
 
 
 def book_appointment(
@@ -18,10 +19,12 @@ def book_appointment(
     context: Context,
 ) -> Booking:
     """Take a chair for each child, all or none."""
-    return clinic.bookings.book(
+    booking = clinic.bookings.book(
         patient_of(context),
         child_names,
         appointment_time,
         appointment_type,
         key=context.idempotency_key,
     )
+    booking["message"] = f"Booked {in_words(booking)}."
+    return booking

@@ -5,10 +5,13 @@ from toolmark import Context
 from .._clinic.caller import patient_of
 from .._clinic.records import Booking
 from .._clinic.store import Clinic
+from .._clinic.visits import in_words
 
 
 def cancel_appointment(
     booking_id: str, reason: str, *, clinic: Clinic, context: Context
 ) -> Booking:
     """Free the visit's chairs and keep it in the history."""
-    return clinic.bookings.cancel(patient_of(context), booking_id, reason)
+    booking = clinic.bookings.cancel(patient_of(context), booking_id, reason)
+    booking["message"] = f"Cancelled {in_words(booking)}."
+    return booking

@@ -10,6 +10,7 @@ from .._clinic.facts import CLINIC_NAME, CLINIC_PHONE
 from .._clinic.outbox import Notifier
 from .._clinic.records import Sent
 from .._clinic.store import Clinic
+from .._clinic.visits import listed
 
 
 def send_appointment_reminder(
@@ -20,13 +21,8 @@ def send_appointment_reminder(
     visit = clinic.bookings.upcoming(family["patient_id"], booking_id)
     bring = clinic.preparation(visit["appointment_type"])["bring"]
     body = (
-        f"{CLINIC_NAME}: we see {_listed(visit['child_names'])} on "
+        f"{CLINIC_NAME}: we see {listed(visit['child_names'])} on "
         f"{spoken(datetime.fromisoformat(visit['datetime']))}. "
         f"Please bring: {'; '.join(bring)}. To change the visit call {CLINIC_PHONE}."
     )
     return notifier.text(family["phone_number"], body, key=context.idempotency_key)
-
-
-def _listed(names: list[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last

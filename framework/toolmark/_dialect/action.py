@@ -57,6 +57,7 @@ def find(text: str, *, strict: bool) -> Place | None:
                 fenced = quote
             at = quote.end
         elif mark == 0 or not text[mark - 1].isalnum():
+            quotes.spend(1)
             if place := _object_behind(text, mark, quotes):
                 return place
             if strict and _begins_line(text, mark):

@@ -1,6 +1,7 @@
 """Decode JSON strictly from a place in a text on: one value, its end, and no second reading."""
 
 import json
+import sys
 from math import isinf
 from typing import Any
 
@@ -13,6 +14,10 @@ MAX_DEPTH = 32
 """Of objects and arrays in one JSON value."""
 
 _SPACE = " \t\r\n"
+_SAFE_RECURSION = 20_000
+"""The decoder recurses in C, where a host that raised the limit further has no stack for it."""
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_ONE_BRACKET = bytes.maketrans(b"[]", b"{}")
 
 
 def decode(text: str, start: int) -> tuple[Any, int]:
@@ -22,7 +27,8 @@ def decode(text: str, start: int) -> tuple[Any, int]:
     beyond a double, halves of surrogate pairs; and what costs too much: more than 32 levels.
     Raw line breaks inside strings are read, because models write them.
     """
-    _refuse_depth(text, start)
+    if sys.getrecursionlimit() > _SAFE_RECURSION:
+        _refuse_depth(text, start)
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
@@ -31,7 +37,10 @@ def decode(text: str, start: int) -> tuple[Any, int]:
         raise MalformedReplyError(f"JSON nests deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:
         raise MalformedReplyError(f"not JSON: {error}") from None
-    _refuse_surrogates(value, text[start:end])
+    source = text[start:end]
+    _refuse_surrogates(value, source)
+    if _is_deep(source):
+        raise MalformedReplyError(f"JSON nests deeper than {MAX_DEPTH} levels")
     return value, end
 
 
@@ -45,9 +54,20 @@ def decode_whole(text: str) -> Any:
 
 def skip_space(text: str, at: int) -> int:
     """Give the first place from `at` on that is not JSON's white space."""
-    size = len(text)
-    while at < size and text[at] in _SPACE:
-        at += 1
+    return skip(text, at, _SPACE)
+
+
+def skip(text: str, at: int, signs: str) -> int:
+    """Give the first place from `at` on that holds none of the signs."""
+    # In growing windows: a run may be 256 KiB long, and most are of one character.
+    size, width = len(text), 8
+    while at < size:
+        window = text[at : at + width]
+        rest = len(window.lstrip(signs))
+        at += len(window) - rest
+        if rest:
+            return at
+        width *= 2
     return at
 
 
@@ -76,8 +96,21 @@ _DECODER = json.JSONDecoder(
 )
 
 
+def _is_deep(source: str) -> bool:
+    """Tell whether valid JSON nests too deep, by taking out its innermost pairs level by level."""
+    if source.count("{") + source.count("[") <= MAX_DEPTH:
+        return False
+    if "\\" in source:
+        source = source.replace("\\\\", "").replace('\\"', "")
+    outside = "".join(source.split('"')[::2])
+    brackets = outside.encode().translate(_ONE_BRACKET, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        brackets = brackets.replace(b"{}", b"")
+    return bool(brackets)
+
+
 def _refuse_depth(text: str, start: int) -> None:
-    # Before decoding: the decoder recurses, and how far it can is the host's setting.
+    """Refuse deep JSON before it is decoded, up to its end or its first mistake."""
     if text.count("{", start) + text.count("[", start) <= MAX_DEPTH:
         return
     depth, at, size = 0, start, len(text)

@@ -11,6 +11,7 @@ Kind = Literal["text", "openai", "openai-responses", "anthropic", "json"]
 
 _MAX_DEPTH = 48
 """Of a provider's answer: 32 levels of arguments, and what it wraps around them."""
+_MAX_PARTS = 1024
 _RESPONSES = frozenset({"function_call", "custom_tool_call", "reasoning", "message"})
 _ANTHROPIC = frozenset({"tool_use", "text", "thinking", "redacted_thinking", "tool_result"})
 _SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
@@ -70,7 +71,7 @@ def _looks_like_json(text: str) -> bool:
     at = skip_space(text, 0)
     if text.startswith("[", at):
         at = skip_space(text, at + 1)
-    return text.startswith("{", at) and text[skip_space(text, at + 1) :][:1] in {'"', "}"}
+    return text.startswith("{", at) and text.startswith(('"', "}"), skip_space(text, at + 1))
 
 
 class _Copy:
@@ -125,7 +126,7 @@ def _opened(value: Any) -> Envelope:
         raise MalformedReplyError("the reply is neither text nor an object")
     if isinstance(choices := value.get("choices"), list):
         return _chosen(choices)
-    if isinstance(output := value.get("output"), list):
+    if isinstance(output := value.get("output"), list) and len(output) <= _MAX_PARTS:
         return _whole(_responses(output), cut=value.get("status") == "incomplete")
     if "role" in value or "tool_calls" in value:
         return _message(value)
@@ -133,6 +134,8 @@ def _opened(value: Any) -> Envelope:
 
 
 def _listed(values: list[Any], whole: Any) -> Envelope:
+    if len(values) > _MAX_PARTS:
+        raise MalformedReplyError(f"the reply has more than {_MAX_PARTS} parts")
     if not values or not all(isinstance(item, dict) for item in values):
         return Envelope("json", "", (), whole)
     if all("role" in item for item in values):
@@ -164,7 +167,7 @@ def _message(message: dict[str, Any]) -> Envelope:
         if not isinstance(calls, list):
             raise MalformedReplyError("tool_calls must be a list")
         return Envelope("openai", _words(content or message.get("refusal")), tuple(calls))
-    if isinstance(content, list):
+    if isinstance(content, list) and len(content) <= _MAX_PARTS:
         envelope = _anthropic(content)
         if envelope.calls:
             cut = message.get("stop_reason") == "max_tokens" and content[-1] == envelope.calls[-1]
@@ -202,8 +205,10 @@ def _words(content: Any) -> str:
     """Give what the user reads of a message's content; parts that touch are one text."""
     if content is None or isinstance(content, str):
         return content or ""
-    if not isinstance(content, list):
-        raise MalformedReplyError("a message's content must be text or a list of parts")
+    if not isinstance(content, list) or len(content) > _MAX_PARTS:
+        raise MalformedReplyError(
+            f"a message's content must be text or a list of at most {_MAX_PARTS} parts"
+        )
     spoken = [""]
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else None

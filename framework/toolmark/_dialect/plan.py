@@ -20,6 +20,7 @@ from toolmark.errors import MalformedReplyError
 
 _KEYS = Keys("tool", "params")
 _PLAN = {"calls", "budget"}
+_BLANK = " \t\r\n"
 
 
 def parse(reply: Any) -> Parsed:
@@ -47,19 +48,26 @@ def find(text: str) -> Place | None:
     quotes = Quotes(text)
     at = 0
     while (mark := text.find("{", at)) >= 0:
-        begin = text.rfind("\n", at, mark) + 1 or at
         after = text.find("\n", mark) + 1 or len(text)
-        if text[begin:mark].strip(" \t\r"):
+        if not _begins_line(text, mark, at):
+            at = after
+        elif not text.startswith(('"', "}"), skip_space(text, mark + 1)):
+            quotes.spend(1)
             at = after
         elif quote := quotes.cover(mark):
             if holds_alone(text, quote, mark) and ends_reply(text, quote):
                 return Place(quote.start, mark, quote)
             at = text.find("\n", quote.end - 1) + 1 or len(text)
-        elif text[skip_space(text, mark + 1) :][:1] in {'"', "}"}:
-            return Place(mark, mark)
         else:
-            at = after
+            return Place(mark, mark)
     return None
+
+
+def _begins_line(text: str, mark: int, since: int) -> bool:
+    if mark > since and text[mark - 1] not in _BLANK:
+        return False
+    begin = text.rfind("\n", since, mark) + 1 or since
+    return not text[begin:mark].strip(_BLANK)
 
 
 def is_plan(value: Any) -> bool:

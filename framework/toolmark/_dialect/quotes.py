@@ -4,12 +4,19 @@ One pass from left to right, linear in the text: each question is about a place 
 last one. Where CommonMark and a model's habits differ, more is quoted rather than less.
 """
 
-from bisect import bisect_left
 from typing import NamedTuple
 
+from toolmark._dialect.decoder import skip
+from toolmark.errors import MalformedReplyError
+
+MAX_STEPS = 4096
+"""What telling calls from quotes may cost: runs of backticks, fences, quoted lines, or 256
+characters between the ends of a code span. Far more than a reply for people holds."""
+_STRETCH = 256
+_MAX_LISTS = 16
 _SPACE = " \t"
 _BULLETS = "-*+"
-_STARTS = frozenset(["", *"\n\t >#|-*+_=0123456789`~"])
+_STARTS = frozenset(["", *"\t >#|-*+_=0123456789`~"])
 """How a line may begin that ends the paragraph before it."""
 
 
@@ -38,18 +45,25 @@ class Quotes:
         # Of the same length, so that places stay; "\r\n" must not become a blank line.
         self._text = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
         self._at = 0
+        self._left = MAX_STEPS
         self._asked = 0
         self._next: dict[str, int] = {}
-        self._paragraph = (0, 0)
-        self._runs: dict[int, list[int]] | None = None
+        self._unclosed: set[int] = set()
         self._line = self._line_at(0)
 
     def skip(self, end: int) -> None:
         """Take everything before `end` as read: a call stood there."""
         self._at = max(self._at, end)
 
+    def spend(self, steps: int) -> None:
+        """Count what a reader of this text does; refuses the reply where it is too much."""
+        self._left -= steps
+        if self._left < 0:
+            raise MalformedReplyError("too much code and quotation to tell the calls from it")
+
     def cover(self, mark: int) -> Quote | None:
         """Give the quote around the place `mark`, or None."""
+        self.spend(1)
         while (opener := min(self._find("`"), self._find("~~~"))) <= mark:
             if quote := self._open(opener):
                 self._at = quote.end
@@ -70,6 +84,7 @@ class Quotes:
     def _open(self, start: int) -> Quote | None:
         """Read what begins at this backtick or tilde, and step over it where it is nothing."""
         text, line = self._text, self._line_of(start)
+        self.spend(1)
         if line.quoted:
             return self._whole(line)
         sign = text[start]
@@ -107,45 +122,39 @@ class Quotes:
         return Quote(start, len(text), inner, len(text), fenced=True)
 
     def _span(self, start: int, run: int) -> Quote | None:
-        closers = self._closers().get(run, [])
-        index = bisect_left(closers, start + run)
-        if index == len(closers) or closers[index] >= self._paragraph_end(start):
+        close = self._closer(start + run, run)
+        if close < 0 or self._crosses_block(start, close):
             return None
-        close = closers[index]
         return Quote(start, close + run, start + run, close, fenced=False)
 
-    def _closers(self) -> dict[int, list[int]]:
-        """Give the places of all runs of backticks, by length."""
-        if self._runs is None:
-            self._runs = {}
-            at = start = length = 0
-            for part in self._text.split("`")[:-1]:
-                if part or not length:
-                    if length:
-                        self._runs.setdefault(length, []).append(start)
-                    at += len(part)
-                    start, length = at, 0
-                length += 1
-                at += 1
-            if length:
-                self._runs.setdefault(length, []).append(start)
-        return self._runs
+    def _closer(self, at: int, run: int) -> int:
+        """Give the next run of exactly so many backticks, or -1."""
+        if run in self._unclosed:
+            return -1
+        begin = at
+        while (found := self._text.find("`" * run, at)) >= 0:
+            self.spend(1)
+            length = _run(self._text, found)
+            if length == run:
+                self.spend((found - begin) // _STRETCH)
+                return found
+            at = found + length
+        self.spend((len(self._text) - begin) // _STRETCH)
+        self._unclosed.add(run)
+        return -1
 
-    def _paragraph_end(self, at: int) -> int:
-        """Give the end of the paragraph around `at`: no code span crosses it."""
-        begin, end = self._paragraph
-        if begin <= at < end:
-            return end
-        text = self._text
-        end = text.find("\n", at)
-        if text[self._line_of(at).content] not in "#|":
-            while end >= 0:
-                # Most lines begin with a letter, and there may be 100,000 of them.
-                if text[end + 1 : end + 2] in _STARTS and _begins_block(text, end + 1):
-                    break
-                end = text.find("\n", end + 1)
-        self._paragraph = (at, end if end >= 0 else len(text))
-        return self._paragraph[1]
+    def _crosses_block(self, start: int, close: int) -> bool:
+        """Tell whether a paragraph ends between the two places: no code span crosses that."""
+        lines = self._text[start:close].split("\n")
+        if len(lines) == 1:
+            return False
+        if self._text[self._line_of(start).content] in "#|":
+            return True
+        # The last one ends at the closer, which is text behind its white space.
+        lines[-1] += "`"
+        odd = [line for line in lines[1:] if line[:1] in _STARTS]
+        self.spend(len(odd))
+        return any(map(_begins_block, odd))
 
     def _line_of(self, at: int) -> _Line:
         newline = self._text.rfind("\n", self._asked, at)
@@ -166,13 +175,13 @@ class Quotes:
 def _content(text: str, start: int) -> int:
     """Give the place behind a line's white space and list markers."""
     at = start
-    while True:
-        while text[at : at + 1] and text[at] in _SPACE:
-            at += 1
+    for _ in range(_MAX_LISTS):
+        at = skip(text, at, _SPACE)
         behind = _marker_end(text, at)
         if behind == at:
-            return at
+            break
         at = behind
+    return at
 
 
 def _marker_end(text: str, at: int) -> int:
@@ -189,18 +198,15 @@ def _marker_end(text: str, at: int) -> int:
     return end + 1 if text[end : end + 1] in {" ", "\t"} else at
 
 
-def _begins_block(text: str, start: int) -> bool:
+def _begins_block(line: str) -> bool:
     """Tell whether the line ends the paragraph before it."""
-    at, size = start, len(text)
-    while at < size and text[at] in _SPACE:
-        at += 1
-    if at == size or text[at] in "\n>#|":
+    at = skip(line, 0, _SPACE)
+    if at == len(line) or line[at] in ">#|":
         return True
-    sign = text[at]
+    sign = line[at]
     if sign in "-*+_=0123456789":
-        ruled = not text[at : _line_end(text, at)].strip(sign + _SPACE)
-        return ruled or _marker_end(text, at) > at
-    return text.startswith(("```", "~~~"), at)
+        return not line[at:].strip(sign + _SPACE) or _marker_end(line, at) > at
+    return line.startswith(("```", "~~~"), at)
 
 
 def _column(text: str, start: int, at: int) -> int:
@@ -208,10 +214,7 @@ def _column(text: str, start: int, at: int) -> int:
 
 
 def _run(text: str, start: int) -> int:
-    sign, end, size = text[start], start, len(text)
-    while end < size and text[end] == sign:
-        end += 1
-    return end - start
+    return skip(text, start, text[start]) - start
 
 
 def _line_end(text: str, at: int) -> int:

@@ -8,9 +8,10 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._model.tool import Example
 from toolmark._parse.definition import Definition
 from toolmark._parse.entries import flow, item_entry
-from toolmark._parse.keys import fold, heading_text, plain
+from toolmark._parse.keys import fold, plain
 from toolmark._parse.outline import Block, Bullets, Fence, Item
 from toolmark._parse.page import Mark, Page
+from toolmark._parse.scalars import no_constant
 from toolmark._parse.sections import keep
 from toolmark._parse.values import code_text
 from toolmark._values import problems
@@ -30,7 +31,7 @@ def read_examples(
         groups.append(("Example", section.mark, section.blocks))
     else:
         keep(definition.document, section, section.blocks, [])
-    groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
+    groups += [(plain(p.heading.text), p.heading, p.blocks) for p in section.parts]
     examples = []
     for title, mark, blocks in groups:
         reader = _Reader(definition.page, title, mark, tool)
@@ -115,16 +116,11 @@ class _Reader:
 def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:
     """Give the value, or what is wrong with line and column from 1."""
     try:
-        return json.loads(text, parse_constant=_no_constant), None
+        return json.loads(text, parse_constant=no_constant), None
     except json.JSONDecodeError as error:
         return None, (error.msg, error.lineno, error.colno)
     except (ValueError, RecursionError) as error:
         return None, (str(error), 1, 1)
-
-
-def _no_constant(word: str) -> None:
-    message = f"{word} is no JSON"
-    raise ValueError(message)
 
 
 def _held(page: Page, mark: Mark, example: Example, parameters: tuple[Parameter, ...]) -> None:

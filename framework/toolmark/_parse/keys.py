@@ -65,14 +65,19 @@ def unwrap(text: str) -> str:
 
 def heading_text(text: str) -> str:
     """Give a heading without numbering, emoji, markup and a closing colon."""
-    text = plain(text)
-    text = text.lstrip("".join(c for c in text if not (c.isalnum() or c in "_`*\"'([{<")))
+    text = _without_signs(plain(text))
     head, _, rest = text.partition(" ")
-    number = head.rstrip(".):").replace(".", "")
-    if rest and number.isdigit():
-        text = rest.strip()
-        text = text.lstrip("".join(c for c in text if not (c.isalnum() or c in "_`*\"'([{<")))
+    if rest and head[-1] in ".):" and head.rstrip(".):").replace(".", "").isdigit():
+        text = _without_signs(rest.strip())
     return plain(text.rstrip(":： "))  # noqa: RUF001
+
+
+def _without_signs(text: str) -> str:
+    """Drop emoji and other signs in front of a heading's words."""
+    start = 0
+    while start < len(text) and not (text[start].isalnum() or text[start] in "_`*\"'([{<$"):
+        start += 1
+    return text[start:] or text
 
 
 def split(mark: Mark) -> Pair | None:

@@ -198,6 +198,8 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
                 return parsed, True
             case "array" if shape.types and not bare.startswith(("[", "{", '"')):
                 return _literals(bare, shape.items), True
+            case "string" if bare in ('""', "''"):
+                return "", True
             case "string":
                 return unwrap(text.strip()), True
     return unwrap(text.strip()), False
@@ -209,10 +211,16 @@ def _literals(text: str, items: Schema | None) -> list[JsonValue]:
 
 def _json(text: str) -> JsonValue | None:
     try:
-        value: JsonValue = json.loads(text)
+        value: JsonValue = json.loads(text, parse_constant=no_constant)
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def no_constant(word: str) -> None:
+    """Refuse NaN and Infinity, which JSON does not have."""
+    message = f"{word} is no JSON"
+    raise ValueError(message)
 
 
 def _amount(text: str) -> tuple[int | float | None, str]:

@@ -222,7 +222,8 @@ def _title(text: str) -> tuple[str, str]:
     for wrapper in ("**", "__"):
         end = text.find(wrapper, 2)
         if text.startswith(wrapper) and end > 0:
-            rest = text[end + 2 :].lstrip(" ,:;.-–—")  # noqa: RUF001
+            # A comma belongs to the sentence; a colon, a dash or a stop only parts it.
+            rest = text[end + 2 :].lstrip(" :.-–—")  # noqa: RUF001
             return text[2:end].strip().rstrip(":.,"), rest
     head, stop, tail = text.partition(". ")
     return head.rstrip("."), tail if stop else ""

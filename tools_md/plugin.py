@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 from toolmark.hooks import hookimpl
 
-from ._clinic.clock import Clock
 from ._clinic.eligibility import EligibilityService
 from ._clinic.outbox import Notifier
-from ._clinic.resources import eligibility_service, notifier, open_clinic, wall_clock
+from ._clinic.resources import Reception
 from ._clinic.store import Clinic
 
 if TYPE_CHECKING:
@@ -19,13 +18,13 @@ if TYPE_CHECKING:
 
 @hookimpl
 def toolmark_resources(registry: "svcs.Registry", settings: "Settings") -> None:
-    """Give the clock, the clinic, what texts parents, and the insurer's address."""
-    clock = wall_clock()
-    clinic = open_clinic(settings, clock)
-    registry.register_value(Clock, clock)
-    registry.register_value(Clinic, clinic, on_registry_close=clinic.close)
-    registry.register_value(Notifier, notifier(clinic))
-    registry.register_value(EligibilityService, eligibility_service())
+    """Give the clinic, what texts parents, and the insurer's address."""
+    reception = Reception(settings)
+    registry.register_factory(
+        Clinic, reception.clinic, enter=False, on_registry_close=reception.close
+    )
+    registry.register_factory(Notifier, reception.notifier, enter=False)
+    registry.register_factory(EligibilityService, reception.eligibility_service, enter=False)
 
 
 @hookimpl

@@ -10,8 +10,9 @@ import typer
 from toolmark.config import load_settings
 
 from .eligibility import DEFAULT_PORT, make_server
-from .resources import open_clinic, wall_clock
+from .resources import open_clinic
 from .seed import seed
+from .store import Clinic
 
 app = typer.Typer(help="The Jefferson dental clinic.", no_args_is_help=True)
 
@@ -23,6 +24,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @app.command("seed")
 def seed_command(
+    ctx: typer.Context,
     *,
     today: Annotated[
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Seed as of this day.")
@@ -31,9 +33,8 @@ def seed_command(
     as_json: Json = False,
 ) -> None:
     """Add demonstration families and visits; what is there already stays as it is."""
-    clock = wall_clock()
-    clinic = open_clinic(load_settings(project), clock)
-    done = seed(clinic, today.date() if today else clock.today())
+    clinic = _clinic_of(ctx, project)
+    done = seed(clinic, today.date() if today else clinic.clock.today())
     clinic.close()
     if as_json:
         shown = {
@@ -50,9 +51,9 @@ def seed_command(
 
 
 @app.command("outbox")
-def outbox_command(*, project: Project = None, as_json: Json = False) -> None:
+def outbox_command(ctx: typer.Context, *, project: Project = None, as_json: Json = False) -> None:
     """Show the text messages to parents, the oldest first."""
-    clinic = open_clinic(load_settings(project), wall_clock())
+    clinic = _clinic_of(ctx, project)
     messages = clinic.outbox.messages()
     clinic.close()
     if as_json:
@@ -80,3 +81,8 @@ def insurer_command(
             server.serve_forever()
         except KeyboardInterrupt:
             typer.echo("Stopped.")
+
+
+def _clinic_of(ctx: typer.Context, project: Path | None) -> Clinic:
+    """Open the clinic of the project that was named, behind the command or before it."""
+    return open_clinic(load_settings(project or ctx.find_root().params.get("project")))

@@ -2,6 +2,7 @@
 
 import os
 from datetime import datetime
+from threading import Lock
 from typing import Final
 
 from toolmark import Settings
@@ -38,17 +39,41 @@ def wall_clock() -> Clock:
     return StoppedClock(moment)
 
 
-def open_clinic(settings: Settings, clock: Clock) -> Clinic:
+def open_clinic(settings: Settings) -> Clinic:
     """Open the clinic of a project, in its state folder."""
-    return Clinic(settings.state / FILE, clock)
+    return Clinic(settings.state / FILE, wall_clock())
 
 
-def notifier(clinic: Clinic) -> Notifier:
-    """Give what texts parents, through the gateway that the environment names."""
-    return Notifier(clinic.outbox, os.environ.get(SMS_URL, ""))
+class Reception:
+    """Gives the tools what they ask for; the clinic opens with the first call that needs it.
 
+    Checking the files also asks which types there are, and must leave no data base behind.
+    """
 
-def eligibility_service() -> EligibilityService:
-    """Give the insurer's desk that the environment names."""
-    url = os.environ.get(ELIGIBILITY_URL)
-    return EligibilityService(url.rstrip("/")) if url else EligibilityService()
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._clinic: Clinic | None = None
+
+    def clinic(self) -> Clinic:
+        """Give the one clinic of this snapshot."""
+        with self._lock:
+            if self._clinic is None:
+                self._clinic = open_clinic(self._settings)
+            return self._clinic
+
+    def notifier(self) -> Notifier:
+        """Give what texts parents, through the gateway that the environment names."""
+        return Notifier(self.clinic().outbox, os.environ.get(SMS_URL, ""))
+
+    def eligibility_service(self) -> EligibilityService:
+        """Give the insurer's desk that the environment names."""
+        url = os.environ.get(ELIGIBILITY_URL)
+        return EligibilityService(url.rstrip("/")) if url else EligibilityService()
+
+    def close(self) -> None:
+        """Close the clinic, if anybody came."""
+        with self._lock:
+            if self._clinic is not None:
+                self._clinic.close()
+                self._clinic = None

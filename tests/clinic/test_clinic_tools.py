@@ -1,0 +1,242 @@
+"""Each tool's function on a real store, with the context handed in."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from tools_md._clinic.eligibility import EligibilityService, running
+from tools_md._clinic.outbox import Notifier
+from tools_md.appointment.add_appointment_notes import add_appointment_notes
+from tools_md.appointment.book_appointment import book_appointment
+from tools_md.appointment.cancel_appointment import cancel_appointment
+from tools_md.appointment.check_availability import check_availability
+from tools_md.appointment.get_appointment_history import get_appointment_history
+from tools_md.appointment.reschedule_appointment import reschedule_appointment
+from tools_md.clinic.get_appointment_preparation import get_appointment_preparation
+from tools_md.clinic.get_available_services import get_available_services
+from tools_md.clinic.get_clinic_hours import get_clinic_hours
+from tools_md.clinic.get_directions import get_directions
+from tools_md.external.check_insurance_eligibility import check_insurance_eligibility
+from tools_md.notification.send_appointment_reminder import send_appointment_reminder
+from tools_md.notification.send_confirmation_sms import send_confirmation_sms
+from tools_md.patient.get_patient_info import get_patient_info
+
+from toolmark.errors import ToolError
+
+WEDNESDAY = date(2026, 3, 4)
+NINE = datetime.fromisoformat("2026-03-04T09:00")
+TEN = datetime.fromisoformat("2026-03-04T10:00")
+
+
+def line(patient="P-1001", key="call-1"):
+    """Give the context of a call about this family."""
+    return SimpleNamespace(patient=patient, idempotency_key=key)
+
+
+def book(clinic, *names, at=NINE, kind="exam", **context):
+    return book_appointment(list(names), at, kind, clinic=clinic, context=line(**context))
+
+
+def test_check_availability_counts_whole_children(clinic):
+    openings = check_availability(WEDNESDAY, "morning", 2.0, clinic=clinic)
+    assert openings[0]["datetime"] == "2026-03-04T08:00:00"
+
+
+def test_book_appointment_books_for_the_family_on_the_line(clinic):
+    booking = book(clinic, "Mia", "Leo")
+    assert booking["child_names"] == ["Mia", "Leo"]
+    number = booking["booking_id"]
+    assert booking["message"] == f"Booked {number}: 9:00 AM on 2026-03-04 for Mia and Leo."
+    assert book(clinic, "Mia", "Leo") == booking
+
+
+@pytest.mark.parametrize("patient", [None, ""])
+def test_without_a_family_on_the_line_nothing_is_done(clinic, patient):
+    for call in (
+        lambda: book(clinic, "Mia", patient=patient),
+        lambda: get_patient_info(clinic=clinic, context=line(patient)),
+        lambda: get_appointment_history(clinic=clinic, context=line(patient)),
+    ):
+        with pytest.raises(ToolError, match="which family"):
+            call()
+
+
+def test_reschedule_cancel_and_history_follow_one_booking(clinic):
+    number = book(clinic, "Mia")["booking_id"]
+    moved = reschedule_appointment(number, TEN, clinic=clinic, context=line())
+    assert moved["message"] == f"Moved {number}: 10:00 AM on 2026-03-04 for Mia."
+    gone = cancel_appointment(number, "Fever", clinic=clinic, context=line())
+    assert gone["message"] == f"Cancelled {number}: 10:00 AM on 2026-03-04 for Mia."
+    history = get_appointment_history("Mia", 50, clinic=clinic, context=line())
+    (visit,) = [v for v in history if v["booking_id"] == number]
+    assert (visit["status"], visit["cancel_reason"]) == ("cancelled", "Fever")
+
+
+def test_notes_are_added_once_per_request(clinic):
+    number = book(clinic, "Mia")["booking_id"]
+    for _ in range(2):
+        noted = add_appointment_notes(number, "Shy.", clinic=clinic, context=line(key="n"))
+    assert noted["notes"] == ["Shy."]
+
+
+def test_get_patient_info_gives_the_family_and_its_insurance(clinic):
+    family = get_patient_info(clinic=clinic, context=line("P-1002"))
+    assert family["parent_name"] == "Samuel Okafor"
+    assert family["insurance"]["member_id"] == "BBH-55-1290"
+    assert {child["name"] for child in family["children"]} == {"Ada", "Chidi", "Zora"}
+
+
+def test_a_confirmation_names_the_clinic_the_visit_and_a_number_to_call(clinic):
+    send_confirmation_sms(
+        "214 555 0142",
+        "9:00 AM on 2026-03-04 for Mia.",
+        notifier=Notifier(clinic.outbox),
+        context=line(),
+    )
+    assert clinic.outbox.messages()[0]["body"] == (
+        "Jefferson Dental: your visit is booked, 9:00 AM on 2026-03-04 for Mia. "
+        "To change it call +1 214 555 0100."
+    )
+
+
+def test_a_reminder_goes_to_the_number_on_file_and_says_what_to_bring(clinic):
+    number = book(clinic, "Ada", "Chidi", "Zora", patient="P-1002")["booking_id"]
+    notifier = Notifier(clinic.outbox)
+    send_appointment_reminder(number, clinic=clinic, notifier=notifier, context=line("P-1002", "r"))
+    (message,) = clinic.outbox.messages()
+    assert message["phone_number"] == "+12145550117"
+    assert message["body"] == (
+        "Jefferson Dental: we see Ada, Chidi and Zora on Wednesday, March 4 at 9:00 AM. "
+        "Please bring: Your insurance card; A list of medicines the child takes. "
+        "To change the visit call +1 214 555 0100."
+    )
+
+
+def test_nobody_is_reminded_of_a_cancelled_visit(clinic):
+    number = book(clinic, "Mia")["booking_id"]
+    cancel_appointment(number, "Fever", clinic=clinic, context=line())
+    with pytest.raises(ToolError, match="is cancelled"):
+        send_appointment_reminder(
+            number, clinic=clinic, notifier=Notifier(clinic.outbox), context=line()
+        )
+    assert clinic.outbox.messages() == []
+
+
+def test_the_clinic_tells_its_hours_services_preparation_and_way(empty_clinic):
+    assert len(get_clinic_hours(clinic=empty_clinic)["week"]) == 7
+    services = get_available_services(clinic=empty_clinic)
+    assert [s["name"] for s in services] == [
+        "Exam",
+        "Cleaning",
+        "Exam and cleaning",
+        "Emergency visit",
+    ]
+    for service in services:
+        told = get_appointment_preparation(service["appointment_type"], clinic=empty_clinic)
+        assert told["do"]
+        assert told["bring"]
+    assert get_directions()["address"].endswith("TX 75069")
+
+
+@dataclass
+class Insurer:
+    service: EligibilityService
+    http: httpx.AsyncClient
+
+    async def ask(self, provider, member, day=WEDNESDAY):
+        context = SimpleNamespace(http=self.http)
+        return await check_insurance_eligibility(
+            provider, member, day, service=self.service, context=context
+        )
+
+
+@asynccontextmanager
+async def insurer(url=None):
+    async with httpx.AsyncClient(trust_env=False, timeout=5) as http:
+        if url is not None:
+            yield Insurer(EligibilityService(url), http)
+            return
+        with running() as service:
+            yield Insurer(service, http)
+
+
+def test_the_insurer_covers_a_member_of_a_plan():
+    async def ask():
+        async with insurer() as desk:
+            return await desk.ask("Lone Star Dental", "LSD-204418")
+
+    assert asyncio.run(ask()) == {
+        "eligible": True,
+        "service_date": "2026-03-04",
+        "plan": "Family Plus",
+        "copay_usd": 15.0,
+        "covered": ["exam", "cleaning", "exam_and_cleaning"],
+        "reason": "",
+    }
+
+
+def test_the_insurer_says_why_a_member_is_not_covered():
+    async def ask():
+        async with insurer() as desk:
+            return [
+                (await desk.ask("Bluebonnet Health", "BBH-55-0083"))["reason"],
+                (await desk.ask("Bluebonnet Health", "BBH-55-0083", date(2020, 6, 30)))["reason"],
+                (await desk.ask("Lone Star Dental", "BBH-55-0083"))["reason"],
+            ]
+
+    assert asyncio.run(ask()) == [
+        "The policy ended on 2020-06-30.",
+        "",
+        "Lone Star Dental has no member BBH-55-0083.",
+    ]
+
+
+def test_an_insurer_that_does_not_answer_is_told():
+    async def ask():
+        async with insurer("http://127.0.0.1:1") as desk:
+            await desk.ask("Lone Star Dental", "LSD-204418")
+
+    with pytest.raises(ToolError, match="does not answer") as caught:
+        asyncio.run(ask())
+    assert caught.value.code == "eligibility_unreachable"
+
+
+@pytest.mark.parametrize(
+    ("response", "what"),
+    [
+        (httpx.Response(500), "status 500"),
+        (httpx.Response(200, text="<html>"), "can't be read"),
+        (httpx.Response(200, json=[]), "can't be read"),
+        (httpx.Response(200, json={}), "can't be read"),
+        (httpx.Response(200, json={"eligible": "yes"}), "can't be read"),
+        (httpx.Response(200, json={"eligible": True, "copay_usd": "free"}), "can't be read"),
+    ],
+)
+def test_an_answer_that_is_no_answer_is_no_coverage(response, what):
+    async def ask():
+        transport = httpx.MockTransport(lambda _: response)
+        async with httpx.AsyncClient(transport=transport) as http:
+            desk = Insurer(EligibilityService("http://127.0.0.1"), http)
+            await desk.ask("Lone Star Dental", "LSD-204418")
+
+    with pytest.raises(ToolError, match=what) as caught:
+        asyncio.run(ask())
+    assert caught.value.code == "eligibility_failed"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/other", {}, 404),
+        ("/eligibility", {}, 400),
+        ("/eligibility", [1], 400),
+        ("/eligibility", {"insurance_provider": [], "member_id": "", "service_date": ""}, 400),
+    ],
+)
+def test_the_insurers_desk_refuses_what_it_can_not_read(path, body, status):
+    with running() as service, httpx.Client(trust_env=False) as http:
+        assert http.post(f"{service.url}{path}", json=body).status_code == status

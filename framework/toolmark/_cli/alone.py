@@ -1,0 +1,59 @@
+"""Read a definition by itself: a file, or text on stdin, without a project."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from toolmark._cli.paths import STDIN, SUFFIXES
+from toolmark._model.diagnostic import Diagnostic, Severity
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+from toolmark._parse import decode, parse_skill, parse_tool
+from toolmark.errors import NotFoundError
+
+_SHOWN_STDIN = "<stdin>"
+
+
+class Read(NamedTuple):
+    """A definition as it was read by itself."""
+
+    path: str
+    text: str | None
+    """None where the bytes are no text."""
+    spec: ToolSpec | SkillSpec | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_alone(name: str) -> Read:
+    """Read one definition, from a file or `-`; raises NotFoundError where there is none."""
+    if name == STDIN:
+        shown, data = _SHOWN_STDIN, sys.stdin.buffer.read()
+    else:
+        shown = name
+        try:
+            data = Path(name).read_bytes()
+        except FileNotFoundError:
+            raise NotFoundError(f"{name}: no such file") from None
+        except OSError as error:
+            raise NotFoundError(f"{name}: can't be read: {error.strerror}") from None
+    text, diagnostics = decode(data, shown)
+    if text is None:
+        return Read(shown, None, None, diagnostics)
+    spec, found = parse(text, shown)
+    return Read(shown, text, spec, (*diagnostics, *found))
+
+
+def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
+    """Read a text as what its name says; where that says nothing, as what it fits better."""
+    kind = next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)
+    if kind == "tool":
+        return parse_tool(text, path)
+    if kind == "skill":
+        return parse_skill(text, path)
+    as_tool, as_skill = parse_tool(text, path), parse_skill(text, path)
+    return as_skill if _errors(as_skill[1]) < _errors(as_tool[1]) else as_tool
+
+
+def _errors(diagnostics: Iterable[Diagnostic]) -> int:
+    return sum(d.severity is Severity.ERROR for d in diagnostics)

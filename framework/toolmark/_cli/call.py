@@ -1,0 +1,97 @@
+"""`call`: one call through the one door."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
+from toolmark._cli.outcomes import exit_code, show_result
+from toolmark._cli.projects import open_workspace
+from toolmark._cli.screen import ask, err, interactive, out_json, printable
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("call", rich_help_panel="Run")(call)
+
+
+def call(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.")],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUE",
+            help="Arguments, typed by the tool's parameters; `-` reads them as JSON from stdin.",
+        ),
+    ] = None,
+    *,
+    args_json: Annotated[
+        str | None, typer.Option(metavar="JSON", help="All arguments as one JSON object.")
+    ] = None,
+    confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="How sure the caller is, 0 to 1.")
+    ] = None,
+    message: Annotated[str, typer.Option(help="What the user said.")] = "",
+    user: Annotated[str | None, typer.Option(metavar="ID", help="Who calls.")] = None,
+    patient: Annotated[str | None, typer.Option(metavar="ID", help="For which patient.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree where a person must.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")
+    ] = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Call a tool.
+
+    Ends with 0 done, 1 the tool failed, 3 refused, 4 needs a yes, 5 no such tool.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        bound = workspace.tools.get(name) or workspace.tools.get(name.replace("-", "_"))
+        if bound is None and name.replace("-", "_") in workspace.skills:
+            help_ = f"run it: toolmark run {name}"
+            stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
+        parameters = bound.spec.parameters if bound else ()
+        result = workspace.call_sync(
+            bound.name if bound else name,
+            given_arguments(words or [], args_json, parameters, "--args-json"),
+            confidence=confidence,
+            message=message,
+            user=user,
+            patient=patient,
+            dry_run=dry_run,
+        )
+        held = result.confirmation
+        if result.outcome == "confirm" and held and not dry_run and agreed(held.prompt, yes=yes):
+            result = workspace.confirm_sync(held.id, user=user)
+    if json:
+        out_json(result.to_dict())
+    else:
+        show_result(result)
+    raise typer.Exit(exit_code(result))
+
+
+def given_arguments(words: list[str], text: str | None, parameters: Any, option: str) -> Any:
+    """Give the arguments as an object, or as JSON text for the door to read."""
+    from toolmark._cli.arguments import ArgumentFormError, typed_arguments
+
+    if words == ["-"] or text == "-":
+        return sys.stdin.read()
+    if text is not None:
+        if words:
+            stop(ExitCode.USAGE, f"{option} and key=value at once", "give one of the two")
+        return text
+    try:
+        return typed_arguments(words, parameters)
+    except ArgumentFormError as error:
+        stop(ExitCode.USAGE, str(error), f"write key=value, or {option} '{{…}}'")
+
+
+def agreed(prompt: str, *, yes: bool) -> bool:
+    """Tell whether a person agrees: by --yes, or asked on the terminal."""
+    if yes:
+        err(f"{printable(prompt)} yes (--yes)")
+        return True
+    return interactive() and ask(printable(prompt))

@@ -1,0 +1,100 @@
+"""Gather diagnostics: of a project, of files by themselves, or of stdin."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from toolmark._cli.paths import STDIN, definitions_among
+from toolmark._cli.projects import open_workspace
+from toolmark._cli.reports import Lines, counted
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.settings import Settings
+from toolmark.config import find_project, load_settings
+
+
+class Findings(NamedTuple):
+    """What there is to say, and about what."""
+
+    root: Path
+    """What the paths of the diagnostics are relative to."""
+    diagnostics: tuple[Diagnostic, ...]
+    looked_at: str
+    """`14 tools, 3 skills`."""
+    lines: Lines | None = None
+    """The source, where it is in no file."""
+
+
+def find(paths: Sequence[str], folder: Path | None) -> Findings:
+    """Look at the whole project, or at these paths only.
+
+    A path within the project's folders of definitions is looked at with the project around it.
+    Any other is read by itself: its Python is not held against it, since that would run it.
+    Raises NotFoundError for a path that is not there, ConfigError where a project is needed.
+    """
+    if list(paths) == [STDIN]:
+        return _stdin()
+    if not paths:
+        return _project(folder)
+    here = folder or find_project(Path.cwd())
+    settings = load_settings(here) if here else None
+    inside = [path for path in paths if settings and _belongs(Path(path), settings)]
+    alone = [path for path in paths if path not in inside]
+    found = _alone(alone)
+    if not inside:
+        return found
+    named = [Path(path).resolve() for path in inside]
+    project = _project(here)
+    kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
+    looked_at = counted(len([*definitions_among(paths)]), "file")
+    moved = tuple(_moved(d) for d in found.diagnostics)
+    return Findings(project.root, (*kept, *moved), looked_at)
+
+
+def _project(folder: Path | None) -> Findings:
+    with open_workspace(folder) as workspace:
+        tools = counted(len(workspace.tools), "tool")
+        skills = counted(len(workspace.skills), "skill")
+        root = workspace.settings.root
+        return Findings(root, tuple(workspace.diagnostics), f"{tools}, {skills}")
+
+
+def _stdin() -> Findings:
+    from toolmark._cli.alone import read_alone
+
+    read = read_alone(STDIN)
+    lines = (read.text or "").splitlines()
+    return Findings(Path.cwd(), read.diagnostics, "stdin", lambda _: lines)
+
+
+def _belongs(path: Path, settings: Settings) -> bool:
+    real = path.resolve()
+    roots = [(settings.root / name).resolve() for name in (*settings.tools, *settings.skills)]
+    return any(real.is_relative_to(root) or root.is_relative_to(real) for root in roots)
+
+
+def _about(file: Path, named: Sequence[Path]) -> bool:
+    """Tell whether a file is one of those named, lies within one, or is its Python."""
+    real = file.resolve()
+    stem = real.stem.replace("-", "_")
+    return any(
+        real.is_relative_to(path)
+        or (
+            real.suffix == ".py"
+            and real.parent == path.parent
+            and stem == path.name.partition(".")[0].replace("-", "_")
+        )
+        for path in named
+    )
+
+
+def _alone(paths: Sequence[str]) -> Findings:
+    from toolmark._cli.alone import read_alone
+
+    reads = [read_alone(str(path)) for path in definitions_among(paths)]
+    diagnostics = [d for read in reads for d in read.diagnostics]
+    return Findings(Path.cwd(), tuple(diagnostics), counted(len(reads), "file"))
+
+
+def _moved(diagnostic: Diagnostic) -> Diagnostic:
+    span = diagnostic.span
+    return diagnostic._replace(span=span._replace(path=str(Path(span.path).resolve())))

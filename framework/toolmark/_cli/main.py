@@ -1,0 +1,109 @@
+"""The entry `toolmark`: the verbs, and what an error of each kind looks like outside."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from toolmark._cli import about, call, check, export, fmt, new, run, show
+from toolmark._cli.crash import report_crash
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.options import ProjectOption
+from toolmark._cli.screen import complain, out
+from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
+
+GROUPS = (new, check, fmt, show, call, run, export, about)
+"""The files of verbs, in the order of `--help`."""
+
+
+class Verbs(TyperGroup):
+    """The commands under the heading of their group, in the order in which they are needed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
+        """Give the names in the order of GROUPS."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each heading."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        longest = max(map(len, self.commands))
+        for name in self.list_commands(ctx):
+            command = self.commands[name]
+            if not command.hidden:
+                heading = getattr(command, "rich_help_panel", None) or "Commands"
+                room = formatter.width - longest - 4
+                row = (name.ljust(longest), command.get_short_help_str(room))
+                sections.setdefault(str(heading), []).append(row)
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def make_app() -> typer.Typer:
+    """Give the whole app, without what plugins add."""
+    app = typer.Typer(
+        name="toolmark",
+        cls=Verbs,
+        help="Agent tools from one markdown file: read, checked, guarded and called.",
+        no_args_is_help=True,
+        # Rich's help costs as much as the whole start; plain help needs no import.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for group in GROUPS:
+        group.add(app)
+    return app
+
+
+def _tell_version(value: bool) -> None:  # noqa: FBT001  # Typer's signature
+    if value:
+        from importlib.metadata import version
+
+        out(f"toolmark {version('toolmark')}")
+        raise typer.Exit
+
+
+def _options(
+    ctx: typer.Context,
+    project: ProjectOption = None,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", callback=_tell_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    ctx.obj = {"project": project}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; give its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        make_app()(words, prog_name="toolmark")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except ToolmarkError as error:
+        return _told(error)
+    except Exception:  # noqa: BLE001  # the last net: a crash is a reference, not a stack trace
+        return report_crash(traceback.format_exc())
+    return ExitCode.DONE
+
+
+def _told(error: ToolmarkError) -> ExitCode:
+    complain(str(error))
+    match error:
+        case ConfigError():
+            return ExitCode.USAGE
+        case NotFoundError():
+            return ExitCode.NOT_FOUND
+        case _:
+            return ExitCode.FINDINGS

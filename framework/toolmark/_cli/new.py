@@ -1,0 +1,132 @@
+"""`new` and `init`: a canonical file, its Python, and a test that passes."""
+
+import keyword
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.options import ProjectOption, project_of, stop
+from toolmark._cli.package import package_files
+from toolmark._cli.screen import err, out, paint
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_FIRST_TOOL = "say_hello"
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case or kebab-case.")]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.command("init", rich_help_panel="Write")(init)
+    group = typer.Typer(help="Write a new tool, skill or plugin.", no_args_is_help=True)
+    for name, verb in (("tool", new_tool), ("skill", new_skill), ("plugin", new_plugin)):
+        group.command(name)(verb)
+    app.add_typer(group, name="new", rich_help_panel="Write")
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.")] = (
+        Path()
+    ),
+) -> None:
+    """Make a project, with a first tool that works."""
+    from toolmark.config import OWN_FILE, find_project
+
+    root = folder.expanduser().resolve()
+    if root.exists() and not root.is_dir():
+        stop(ExitCode.USAGE, f"{folder}: not a folder", "name a folder")
+    if root.exists() and find_project(root) == root:
+        stop(ExitCode.USAGE, f"{folder}: a project already", "`toolmark new tool NAME` adds to it")
+    files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
+    files |= definition_files("tool", _FIRST_TOOL, "tools_md")
+    make_files(root, files)
+    _ignore(root / ".gitignore", ".toolmark/")
+    (root / "skills_md").mkdir(exist_ok=True)
+    inside = "" if root == Path.cwd() else f"cd {folder} && "
+    err(f"Next: {inside}toolmark check && toolmark call {_FIRST_TOOL} --help")
+
+
+def _ignore(file: Path, line: str) -> None:
+    known = file.read_text("utf-8") if file.is_file() else ""
+    if line not in known.splitlines():
+        ending = "" if known.endswith("\n") or not known else "\n"
+        file.write_text(f"{known}{ending}{line}\n", "utf-8")
+
+
+def new_tool(ctx: typer.Context, name: NameArgument, project: ProjectOption = None) -> None:
+    """Write a tool: its markdown, its Python and a test."""
+    _new(ctx, "tool", name, project)
+
+
+def new_skill(ctx: typer.Context, name: NameArgument, project: ProjectOption = None) -> None:
+    """Write a skill with steps, and a test."""
+    _new(ctx, "skill", name, project)
+
+
+def new_plugin(
+    name: NameArgument,
+    folder: Annotated[
+        Path | None, typer.Option("--dir", help="Where to make its folder; else here.")
+    ] = None,
+) -> None:
+    """Write an installable package of tools."""
+    snake = checked_name(name)
+    root = (folder or Path()) / snake.replace("_", "-")
+    make_files(root, package_files(snake))
+    err(f"Next: pip install -e {root} && toolmark plugins")
+
+
+def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None:
+    from toolmark.config import load_settings
+
+    settings = load_settings(project_of(ctx, project))
+    folders = settings.tools if kind == "tool" else settings.skills
+    if not folders:
+        help_ = f'set {kind}s = ["{kind}s_md"]'
+        stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
+    make_files(settings.root, definition_files(kind, checked_name(name), folders[0]))
+
+
+def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
+    """Give the files of a new definition: path below the project, and text."""
+    from toolmark._cli.alone import parse
+    from toolmark._cli.starter import python_text, test_text
+    from toolmark._parse import new_text
+
+    path = f"{folder}/{name.replace('_', '-')}.{kind}.md"
+    text = new_text(kind, name)
+    spec, diagnostics = parse(text, path)
+    assert spec is not None, diagnostics
+    files = {path: text}
+    if kind == "tool":
+        files[f"{folder}/{name}.py"] = python_text(spec)
+    return {**files, f"tests/test_{name}.py": test_text(spec)}
+
+
+def checked_name(name: str) -> str:
+    """Give the name in snake_case; ends where it can be no definition's and function's name."""
+    snake = name.replace("-", "_")
+    if not _NAME.fullmatch(snake):
+        words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)
+        near = "_".join(word.lower() for word in words).lstrip("0123456789_")
+        help_ = f"did you mean {near!r}?" if _NAME.fullmatch(near) else "write it like `find_table`"
+        stop(ExitCode.USAGE, f"{name!r} is no name: a letter, then letters, digits and `_`", help_)
+    if keyword.iskeyword(snake):
+        stop(ExitCode.USAGE, f"{name!r} is a word of Python", "choose another name")
+    return snake
+
+
+def make_files(root: Path, files: dict[str, str]) -> None:
+    """Write files that are not there yet; where one is, nothing is written."""
+    for path in files:
+        if (root / path).exists():
+            stop(ExitCode.USAGE, f"{root / path} is there already", "choose another name")
+    for path, text in files.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        out(f"{paint('made', 'green', sys.stdout)} {path}")

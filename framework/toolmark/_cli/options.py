@@ -1,0 +1,32 @@
+"""The options that many verbs share, and the project that they name."""
+
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.screen import complain
+
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--project",
+        metavar="DIR",
+        help="The project's folder; else the nearest one upward.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
+
+
+def project_of(ctx: typer.Context, project: Path | None) -> Path | None:
+    """Give the folder that was named behind the verb, or before it."""
+    before: dict[str, Any] = ctx.find_root().obj or {}
+    return project or before.get("project")
+
+
+def stop(code: ExitCode, what: str, help_: str = "") -> NoReturn:
+    """End with an error and its remedy."""
+    complain(what, help_)
+    raise typer.Exit(code)

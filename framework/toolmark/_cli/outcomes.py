@@ -1,0 +1,67 @@
+"""A result as a person reads it, and its exit code."""
+
+import json
+import sys
+from typing import Any
+
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.screen import err, out, paint
+from toolmark._model.result import Result
+
+_CODES = {
+    "ok": ExitCode.DONE,
+    "allowed": ExitCode.DONE,
+    "denied": ExitCode.REFUSED,
+    "confirm": ExitCode.UNCONFIRMED,
+    "review": ExitCode.UNCONFIRMED,
+    "failed": ExitCode.FINDINGS,
+    "unknown": ExitCode.FINDINGS,
+}
+
+
+def exit_code(result: Result) -> ExitCode:
+    """Give the code of a result's outcome; a tool that does not exist is not found."""
+    if result.error is not None and result.error.code == "unknown_tool":
+        return ExitCode.NOT_FOUND
+    return _CODES[result.outcome]
+
+
+def show_result(result: Result) -> None:
+    """Write the data to stdout, and what else there is to say to stderr."""
+    if result.success:
+        if result.outcome == "allowed":
+            err(paint("would run", "green", sys.stderr) + f": {result.tool} (dry run)")
+        show_data(result.data)
+        if result.message and result.message != result.data:
+            err(result.message)
+    else:
+        _show_failure(result)
+    for note in result.notes:
+        err(f"note: {note}")
+    if result.truncated:
+        cut = " and ".join(key for key, was in result.truncated.items() if was)
+        err(f"note: cut at its limit of {cut}")
+
+
+def show_data(data: Any) -> None:
+    """Write data to stdout: text as it is, everything else as JSON."""
+    if isinstance(data, str):
+        out(data)
+    elif data is not None:
+        out(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def _show_failure(result: Result) -> None:
+    failure = result.error
+    code = failure.code if failure else result.outcome
+    said = (failure.message if failure else "") or result.message
+    err(f"{paint(result.outcome, 'red', sys.stderr)}[{code}] {said}")
+    for problem in failure.details if failure else ():
+        where = f"{problem.path}: " if problem.path else ""
+        err(f"  {where}{problem.message}")
+    if result.confirmation is not None:
+        held = result.confirmation
+        err(f"  {held.prompt}")
+        err("help: run it again with --yes, or decide later: " + f"toolmark confirm {held.id}")
+    if failure and failure.retry_after_ms is not None:
+        err(f"help: try again in {failure.retry_after_ms} ms")

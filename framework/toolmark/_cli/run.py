@@ -1,0 +1,126 @@
+"""`run`: a skill, its steps told as they go."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from toolmark._cli.call import agreed, given_arguments
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
+from toolmark._cli.outcomes import show_data
+from toolmark._cli.projects import open_workspace, unknown
+from toolmark._cli.screen import Paint, complain, err, out_json, paint, printable
+
+_MARKS: dict[str, tuple[str, Paint]] = {
+    "done": ("done", "green"),
+    "skipped": ("skip", "dim"),
+    "failed": ("fail", "red"),
+    "undone": ("undo", "yellow"),
+    "waiting": ("wait", "cyan"),
+    "progress": ("  ..", "dim"),
+}
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("run", rich_help_panel="Run")(run)
+
+
+def run(
+    ctx: typer.Context,
+    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.")],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUE",
+            help="Inputs, typed by the skill's Input Schema; `-` reads them as JSON from stdin.",
+        ),
+    ] = None,
+    *,
+    input_json: Annotated[
+        str | None, typer.Option(metavar="JSON", help="All inputs as one JSON object.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(metavar="ID", help="Who runs it.")] = None,
+    patient: Annotated[str | None, typer.Option(metavar="ID", help="For which patient.")] = None,
+    message: Annotated[str, typer.Option(help="What the user said.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Answer every question with yes.")] = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Run a skill.
+
+    Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such skill.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
+        if bound is None:
+            if skill.replace("-", "_") in workspace.tools:
+                help_ = f"call it: toolmark call {skill}"
+                stop(ExitCode.NOT_FOUND, f"{skill!r} is a tool, no skill", help_)
+            unknown(skill, workspace.skills, "skill")
+        inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")
+        asked = Asked(yes=yes)
+        result = workspace.run_sync(
+            bound.name,
+            inputs,
+            user=user,
+            patient=patient,
+            message=message,
+            ask=asked.answer,
+            on_event=tell,
+        )
+    if json:
+        out_json(result.to_dict())
+    else:
+        show_skill_result(result)
+    raise typer.Exit(_exit_code(result, asked))
+
+
+class Asked:
+    """Answers a run's questions: by --yes, on the terminal, or not at all."""
+
+    def __init__(self, *, yes: bool) -> None:
+        self.yes = yes
+        self.unanswered: list[str] = []
+
+    def answer(self, question: Any) -> Any:
+        """Give the answer, or None where nobody can be asked."""
+        from toolmark._cli.screen import interactive
+        from toolmark._model.run import Answer
+
+        if not self.yes and not interactive():
+            self.unanswered.append(question.prompt)
+            return None
+        return Answer(approved=agreed(question.prompt, yes=self.yes), by="command line")
+
+
+def tell(event: Any) -> None:
+    """Say a step's end on stderr, as soon as it comes."""
+    if event.kind not in _MARKS:
+        return
+    word, how = _MARKS[event.kind]
+    text = f": {event.text}" if event.text else ""
+    err(f"{paint(word, how, sys.stderr)}  {event.step}  {printable(event.title + text)}")
+
+
+def show_skill_result(result: Any) -> None:
+    """Write the data to stdout, message and error to stderr."""
+    if result.success:
+        show_data(result.data or None)
+        if result.message:
+            err(result.message)
+        return
+    show_data(result.data or None)
+    complain(printable(result.message or result.error or "the skill stopped"))
+    if result.error and result.error != result.message:
+        err(f"  {printable(result.error)}")
+
+
+def _exit_code(result: Any, asked: Asked) -> ExitCode:
+    if result.success:
+        return ExitCode.DONE
+    if asked.unanswered:
+        err("help: answer on a terminal, or say --yes")
+        return ExitCode.UNCONFIRMED
+    return ExitCode.FINDINGS

@@ -10,11 +10,10 @@ from types import ModuleType
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 import toolmark
 from toolmark import config, hooks, testing
-from toolmark._cli.main import app
+from toolmark._cli.main import make_app
 from toolmark._model import settings
 from toolmark._model.code import Code
 from toolmark._parse import fields
@@ -118,35 +117,25 @@ def configuration_page() -> str:
 
 def commands_page() -> str:
     """Tell each command, off the command line itself."""
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
     parts = [COMMANDS]
-    for words, command in _commands(group, ("toolmark",)):
-        parts.append(f"## {' '.join(words)}\n\n{_clean(command.help or '')}\n")
-        rows = [_parameter(p) for p in command.params if p.name != "help"]
-        if rows:
+    for words, command in _commands(typer.main.get_command(make_app()), ("toolmark",)):
+        context = typer.Context(command, info_name=" ".join(words))
+        usage = command.get_usage(context).removeprefix("Usage: ")
+        parts.append(f"## {' '.join(words)}\n\n```text\n{usage}\n```\n\n{_line(command.help)}\n")
+        records = filter(None, (p.get_help_record(context) for p in command.params))
+        if rows := [
+            (f"`{name.replace(' <list[str]>', '')}`", _line(says)) for name, says in records
+        ]:
             parts.append(_table(("", "what it does"), rows))
     return "\n".join(parts)
 
 
 def _commands(group: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, command in group.commands.items():
-        if command.hidden:
-            continue
         if hasattr(command, "commands"):
             yield from _commands(command, (*words, name))
-        else:
+        elif not command.hidden:
             yield (*words, name), command
-
-
-def _parameter(parameter: Any) -> tuple[str, str]:
-    if parameter.param_type_name == "argument":
-        shown = parameter.make_metavar(typer.Context(typer.main.get_command(app)))
-    else:
-        shown = ", ".join([*parameter.opts, *parameter.secondary_opts])
-        if not parameter.is_flag:
-            shown += f" {parameter.metavar or parameter.type.name.upper()}"
-    return f"`{shown}`", _clean(parameter.help or "")
 
 
 def python_page() -> str:
@@ -196,10 +185,13 @@ def _attribute_docs(module: ModuleType) -> dict[str, str]:
         for node, below in zip(body, [*body[1:], None], strict=True):
             if isinstance(node, ast.ClassDef):
                 read(node.body, f"{node.name}.")
-            target = node.target if isinstance(node, ast.AnnAssign) else None
-            target = node.targets[0] if isinstance(node, ast.Assign) else target
-            if isinstance(target, ast.Name) and isinstance(below, ast.Expr):
-                found[prefix + target.id] = " ".join(str(ast.literal_eval(below.value)).split())
+            match node, below:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name))
+                    | ast.Assign(targets=[ast.Name(id=name)]),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ):
+                    found[prefix + name] = " ".join(text.split())
 
     read(ast.parse(inspect.getsource(module)).body, "")
     return found
@@ -221,8 +213,8 @@ def _doc(thing: object) -> str:
     return dedent(inspect.getdoc(thing) or "")
 
 
-def _clean(text: str) -> str:
-    return " ".join(re.sub(r"\[/?[a-z ]+\]", "", text).split())
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -58,6 +58,18 @@ def load_settings(
     return _settings(root, file, values)
 
 
+def state_folder(state: Path) -> Path:
+    """Make the folder of what Toolmark keeps, for this user's eyes only, and give it.
+
+    Raises OSError where it can't be made.
+    """
+    if not state.is_dir():
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # It holds what people said and did, which belongs in no repository.
+        (state / ".gitignore").write_text("*\n", encoding="utf-8")
+    return state
+
+
 def find_project(start: Path) -> Path | None:
     """Give the nearest folder upward with `toolmark.toml` or `[tool.toolmark]`."""
     for folder in (start, *start.parents):

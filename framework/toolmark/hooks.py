@@ -6,6 +6,7 @@ definitions, or as an implementation beside its markdown. Each hook is called by
 implementation takes only the arguments that it wants.
 """
 
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pluggy
 
 from toolmark._model.call import Call
+from toolmark._model.reply import Dialect
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
@@ -37,8 +39,14 @@ Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] 
 Exporter = Callable[[Sequence[ToolSpec], Sequence[SkillSpec]], list[dict[str, Any]] | str]
 Importer = Callable[[str], Mapping[str, str]]
 """A source (path or URL) to definitions: file name to markdown."""
-Dialect = Callable[[Any], Any]
-"""A model's reply to its clean message and calls, as the built-in dialects give them."""
+
+
+def new_manager() -> pluggy.PluginManager:
+    """Give a manager that knows these hooks and no plugin."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(sys.modules[__name__])
+    return manager
+
 
 INLINE = "__toolmark_inline__"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -112,8 +120,8 @@ def toolmark_after_call(call: Call, spec: ToolSpec, result: Result) -> None:
 
 
 @hookspec
-def toolmark_dialects() -> Mapping[str, Dialect]:  # type: ignore[empty-body]
-    """Give readers of models' replies, by name.
+def toolmark_dialects() -> Iterable[Dialect]:  # type: ignore[empty-body]
+    """Give ways in which models call tools and read results.
 
     Called once per snapshot, before the first reply. A name that is taken already is left out,
     with a diagnostic, as is the whole plugin's share where it fails.
@@ -140,6 +148,6 @@ def toolmark_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
 def toolmark_commands(app: "typer.Typer") -> None:
     """Add commands to `toolmark`.
 
-    Called when a command is typed that Toolmark does not know, or help is asked for. A failure
-    is told, and the other commands work.
+    Called when a command is typed that Toolmark does not know. A failure is told, and the other
+    plugins' commands work.
     """

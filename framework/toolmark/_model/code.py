@@ -45,7 +45,10 @@ class Code(StrEnum):
 
     # Fields
     UNKNOWN_FIELD = "unknown-field", "No field of this name belongs here."
-    MISSPELT_FIELD = "misspelt-field", "A field's name is nearly right; it was read as the near one."
+    MISSPELT_FIELD = (
+        "misspelt-field",
+        "A field's name is nearly right; it was read as the near one.",
+    )
     DUPLICATE_FIELD = "duplicate-field", "A field stands twice in one place. Keep one."
     MISPLACED_FIELD = "misplaced-field", "The field belongs in another section."
     UNSUPPORTED_FIELD = "unsupported-field", "A constraint that Toolmark can't hold. Use a rule."
@@ -76,3 +79,22 @@ class Code(StrEnum):
     UNKNOWN_STEP_KEY = "unknown-step-key", "A step has no key of this name."
     TWO_ACTIONS = "two-actions", "A step does one thing. Make two steps."
     INVALID_STEP = "invalid-step", "The step's words can't be read."
+
+    # Settings
+    UNREADABLE_SETTINGS = "unreadable-settings", "The settings can't be read; the old ones hold."
+
+    # Binding
+    DUPLICATE_NAME = "duplicate-name", "Two definitions have one name; the first one stays."
+    MISSING_FOLDER = (
+        "missing-folder",
+        "A folder that the settings name is not there.",
+    )
+    IGNORED_FILE = "ignored-file", "A file is nearly named like a definition, and was not read."
+    BROKEN_PLUGIN = "broken-plugin", "A plugin can't be loaded or does not answer; it is left out."
+    UNKNOWN_HOOK = "unknown-hook", "A plugin implements a hook that Toolmark does not have."
+    BROKEN_IMPLEMENTATION = "broken-implementation", "The Python of a definition can't be imported."
+    MISSING_FUNCTION = "missing-function", "The Python has no function of the definition's name."
+    PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
+    TYPE_DRIFT = "type-drift", "A type in Python can't hold the values that the markdown allows."
+    UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
+    BROKEN_REQUIREMENT = "broken-requirement", "A skill needs a definition that has errors itself."

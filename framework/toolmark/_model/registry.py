@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
 from toolmark._model.diagnostic import Diagnostic
@@ -41,6 +40,8 @@ class Binding:
     target: str = ""
     load: Callable[[], Implementation] | None = None
     """Gives the implementation or raises ImplementationError, which says what is wrong."""
+    inspect: Callable[[], tuple[Diagnostic, ...]] | None = None
+    """Imports the Python and gives all that is to be said of it and the markdown; never raises."""
 
 
 NOT_IMPLEMENTED = Binding("none")
@@ -95,6 +96,6 @@ BoundSkill = Bound[SkillSpec]
 class Registry:
     """One immutable snapshot; a change makes a new one."""
 
-    tools: Mapping[str, Bound[ToolSpec]] = MappingProxyType({})
-    skills: Mapping[str, Bound[SkillSpec]] = MappingProxyType({})
+    tools: Mapping[str, Bound[ToolSpec]] = field(default_factory=dict)
+    skills: Mapping[str, Bound[SkillSpec]] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,98 @@
+"""Read Python annotations: their alternatives, and the fields of the classes that they name."""
+
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Field(NamedTuple):
+    """One field of a record class."""
+
+    annotation: Any
+    needed: bool
+
+
+def members(annotation: Any) -> tuple[Any, ...]:
+    """Give the alternatives of a union, unwrapped; any other annotation is its own only one."""
+    annotation = bare(annotation)
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Annotated, typing.Required, typing.NotRequired):
+        return members(typing.get_args(annotation)[0])
+    if origin in (typing.Union, types.UnionType):
+        return tuple(m for part in typing.get_args(annotation) for m in members(part))
+    return (annotation,)
+
+
+def bare(annotation: Any) -> Any:
+    """Give what a NewType or a type alias stands for."""
+    while isinstance(annotation, typing.NewType) or hasattr(annotation, "__value__"):
+        annotation = getattr(annotation, "__supertype__", None) or annotation.__value__
+    return annotation
+
+
+def anything(annotation: Any) -> bool:
+    """Tell whether the annotation allows any value, or can't be read."""
+    return (
+        annotation is Any
+        or annotation is object
+        or annotation is inspect.Parameter.empty
+        or isinstance(annotation, str | typing.ForwardRef | typing.TypeVar)
+    )
+
+
+def show(annotation: Any) -> str:
+    """Give an annotation as its author wrote it, nearly."""
+    if isinstance(annotation, type) and typing.get_origin(annotation) is None:
+        return annotation.__name__
+    return str(annotation).replace("typing.", "")
+
+
+def is_typed_dict(annotation: Any) -> bool:
+    """Tell whether this is a TypedDict, of `typing` or of `typing_extensions`."""
+    return isinstance(annotation, type) and hasattr(annotation, "__required_keys__")
+
+
+def fields(record: Any) -> Mapping[str, Field] | None:
+    """Give the fields of a record class by the names that JSON has; None for another class."""
+    if not isinstance(record, type):
+        return None
+    if is_typed_dict(record):
+        needed: frozenset[str] = getattr(record, "__required_keys__", frozenset())
+        return {name: Field(hint, name in needed) for name, hint in hints(record).items()}
+    if dataclasses.is_dataclass(record):
+        return _dataclass_fields(record)
+    if hasattr(record, "model_fields") and hasattr(record, "model_validate"):
+        return {
+            field.alias or name: Field(field.annotation, field.is_required())
+            for name, field in record.model_fields.items()
+        }
+    if issubclass(record, tuple) and hasattr(record, "_field_defaults"):
+        known = hints(record)
+        return {
+            name: Field(known.get(name, Any), name not in record._field_defaults)
+            for name in getattr(record, "_fields", ())
+        }
+    return None
+
+
+def _dataclass_fields(record: type) -> dict[str, Field]:
+    known = hints(record)
+    return {
+        field.name: Field(
+            known.get(field.name, Any),
+            field.default is field.default_factory is dataclasses.MISSING,
+        )
+        for field in dataclasses.fields(record)
+        if field.init
+    }
+
+
+def hints(record: type) -> dict[str, Any]:
+    """Give the annotations of a class, resolved; what can't be resolved is Any."""
+    try:
+        return typing.get_type_hints(record, include_extras=True)
+    except Exception:  # noqa: BLE001 - annotations may hold any code
+        return dict.fromkeys(getattr(record, "__annotations__", ()), Any)

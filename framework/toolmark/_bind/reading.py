@@ -1,0 +1,152 @@
+"""Read definitions through the cache or the parser, each file's bytes once."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from toolmark._bind.cache import Cache, Entry, digest
+from toolmark._bind.folders import Group
+from toolmark._bind.walk import File, Kind
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+AnySpec = ToolSpec | SkillSpec
+_NOUNS: dict[Kind, type[ToolSpec] | type[SkillSpec]] = {"tool": ToolSpec, "skill": SkillSpec}
+
+
+class Reader(Protocol):
+    """What turns bytes into specs, and holds skills against tools; handed in by the workspace."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Something that changes with whatever decides what is read of a file."""
+
+    def parse(
+        self, kind: Kind, data: bytes, path: str
+    ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
+        """Read a definition; never raises for its author's mistake."""
+
+    def check_skill(
+        self,
+        spec: SkillSpec,
+        tools: Mapping[str, ToolSpec],
+        skills: Mapping[str, SkillSpec],
+        *,
+        implemented: bool,
+    ) -> tuple[Diagnostic, ...]:
+        """Say what a skill asks that its tools can't give."""
+
+
+@dataclass(slots=True)
+class Definition:
+    """One file that gave a spec, on its way to be bound."""
+
+    kind: Kind
+    file: File
+    digest: str
+    group: Group
+    name: str
+    spec: AnySpec | Callable[[], AnySpec]
+    """The spec, or what decodes it."""
+    requires: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def get(self) -> Callable[[], AnySpec]:
+        """What gives the spec."""
+        spec = self.spec
+        return spec if callable(spec) else lambda: spec
+
+
+@dataclass(slots=True)
+class Reading:
+    """The files of one snapshot as they are read."""
+
+    reader: Reader
+    cache: Cache | None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    fresh: bool = False
+    """Whether anything was parsed, so that the cache must be written."""
+
+    def group(self, group: Group) -> Iterator[Definition]:
+        """Read a folder's definitions; those that give no spec leave their diagnostics."""
+        self.diagnostics += group.folder.diagnostics
+        known = self.cache.entries if self.cache is not None else {}
+        for kind, file in group.folder.definitions:
+            key = digest(file.data)
+            entry = known.get(file.path)
+            if entry is not None and entry.digest == key:
+                definition = self._kept(kind, file, group, entry)
+            else:
+                definition = self._parsed(kind, file, key, group)
+            self.diagnostics += definition.diagnostics
+            if definition.name:
+                yield definition
+
+    def _kept(self, kind: Kind, file: File, group: Group, entry: Entry) -> Definition:
+        self.entries[file.path] = entry
+        said = tuple(map(Diagnostic.from_dict, entry.diagnostics)) if entry.diagnostics else ()
+        spec = _Decode(self.reader, kind, file, entry.spec)
+        return Definition(kind, file, entry.digest, group, entry.name, spec, entry.requires, said)
+
+    def _parsed(self, kind: Kind, file: File, key: str, group: Group) -> Definition:
+        self.fresh = True
+        spec, said = self.reader.parse(kind, file.data, file.path)
+        requires = _requires(spec)
+        name = spec.name if spec is not None else ""
+        if self.cache is not None and (encoded := _encode(spec)) is not None:
+            dicts = tuple(d.to_dict() for d in said)
+            self.entries[file.path] = Entry(key, name, encoded, requires, dicts)
+        return Definition(kind, file, key, group, name, spec or _nothing, requires, said)
+
+    def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
+        """Bring the cache up to date, where anything changed."""
+        if self.cache is None:
+            return
+        gone = len(self.cache.entries) != len(self.entries)
+        if self.fresh or fresh or gone:
+            self.cache.save(self.entries, checks)
+
+
+class _Decode:
+    """Gives a spec of its JSON on first use."""
+
+    __slots__ = ("_encoded", "_file", "_kind", "_reader")
+
+    def __init__(self, reader: Reader, kind: Kind, file: File, encoded: bytes) -> None:
+        self._reader = reader
+        self._kind = kind
+        self._file = file
+        self._encoded = encoded
+
+    def __call__(self) -> AnySpec:
+        try:
+            return _NOUNS[self._kind].model_validate_json(self._encoded, strict=True)
+        except ValueError:
+            # The hashes held and yet it is no spec: somebody else's. The file itself decides.
+            spec, _ = self._reader.parse(self._kind, self._file.data, self._file.path)
+            if spec is None:
+                raise
+            return spec
+
+
+def _encode(spec: AnySpec | None) -> bytes | None:
+    if spec is None:
+        return b""
+    try:
+        return spec.model_dump_json(exclude_defaults=True).encode()
+    except ValueError:
+        # JSON can't hold a lone surrogate, which an example may.
+        return None
+
+
+def _requires(spec: AnySpec | None) -> tuple[str, ...]:
+    if isinstance(spec, SkillSpec):
+        return (*spec.required_tools, *spec.required_skills)
+    return ()
+
+
+def _nothing() -> AnySpec:
+    raise LookupError("the file gave no spec")

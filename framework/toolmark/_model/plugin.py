@@ -1,0 +1,16 @@
+"""What is known of a plugin."""
+
+from typing import Literal, NamedTuple
+
+
+class PluginInfo(NamedTuple):
+    """A plugin by name, and what came of loading it."""
+
+    name: str
+    package: str | None = None
+    """The installed package; None for the plugin of a folder of definitions."""
+    version: str | None = None
+    state: Literal["loaded", "asleep", "broken"] = "loaded"
+    """A folder's plugin is asleep until a hook is asked that it may answer."""
+    about: str = ""
+    """The first line of its docstring, or why it is broken."""

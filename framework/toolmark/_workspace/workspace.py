@@ -1,0 +1,234 @@
+"""The workspace: a project's definitions, its tools called and its skills run."""
+
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from toolmark._bind.build import build
+from toolmark._bind.cache import Cache
+from toolmark._bind.reading import Reader
+from toolmark._bind.walk import whole_file
+from toolmark._model.call import NOBODY, Budget, Caller
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.plugin import PluginInfo
+from toolmark._model.registry import Bound, Registry
+from toolmark._model.result import Result
+from toolmark._model.settings import Settings
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+from toolmark._workspace.live import Live
+from toolmark._workspace.outward import export_from
+from toolmark._workspace.portal import Portal
+from toolmark._workspace.reader import READER
+from toolmark.config import load_settings
+from toolmark.errors import ConfigError, ToolmarkError
+
+if TYPE_CHECKING:
+    from toolmark._call import Door, Listener
+    from toolmark._export.exported import Exported
+
+
+class Workspace:
+    """A project, read: its tools and skills, the one door to them, and what is wrong.
+
+    Everything read lies in one immutable snapshot behind one pointer; `reload` replaces it, and
+    calls under way stay on theirs.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        plugins: Mapping[str, object] | None = None,
+        reader: Reader = READER,
+    ) -> None:
+        """Read the project; `plugins` are objects with hooks, by name, beside the installed."""
+        self._plugins = plugins
+        self._reader = reader
+        self._reload_settings: Callable[[], Settings] = lambda: settings
+        self._trouble: tuple[Diagnostic, ...] = ()
+        self._lock = threading.Lock()
+        self._portal = Portal()
+        self._closed = False
+        self._live = self._read(settings)
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        plugins: Mapping[str, object] | None = None,
+    ) -> Self:
+        """Read the project in `folder`, or the nearest one upward of where you are.
+
+        `overrides` are settings by key, such as `{"safety.floor": 0.5}`. A bad file never
+        raises: it is a diagnostic. Raises ConfigError where the settings can't be read.
+        """
+        workspace = cls(load_settings(folder, overrides=overrides), plugins=plugins)
+        workspace._reload_settings = lambda: load_settings(
+            workspace.settings.root, overrides=overrides
+        )
+        return workspace
+
+    @property
+    def settings(self) -> Settings:
+        """The project's settings."""
+        return self._live.settings
+
+    @property
+    def registry(self) -> Registry:
+        """The snapshot that calls go to now."""
+        return self._live.registry
+
+    @property
+    def tools(self) -> Mapping[str, Bound[ToolSpec]]:
+        """The tools by name: those without errors in their files."""
+        return self._live.registry.tools
+
+    @property
+    def skills(self) -> Mapping[str, Bound[SkillSpec]]:
+        """The skills by name: those without errors in their files and in their steps."""
+        return self._live.registry.skills
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All there is to say, over files, skills and bindings, in the order of their places.
+
+        The first look imports every implementation, since the markdown is held against it;
+        `registry.diagnostics` holds what reading alone has found.
+        """
+        return (*self._trouble, *self._live.diagnostics)
+
+    @property
+    def plugins(self) -> tuple[PluginInfo, ...]:
+        """What is known of each plugin; those of the definitions' folders are loaded for it."""
+        known = self._live.snapshot.plugins
+        known.wake()
+        return tuple(known.listed.values())
+
+    def call(  # noqa: PLR0913 - the face of a call, by keyword
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | bytes = "{}",
+        *,
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        dry_run: bool = False,
+        call_id: str | None = None,
+        budget: Budget | None = None,
+        on_event: "Listener | None" = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Call a tool with an object or its JSON text, through the one door; await the Result.
+
+        `confidence` is 0..1; `message` is what the user said; `user` and `patient` come from
+        the host, never from a model. What goes wrong is in the Result; only cancelling raises.
+        """
+        # Not a coroutine itself, but the door's: one frame less on every call.
+        door = self._live.door or self._door()
+        caller = Caller(user, patient, message) if message or user or patient else NOBODY
+        return door.call(
+            name,
+            arguments,
+            confidence=confidence,
+            caller=caller,
+            call_id=call_id,
+            dry_run=dry_run,
+            budget=budget,
+            on_event=on_event,
+        )
+
+    def call_sync(
+        self, name: str, arguments: Mapping[str, Any] | str | bytes = "{}", **options: Any
+    ) -> Result:
+        """Do as `call`, for those who can't await; the calling thread waits."""
+        return self._portal.run(self.call(name, arguments, **options))
+
+    def exported(
+        self, target: str, names: Sequence[str] = (), *, skills: bool = True
+    ) -> "Exported":
+        """Give the tools, and the skills that can run, as `target` reads them, and the losses.
+
+        Raises NotFoundError for a target or a name that is not there.
+        """
+        return export_from(self._live, target, names, skills=skills)
+
+    def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:
+        """Give what `target` reads: a list of functions, a document, or text."""
+        return self.exported(target, names, skills=skills).items
+
+    def reload(self) -> Registry:
+        """Read the project again and give the new snapshot, or the old one where nothing changed.
+
+        Where the settings can't be read any more, the old snapshot stays, with a diagnostic.
+        """
+        with self._lock:
+            if self._closed:
+                raise ToolmarkError("the workspace is closed")
+            try:
+                fresh = self._read(self._reload_settings())
+            except ConfigError as error:
+                path = self.settings.file.name if self.settings.file else "settings"
+                help_ = "the settings of before stay in force"
+                self._trouble = (whole_file(path, Code.UNREADABLE_SETTINGS, str(error), help_),)
+                kept = self._live.registry
+                return replace(kept, diagnostics=(*self._trouble, *kept.diagnostics))
+            self._trouble = ()
+            spare = fresh
+            if not fresh.same_as(self._live):
+                spare, self._live = self._live, fresh
+            spare.snapshot.resources.retire()
+            return self._live.registry
+
+    def close(self) -> None:
+        """End what is under way in the sync twins, and close the resources."""
+        with self._lock:
+            self._closed = True
+            self._live.door = None
+        self._portal.close()
+        self._live.snapshot.resources.retire()
+
+    async def aclose(self) -> None:
+        """Do as `close`, awaiting what closes asynchronously."""
+        with self._lock:
+            self._closed = True
+            self._live.door = None
+        self._portal.close()
+        await self._live.snapshot.resources.aretire()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def _door(self) -> "Door":
+        if self._closed:
+            raise ToolmarkError("the workspace is closed")
+        return self._live.open_door()
+
+    def _read(self, settings: Settings) -> Live:
+        cache = Cache.load(settings.state, self._reader.fingerprint)
+        return Live(settings, build(settings, self._reader, cache=cache, given=self._plugins))

@@ -119,7 +119,7 @@ def commands_page() -> str:
     """Tell each command, off the command line itself."""
     parts = [COMMANDS]
     for words, command in _commands(typer.main.get_command(make_app()), ("toolmark",)):
-        context = typer.Context(command, info_name=" ".join(words))
+        context = typer.Context(command, info_name=" ".join(words), terminal_width=100)
         usage = command.get_usage(context).removeprefix("Usage: ")
         parts.append(f"## {' '.join(words)}\n\n```text\n{usage}\n```\n\n{_line(command.help)}\n")
         records = filter(None, (p.get_help_record(context) for p in command.params))

@@ -1,19 +1,23 @@
 """What comes back from a call: behaviour.md, "Result"."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from pydantic_core import from_json
 
 from toolmark._model.verdict import Problem
 
 Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "failed", "unknown"]
 
-
 class Failure(NamedTuple):
     """Why a call did not succeed, in words that a model can act on; never a stack trace."""
 
     code: str
+    """Stable, while the message's words are not."""
     message: str
     details: tuple[Problem, ...] = ()
+    """Each thing that is wrong with the arguments."""
     retry_after_ms: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -27,16 +31,25 @@ class Failure(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The confirmation that a held call waits for."""
+    """The confirmation that a held call waits for; without an id in a dry run."""
 
     id: str
     prompt: str
     sensitivity: str = "low"
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One call's outcome; keys that are absent are left out of the JSON."""
+class Event(NamedTuple):
+    """Something that a running call tells: an item of its stream, or how far it is."""
+
+    kind: Literal["item", "progress"]
+    tool: str
+    call_id: str | None
+    data: Any
+    """The item; for progress `{"text", "fraction"}`, the fraction 0..1 or None."""
+
+
+class _Fields(NamedTuple):
+    """The fields of a Result, in the order in which calls set them."""
 
     success: bool
     tool: str
@@ -54,6 +67,32 @@ class Result:
     confirmation: Held | None = None
     api_offline: bool = False
 
+
+class Result(_Fields):
+    """One call's outcome; keys that are absent are left out of the JSON."""
+
+    __slots__ = ()
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        """What the tool gave, as JSON values that nobody else holds.
+
+        The door keeps it as JSON text: most callers pass it on, and decode it never.
+        """
+        data = self[4]
+        return from_json(data) if type(data) is bytes else data
+
+    @property
+    def error(self) -> Failure | None:  # type: ignore[override]
+        """Why the call did not succeed; arguments that don't fit are explained when asked for."""
+        error: Failure | Callable[[], Failure] | None = self[5]
+        return error() if callable(error) else error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Result) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # holds values that can change
+
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON of behaviour.md."""
         shown: dict[str, Any] = {"success": self.success}
@@ -62,10 +101,10 @@ class Result:
         shown |= {"tool": self.tool, "outcome": self.outcome}
         if self.message:
             shown["message"] = self.message
-        if self.data is not None or self.outcome == "ok":
-            shown["data"] = self.data
-        if self.error is not None:
-            shown["error"] = self.error.to_dict()
+        if (data := self.data) is not None or self.outcome == "ok":
+            shown["data"] = data
+        if (error := self.error) is not None:
+            shown["error"] = error.to_dict()
         if self.truncated is not None:
             shown["truncated"] = self.truncated
         shown |= {"attempts": self.attempts, "duration_ms": round(self.duration_ms, 3)}
@@ -77,7 +116,7 @@ class Result:
         if self.source is not None:
             shown["source"] = self.source
         if self.confirmation is not None:
-            shown["confirmation"] = self.confirmation._asdict()
+            shown["confirmation"] = {k: v for k, v in self.confirmation._asdict().items() if v}
         return shown
 
 
@@ -90,6 +129,9 @@ class SkillResult:
     data: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
     run_id: str | None = None
+    code: str = ""
+    """Why it did not succeed, stable: `stopped` by a step, `refused` by a person, `waiting` for
+    one, `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that failed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give `{success, message, data, error}` and the run's id."""

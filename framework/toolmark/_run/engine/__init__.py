@@ -1,1 +1,54 @@
-"""Where a run's steps are executed and remembered."""
+"""Where runs live: what every engine does, whatever it keeps its records in."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from toolmark._model.result import SkillResult
+from toolmark._model.run import Answer, Order, Question, RunEvent, RunView
+from toolmark._run.journal import Journal
+
+Play = Callable[[Order, Journal], Awaitable[SkillResult]]
+"""Interprets an order over its journal; raises ParkedError."""
+Ask = Callable[[Question], Awaitable[Answer | None]]
+"""Asks a person who is at hand; None means that nobody is, and the run waits."""
+Watch = Callable[[RunEvent], None]
+
+
+class Engine(Protocol):
+    """Runs orders, keeps their records, and waits for people.
+
+    A run that waits gives a SkillResult with the code `waiting`; its answer takes it further.
+    """
+
+    async def run(
+        self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
+    ) -> SkillResult:
+        """Run an order to its end, or until a person is needed whom `ask` does not reach."""
+
+    async def answer(
+        self,
+        run_id: str,
+        key: str,
+        answer: Answer,
+        *,
+        ask: Ask | None = None,
+        watch: Watch | None = None,
+    ) -> SkillResult:
+        """Answer an open question and run on; the first answer counts.
+
+        Raises NotFoundError where no such question is open any more.
+        """
+
+    async def resume(
+        self, run_id: str, *, ask: Ask | None = None, watch: Watch | None = None
+    ) -> SkillResult:
+        """Take up a run that stands still; a question past its time is answered with a no."""
+
+    async def cancel(self, run_id: str) -> SkillResult:
+        """Stop a run before its next call, and undo what it did."""
+
+    async def runs(self) -> tuple[RunView, ...]:
+        """Give the runs, the latest first."""
+
+    async def show(self, run_id: str) -> RunView:
+        """Give one run step by step; raises NotFoundError."""

@@ -1,0 +1,125 @@
+"""A skill under way: what was ordered, whom it asks, what it tells, and where it stands."""
+
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from toolmark._model.call import NOBODY, Caller
+from toolmark._model.result import SkillResult
+from toolmark._model.schema import Noun
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+
+class Plan(Noun):
+    """Everything that a run is interpreted by, pinned: an edited file never changes a run."""
+
+    skill: SkillSpec
+    skills: dict[str, SkillSpec] = Field(default_factory=dict)
+    """The skills that it may use, and theirs."""
+    tools: dict[str, ToolSpec] = Field(default_factory=dict)
+    """The tools that any of them may use."""
+    python: tuple[str, ...] = ()
+    """The skills among them that have a Python implementation, which then runs."""
+
+
+class Order(NamedTuple):
+    """One run as it was asked for; all of it is JSON or a noun, so that it can be kept."""
+
+    id: str
+    plan: Plan
+    inputs: dict[str, Any]
+    caller: Caller = NOBODY
+    confidence: float | None = None
+
+
+class Question(NamedTuple):
+    """What a person must answer before a run goes on."""
+
+    run_id: str
+    key: str
+    """Names the place in the run: `4:ask`; an answer is given for it."""
+    skill: str
+    step: str
+    """The step's title."""
+    prompt: str
+    tool: str | None = None
+    """The call that a yes approves, and its arguments."""
+    arguments: dict[str, Any] | None = None
+    sensitivity: str = "low"
+    timeout_s: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the question as JSON; what is absent is left out."""
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
+
+class Answer(NamedTuple):
+    """What a person said, or that nobody did in time."""
+
+    approved: bool
+    text: str | None = None
+    """Their words, for a question that is no mere yes or no."""
+    arguments: dict[str, Any] | None = None
+    """Other values for the call, where they approved it so changed."""
+    by: str | None = None
+    late: bool = False
+    """No answer came in time; counts as a no."""
+
+
+RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "progress"]
+
+
+class RunEvent(NamedTuple):
+    """Something that a run tells whoever looks on."""
+
+    run_id: str
+    kind: RunKind
+    skill: str
+    step: str
+    """The step's key: `2`, `No slots/1[3]`, `2:visit/4` within a skill that step 2 uses."""
+    title: str
+    text: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the event as JSON."""
+        return dict(self._asdict())
+
+
+class Entry(NamedTuple):
+    """A thing that was done and is never done again in this run."""
+
+    key: str
+    value: Any
+    """JSON."""
+    at: str
+    """ISO 8601, UTC."""
+
+
+RunState = Literal["running", "waiting", "done", "failed", "cancelled"]
+
+
+class RunView(NamedTuple):
+    """Where a run stands."""
+
+    id: str
+    skill: str
+    state: RunState
+    inputs: dict[str, Any]
+    began: str
+    entries: tuple[Entry, ...] = ()
+    questions: tuple[Question, ...] = ()
+    result: SkillResult | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the view as JSON."""
+        return {
+            "id": self.id,
+            "skill": self.skill,
+            "state": self.state,
+            "inputs": self.inputs,
+            "began": self.began,
+            "steps": [entry._asdict() for entry in self.entries],
+            "questions": [question.to_dict() for question in self.questions],
+            "result": self.result and self.result.to_dict(),
+        }

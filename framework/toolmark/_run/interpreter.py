@@ -1,0 +1,213 @@
+"""Run a skill: its steps in order by a small machine, from its beginning, over a record."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolmark._model.result import SkillResult
+from toolmark._model.run import Order
+from toolmark._model.schema import Schema
+from toolmark._model.skill import Section, Step
+from toolmark._run.action import Actions
+from toolmark._run.frame import (
+    MAX_SKILL_DEPTH,
+    End,
+    Frame,
+    Go,
+    RefusedError,
+    StepError,
+    Turn,
+)
+from toolmark._run.journal import CancelledRunError, Hands, Journal
+from toolmark._run.loop import each
+from toolmark._run.python import run_python
+from toolmark._run.text import value_of
+from toolmark._run.turn import cancelled, failure, is_empty, refusal, section_index, stopped, taken
+from toolmark._run.undo import roll_back
+from toolmark._values import ArgumentsValidator, InvalidArgumentsError
+
+_ANYTHING = Schema()
+
+
+class Interpreter:
+    """Plays orders; holds nothing of a run but the way into the world."""
+
+    def __init__(self, hands: Hands) -> None:
+        self._hands = hands
+        self._actions = Actions(self._within)
+
+    async def play(self, order: Order, journal: Journal) -> SkillResult:
+        """Run the order as far as it goes and give its result.
+
+        Whatever the journal holds is not done again, so that a run which was parked or whose
+        process died is taken up by playing it again. Raises ParkedError.
+        """
+        frame = Frame(
+            order.plan.skill, order, journal, self._hands, order.caller, dict(order.inputs)
+        )
+        result = await self._skill(frame)
+        return replace(result, run_id=order.id)
+
+    async def _within(
+        self, frame: Frame, name: str, inputs: dict[str, Any], prefix: str
+    ) -> SkillResult:
+        """Run a skill that a step of another uses."""
+        inner = Frame(
+            frame.order.plan.skills[name],
+            frame.order,
+            frame.journal,
+            frame.hands,
+            frame.caller,
+            inputs,
+            prefix,
+            frame.depth + 1,
+        )
+        return await self._skill(inner)
+
+    async def _skill(self, frame: Frame) -> SkillResult:
+        ready = _admitted(frame)
+        if isinstance(ready, SkillResult):
+            return ready
+        if ready.spec.name in ready.order.plan.python:
+            return await run_python(ready, self._actions)
+        if not ready.spec.executable:
+            message = (
+                f"{ready.spec.name} can't run: its workflow is prose, and no Python stands "
+                f"beside {ready.spec.source.path}"
+            )
+            return _failed(message, "not_executable")
+        try:
+            end = await self._sections(ready)
+        except CancelledRunError:
+            end = cancelled(ready)
+        except StepError as error:
+            end = End(success=False, message=error.message, code=error.code)
+        return await self._ended(ready, end)
+
+    async def _ended(self, frame: Frame, end: End) -> SkillResult:
+        if end.success:
+            message = end.message or f"{frame.spec.title}: done."
+            return SkillResult(success=True, message=message, data=dict(end.data))
+        left = await roll_back(frame, self._actions)
+        message = " ".join([end.message, *left]).strip()
+        said = end.error or end.message
+        return SkillResult(success=False, message=message, error=said, code=end.code)
+
+    async def _sections(self, frame: Frame) -> End:
+        sections = frame.spec.workflow_sections
+        at = 0
+        while True:
+            turn = await self._section(frame, sections[at])
+            if isinstance(turn, Go):
+                at = section_index(sections, turn.target, after=at)
+                continue
+            return turn if isinstance(turn, End) else End(success=True)
+
+    async def _section(self, frame: Frame, section: Section) -> Turn:
+        for step in section.steps:
+            if (turn := await self._step(frame, step)) is not None:
+                return turn
+        return None
+
+    async def _step(self, frame: Frame, step: Step) -> Turn:
+        if not step.acts:
+            return None
+        try:
+            if step.when is not None and not frame.holds(step.when):
+                frame.tell("skipped", step)
+                return None
+            frame.tell("started", step)
+            turn = await self._act(frame, step)
+        except RefusedError as refused:
+            return refusal(frame, step, refused)
+        except StepError as error:
+            frame.tell("failed", step, error.message)
+            return failure(frame, step, error)
+        frame.tell("done", step)
+        return turn
+
+    async def _act(self, frame: Frame, step: Step) -> Turn:
+        if step.for_each is not None:
+            value: Any = await each(frame, step, self._actions)
+            if isinstance(value, (Go, End)):
+                return value
+        elif step.use is not None:
+            value = await self._actions.use(frame, step)
+        else:
+            value = await self._actions.ask(frame, step) if step.ask is not None else None
+            if step.returns is not None:
+                message = "" if step.message is None else frame.text(step.message)
+                return End(success=True, message=message, data=_returned(frame, step))
+            if step.stop is not None:
+                return stopped(frame.text(step.stop))
+            if step.choose is not None:
+                value = await self._choose(frame, step)
+                if isinstance(value, (Go, End)):
+                    return value
+        return self._saved(frame, step, value)
+
+    async def _choose(self, frame: Frame, step: Step) -> Any:
+        """Give the chosen value, or where the step leads without one."""
+        chosen = step.choose
+        assert chosen is not None
+
+        async def choose() -> Any:
+            return frame.evaluate(chosen)
+
+        value = await frame.journal.perform(f"{frame.key(step)}:choose", choose)
+        way = step.or_else
+        if value is not None or (way is None and step.if_empty is not None):
+            return value
+        if way is None:
+            raise StepError("no_value", f"`{chosen.cel}` chose nothing, and there is no Or else")
+        if way.kind == "choose" and way.choose is not None:
+            return frame.evaluate(way.choose)
+        return taken(frame, way)
+
+    def _saved(self, frame: Frame, step: Step, value: Any) -> Turn:
+        if step.save_as is not None:
+            frame.names[step.save_as] = value
+        if step.if_empty is not None and is_empty(value):
+            return taken(frame, step.if_empty)
+        # A call's check is held beside the call, where it can be tried again.
+        checked = step.use is not None and step.for_each is None
+        if step.check is not None and not checked and not frame.holds(step.check):
+            raise StepError("check_failed", f"the check `{step.check.cel}` does not hold")
+        return None
+
+
+def _admitted(frame: Frame) -> Frame | SkillResult:
+    """Hold the inputs against the Input Schema, and find the patient."""
+    spec = frame.spec
+    if frame.depth > MAX_SKILL_DEPTH:
+        return _failed(f"more than {MAX_SKILL_DEPTH} skills use one another", "too_deep")
+    try:
+        inputs = ArgumentsValidator(spec.parameters).validate(frame.names)
+    except InvalidArgumentsError as error:
+        said = "; ".join(problem.message for problem in error.problems)
+        return _failed(f"{spec.name} can't begin: {said}", "invalid_arguments")
+    caller = frame.caller
+    if spec.patient_from is not None and (named := inputs.get(spec.patient_from)) is not None:
+        if caller.patient not in (None, named):
+            message = f"{spec.patient_from} names another patient than the one of this session"
+            return _failed(message, "patient_context_required")
+        caller = caller._replace(patient=named)
+    return Frame(
+        spec,
+        frame.order,
+        frame.journal,
+        frame.hands,
+        caller,
+        inputs,
+        frame.prefix,
+        frame.depth,
+    )
+
+
+def _failed(message: str, code: str) -> SkillResult:
+    return SkillResult(success=False, message=message, error=f"{code}: {message}", code=code)
+
+
+def _returned(frame: Frame, step: Step) -> Mapping[str, Any]:
+    written = step.returns or ()
+    return {a.name: value_of(a.value, _ANYTHING, frame.evaluate) for a in written}

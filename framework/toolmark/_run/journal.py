@@ -1,0 +1,66 @@
+"""What a run asks of its engine: to do a thing once, to ask a person, to tell the time."""
+
+import datetime as dt
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from toolmark._model.call import Call
+from toolmark._model.result import Result
+from toolmark._model.run import Answer, Question, RunEvent
+
+Effect = Callable[[], Awaitable[Any]]
+
+
+class Journal(Protocol):
+    """The record of one run.
+
+    A run is interpreted from its beginning each time it is taken up; what the journal holds is
+    not done again. So a journal needs no more than keys and JSON values, and may be kept anywhere.
+    """
+
+    def now(self) -> dt.datetime:
+        """Give the time of the last thing that was done: the same each time it is taken up."""
+
+    async def perform(self, key: str, effect: Effect, *, undoing: bool = False) -> Any:
+        """Give the recorded value of `key`, or do it, record its JSON value and give that.
+
+        Raises CancelledRunError instead of doing anything new in a run that was cancelled, but
+        for what undoes.
+        """
+
+    async def answer(self, question: Question) -> Answer:
+        """Give the recorded answer, or raise ParkedError."""
+
+    def tell(self, event: RunEvent) -> None:
+        """Hand an event to whoever looks on, once."""
+
+
+class ParkedError(Exception):
+    """A run can't go on before one of these is answered; not a failure."""
+
+    def __init__(self, *questions: Question) -> None:
+        super().__init__(", ".join(question.key for question in questions))
+        self.questions = questions
+
+
+class CancelledRunError(Exception):
+    """Somebody cancelled the run: it stops here and undoes what it did."""
+
+
+Through = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
+
+
+class Hands(Protocol):
+    """How a run reaches the world: through the one door, and into Python."""
+
+    async def call(self, call: Call) -> Result:
+        """Take a call through the door."""
+
+    async def confirm(self, held: str, call: Call) -> Result:
+        """Approve a held call by its id, with the arguments of `call`; runs it."""
+
+    async def python(self, call: Call, through: Through) -> Any:
+        """Run the implementation of a skill; its own calls go `through`.
+
+        Raises ToolError for a message of its own.
+        """

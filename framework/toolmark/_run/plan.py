@@ -1,0 +1,33 @@
+"""Pin what a run is interpreted by: the skill, the skills and tools within its reach."""
+
+from collections.abc import Collection, Mapping
+
+from toolmark._model.run import Plan
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+
+def make_plan(
+    skill: SkillSpec,
+    tools: Mapping[str, ToolSpec],
+    skills: Mapping[str, SkillSpec],
+    python: Collection[str] = (),
+) -> Plan:
+    """Gather what the skill may use, and what those may use; what is not there is left out.
+
+    `python` names the skills that have an implementation.
+    """
+    reached = {skill.name: skill}
+    waiting = [skill]
+    while waiting:
+        for name in waiting.pop().required_skills:
+            if name in skills and name not in reached:
+                reached[name] = skills[name]
+                waiting.append(skills[name])
+    needed = sorted({name for spec in reached.values() for name in spec.required_tools})
+    return Plan(
+        skill=skill,
+        skills={name: spec for name, spec in reached.items() if name != skill.name},
+        tools={name: tools[name] for name in needed if name in tools},
+        python=tuple(sorted(name for name in reached if name in python)),
+    )

@@ -1,0 +1,121 @@
+"""Run a skill's Python: its calls are recorded one by one, and held to what the file lists."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from toolmark._model.result import Failure, Result, SkillResult
+from toolmark._model.skill import Step
+from toolmark._run.action import Actions
+from toolmark._run.frame import Frame, RefusedError, StepError
+from toolmark._run.journal import CancelledRunError, ParkedError
+from toolmark.errors import ToolError
+
+logger = logging.getLogger(__name__)
+_PARTS = {"success", "message", "data", "error"}
+
+
+async def run_python(frame: Frame, actions: Actions) -> SkillResult:
+    """Run the implementation with the skill's inputs and make a SkillResult of what it gives.
+
+    Taken up again it runs from its beginning, and its calls get their recorded results: it must
+    make the same calls in the same order. Raises ParkedError.
+    """
+    spec = frame.spec
+    calls = _Calls(frame, actions)
+    call = frame.call(spec.name, frame.names, f"{frame.prefix}{spec.name}")
+    try:
+        value = await frame.hands.python(call, calls.through)
+    except ToolError as error:
+        value = _failed(error.code, str(error))
+    except CancelledRunError:
+        value = _failed("cancelled", f"{spec.title} was cancelled.")
+    except ParkedError as parked:
+        raise parked from None
+    except Exception:
+        logger.exception("the Python of %s failed", spec.name)
+        value = _failed("tool_error", f"{spec.name} failed inside; the log holds the reason.")
+    # An implementation that catches everything must not pass a waiting run off as a finished one.
+    if calls.parked is not None:
+        raise calls.parked
+    return result_of(value, spec.title)
+
+
+def result_of(value: Any, title: str) -> SkillResult:
+    """Make a SkillResult of what Python gave: one, its parts by name, or only its data."""
+    if isinstance(value, SkillResult):
+        return value
+    if not isinstance(value, Mapping) or "success" not in value or not set(value) <= _PARTS:
+        return SkillResult(success=True, message=f"{title}: done.", data=_data(value))
+    success = value["success"] is True
+    message = str(value.get("message") or f"{title}{': done.' if success else ' failed.'}")
+    error = None if success else str(value.get("error") or message)
+    code = "" if success else "skill_failed"
+    return SkillResult(success, message, _data(value.get("data")), error, code=code)
+
+
+def _data(value: Any) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {} if value is None else {"value": value}
+
+
+def _failed(code: str, message: str) -> SkillResult:
+    return SkillResult(success=False, message=message, error=f"{code}: {message}", code=code)
+
+
+class _Calls:
+    """The calls of one Python skill, numbered as they are made."""
+
+    def __init__(self, frame: Frame, actions: Actions) -> None:
+        self._frame = frame
+        self._actions = actions
+        self._made = 0
+        self.parked: ParkedError | None = None
+
+    async def through(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Make a call and give its result; a failure is a result, not an exception."""
+        self._made += 1
+        number = str(self._made)
+        frame = self._frame
+        step = Step(id=number, title=name)
+        try:
+            self._require(name)
+            await self._same(number, name, arguments)
+            frame.tell("started", step)
+            data = await self._actions.call(
+                frame, step, name, dict(arguments), f"{frame.key(step)}:{name}"
+            )
+        except StepError as error:
+            frame.tell("failed", step, error.message)
+            failure = Failure(error.code, error.message)
+            return Result(success=False, tool=name, outcome="failed", error=failure)
+        except RefusedError:
+            failure = Failure("refused", f"{name} was not approved.")
+            return Result(success=False, tool=name, outcome="denied", error=failure)
+        except ParkedError as parked:
+            self.parked = parked
+            raise
+        frame.tell("done", step)
+        return Result(success=True, tool=name, outcome="ok", data=data)
+
+    def _require(self, name: str) -> None:
+        spec = self._frame.spec
+        if name not in spec.required_tools and name not in spec.required_skills:
+            message = f"{spec.name} does not list {name} among its Required Tools or Skills"
+            raise StepError("not_required", message)
+
+    async def _same(self, number: str, name: str, arguments: Mapping[str, Any]) -> None:
+        """Record what the call is, and refuse another in its place when the run is taken up."""
+
+        async def said() -> dict[str, Any]:
+            return {"name": name, "arguments": dict(arguments)}
+
+        frame = self._frame
+        recorded = await frame.journal.perform(f"{frame.prefix}{number}:call", said)
+        if recorded["name"] != name:
+            message = (
+                f"call {number} was {recorded['name']} and is {name} now: the Python of "
+                f"{frame.spec.name} must make the same calls each time"
+            )
+            raise StepError("not_repeatable", message)

@@ -1,0 +1,76 @@
+"""Where a step leads when it is not simply the next one."""
+
+from typing import Any
+
+from toolmark._model.skill import Section, Step, Way
+from toolmark._run.frame import End, Frame, Go, RefusedError, StepError, Turn
+
+
+def stopped(message: str) -> End:
+    """End without success because the author says so."""
+    return End(success=False, message=message, error=message, code="stopped")
+
+
+def cancelled(frame: Frame) -> End:
+    """End because somebody cancelled the run."""
+    message = f"{frame.spec.title} was cancelled."
+    return End(success=False, message=message, error=message, code="cancelled")
+
+
+def failure(frame: Frame, step: Step, error: StepError, index: int | None = None) -> Turn:
+    """Give where a failed step leads: On error's way, or the end."""
+    if step.on_error is not None:
+        return taken(frame, step.on_error.then)
+    message = f"Step {frame.key(step, index)} ({step.title}) failed: {error.message}"
+    return End(
+        success=False, message=message, error=f"{error.code}: {error.message}", code=error.code
+    )
+
+
+def refusal(frame: Frame, step: Step, refused: RefusedError) -> Turn:
+    """Give where a refused question leads: If no's way, or the end."""
+    frame.tell("failed", step, "no answer in time" if refused.late else "refused")
+    if step.if_no is not None:
+        return taken(frame, step.if_no)
+    what = "Nobody answered in time" if refused.late else "Refused"
+    message = f"{what}: {step.title}."
+    return End(success=False, message=message, error=message, code="refused")
+
+
+def taken(frame: Frame, way: Way) -> Turn:
+    """Give the turn that a way is."""
+    match way.kind:
+        case "go":
+            return Go(way.target)
+        case "stop":
+            return stopped(_said(frame, way))
+        case _:
+            return None
+
+
+def _said(frame: Frame, way: Way) -> str:
+    """Give a stop's text; a text that can't be made must not hide that the skill stops."""
+    if way.text is None:
+        return "Stopped."
+    try:
+        return frame.text(way.text)
+    except StepError as error:
+        return f"Stopped; {error.message}"
+
+
+def is_empty(value: Any) -> bool:
+    """Tell whether a result is empty: nothing, or text, a list or an object without content."""
+    return value is None or (isinstance(value, (str, list, dict)) and not value)
+
+
+def section_index(sections: tuple[Section, ...], target: str, *, after: int) -> int:
+    """Find the section of this name below another; raises StepError."""
+    for index in range(after + 1, len(sections)):
+        if folded(sections[index].name) == folded(target):
+            return index
+    raise StepError("unknown_section", f"there is no section '{target}' below")
+
+
+def folded(name: str) -> str:
+    """Give a section's name as it is compared: without case, with single spaces."""
+    return " ".join(name.casefold().split()).rstrip(".")

@@ -1,0 +1,24 @@
+"""Undo what a skill did, last first, when it stops without success."""
+
+from toolmark._run.action import Actions
+from toolmark._run.frame import Frame, RefusedError, StepError
+
+
+async def roll_back(frame: Frame, actions: Actions) -> list[str]:
+    """Run the bound compensations in reverse; give a sentence for each that could not be.
+
+    One that fails does not keep the others from running.
+    """
+    left = []
+    while frame.undos:
+        undo = frame.undos.pop()
+        key = f"{undo.key}:undo:{undo.tool}"
+        try:
+            await actions.call(frame, undo.step, undo.tool, undo.arguments, key, undoing=True)
+        except (StepError, RefusedError) as error:
+            reason = error.message if isinstance(error, StepError) else "it was refused"
+            left.append(f"Not undone: step {undo.key} ({undo.step.title}): {reason}")
+            frame.tell("failed", undo.step, left[-1])
+        else:
+            frame.tell("undone", undo.step, undo.tool)
+    return left

@@ -7,7 +7,7 @@ from typing import Any
 from toolmark._dialect.body import body, compact
 from toolmark._dialect.calls import Keys, read_call
 from toolmark._dialect.decoder import skip_space
-from toolmark._dialect.envelope import words_of
+from toolmark._dialect.opened import parse_words
 from toolmark._dialect.prompt import Example, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
 from toolmark._dialect.terminal import Place, ends_reply, holds_alone, read_place
@@ -23,7 +23,7 @@ _KEYS = Keys("tool", "args")
 
 def parse(reply: Any) -> Parsed:
     """Give the reply's terminal call, if it has one; text after it is an error."""
-    return parse_text(words_of(reply))
+    return parse_words(reply, parse_text)
 
 
 def parse_text(text: str) -> Parsed:
@@ -57,7 +57,7 @@ def find(text: str, *, strict: bool) -> Place | None:
                 fenced = quote
             at = quote.end
         elif mark == 0 or not text[mark - 1].isalnum():
-            quotes.spend(1)
+            quotes.spend(16)
             if place := _object_behind(text, mark, quotes):
                 return place
             if strict and _begins_line(text, mark):

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmark._dialect import action, anthropic, inline, openai, plan
 from toolmark._dialect.envelope import open_reply
-from toolmark._dialect.native import Readers, read_envelope
+from toolmark._dialect.opened import Readers, read_envelope
 from toolmark._dialect.terminal import read_place
 from toolmark._model.reply import Dialect, Parsed
 from toolmark._model.result import Result

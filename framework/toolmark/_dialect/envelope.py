@@ -7,7 +7,8 @@ from typing import Any, Literal
 from toolmark._dialect.decoder import MAX_BYTES, decode_whole, skip_space
 from toolmark.errors import MalformedReplyError
 
-Kind = Literal["text", "openai", "openai-responses", "anthropic", "json"]
+Kind = Literal["text", "openai", "openai-responses", "anthropic", "foreign", "json"]
+"""`foreign` are the words of the user or of a tool, `json` is no provider's message."""
 
 _MAX_DEPTH = 48
 """Of a provider's answer: 32 levels of arguments, and what it wraps around them."""
@@ -26,7 +27,7 @@ class Envelope:
     text: str
     calls: tuple[Any, ...] = ()
     value: Any = None
-    """The JSON that is no provider's message, for `json`."""
+    """The JSON itself, for `json`."""
 
 
 def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
@@ -48,14 +49,6 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         return Envelope("text", text)
     envelope = _opened(decode_whole(text))
     return replace(envelope, text=text) if envelope.kind == "json" else envelope
-
-
-def words_of(reply: Any) -> str:
-    """Give the assistant's own words, for a dialect whose calls stand in them."""
-    envelope = open_reply(reply, json_text=False)
-    if envelope.kind == "json":
-        raise MalformedReplyError("the reply is neither text nor a message")
-    return envelope.text
 
 
 def _refuse_size(text: str) -> None:
@@ -162,7 +155,7 @@ def _message(message: dict[str, Any]) -> Envelope:
     content, calls = message.get("content"), message.get("tool_calls")
     if message.get("role", "assistant") != "assistant":
         # The user's words and a tool's result are not the assistant's: no call is in them.
-        return Envelope("text", _words(content))
+        return Envelope("foreign", _words(content))
     if calls:
         if not isinstance(calls, list):
             raise MalformedReplyError("tool_calls must be a list")

@@ -7,7 +7,7 @@ from typing import Any
 from toolmark._dialect.body import body_text
 from toolmark._dialect.calls import Keys, read_call
 from toolmark._dialect.decoder import MAX_CALLS, decode, skip_space
-from toolmark._dialect.envelope import words_of
+from toolmark._dialect.opened import parse_words
 from toolmark._dialect.prompt import Example, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
 from toolmark._dialect.tidy import readable, without
@@ -23,7 +23,7 @@ _KEYS = Keys("tool", "parameters", "id", "confidence")
 
 def parse(reply: Any) -> Parsed:
     """Give the calls of a reply; what is quoted stays in the clean message (seed 001)."""
-    return parse_text(words_of(reply))
+    return parse_words(reply, parse_text)
 
 
 def parse_text(text: str) -> Parsed:

@@ -6,7 +6,7 @@ from typing import Any
 from toolmark._dialect.body import body_text
 from toolmark._dialect.calls import read_arguments, read_id, read_name, stated
 from toolmark._dialect.decoder import decode_whole
-from toolmark._dialect.native import parse_native
+from toolmark._dialect.opened import parse_native
 from toolmark._model.call import Call
 from toolmark._model.reply import Dialect, Parsed
 from toolmark._model.result import Result

@@ -7,7 +7,8 @@ from typing import Any
 from toolmark._dialect.body import body, compact
 from toolmark._dialect.calls import Keys, read_call
 from toolmark._dialect.decoder import MAX_CALLS, skip_space
-from toolmark._dialect.envelope import open_reply, words_of
+from toolmark._dialect.envelope import open_reply
+from toolmark._dialect.opened import parse_words
 from toolmark._dialect.prompt import Example, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
 from toolmark._dialect.terminal import Place, ends_reply, holds_alone, read_place
@@ -27,7 +28,7 @@ def parse(reply: Any) -> Parsed:
     """Give the plan's calls, each with the plan's budget; a plan without one is refused."""
     if isinstance(reply, Mapping) and is_plan(reply):
         return Parsed("", read_plan(open_reply(reply).value), "plan")
-    return parse_text(words_of(reply))
+    return parse_words(reply, parse_text)
 
 
 def parse_text(text: str) -> Parsed:
@@ -49,10 +50,8 @@ def find(text: str) -> Place | None:
     at = 0
     while (mark := text.find("{", at)) >= 0:
         after = text.find("\n", mark) + 1 or len(text)
-        if not _begins_line(text, mark, at):
-            at = after
-        elif not text.startswith(('"', "}"), skip_space(text, mark + 1)):
-            quotes.spend(1)
+        quotes.spend(2)
+        if not _begins_object(text, mark, at):
             at = after
         elif quote := quotes.cover(mark):
             if holds_alone(text, quote, mark) and ends_reply(text, quote):
@@ -63,11 +62,14 @@ def find(text: str) -> Place | None:
     return None
 
 
-def _begins_line(text: str, mark: int, since: int) -> bool:
+def _begins_object(text: str, mark: int, since: int) -> bool:
+    """Tell whether the brace begins its line, and a key or its other brace follows."""
     if mark > since and text[mark - 1] not in _BLANK:
         return False
     begin = text.rfind("\n", since, mark) + 1 or since
-    return not text[begin:mark].strip(_BLANK)
+    if text[begin:mark].strip(_BLANK):
+        return False
+    return text.startswith(('"', "}"), skip_space(text, mark + 1))
 
 
 def is_plan(value: Any) -> bool:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from toolmark._dialect.decoder import skip
 from toolmark.errors import MalformedReplyError
 
-MAX_STEPS = 4096
-"""What telling calls from quotes may cost: runs of backticks, fences, quoted lines, or 256
-characters between the ends of a code span. Far more than a reply for people holds."""
-_STRETCH = 256
+MAX_STEPS = 32_768
+"""What telling calls from quotes may cost; far more than a reply for people does."""
+_LOOK = 16
+"""Steps that it costs to look at a run of backticks, a fence or a quoted line; scanning 16
+characters costs one."""
 _MAX_LISTS = 16
 _SPACE = " \t"
 _BULLETS = "-*+"
@@ -63,7 +64,7 @@ class Quotes:
 
     def cover(self, mark: int) -> Quote | None:
         """Give the quote around the place `mark`, or None."""
-        self.spend(1)
+        self.spend(_LOOK)
         while (opener := min(self._find("`"), self._find("~~~"))) <= mark:
             if quote := self._open(opener):
                 self._at = quote.end
@@ -84,7 +85,7 @@ class Quotes:
     def _open(self, start: int) -> Quote | None:
         """Read what begins at this backtick or tilde, and step over it where it is nothing."""
         text, line = self._text, self._line_of(start)
-        self.spend(1)
+        self.spend(_LOOK)
         if line.quoted:
             return self._whole(line)
         sign = text[start]
@@ -133,13 +134,13 @@ class Quotes:
             return -1
         begin = at
         while (found := self._text.find("`" * run, at)) >= 0:
-            self.spend(1)
+            self.spend(_LOOK)
             length = _run(self._text, found)
             if length == run:
-                self.spend((found - begin) // _STRETCH)
+                self.spend((found - begin) // _LOOK)
                 return found
             at = found + length
-        self.spend((len(self._text) - begin) // _STRETCH)
+        self.spend((len(self._text) - begin) // _LOOK)
         self._unclosed.add(run)
         return -1
 
@@ -153,7 +154,7 @@ class Quotes:
         # The last one ends at the closer, which is text behind its white space.
         lines[-1] += "`"
         odd = [line for line in lines[1:] if line[:1] in _STARTS]
-        self.spend(len(odd))
+        self.spend(len(odd) * _LOOK)
         return any(map(_begins_block, odd))
 
     def _line_of(self, at: int) -> _Line:

@@ -14,16 +14,16 @@ def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """
     parts: list[str] = []
     start = 0
-    gap = ""
+    gaps: list[str] = []
     for begin, end in [*spans, (len(text), len(text))]:
         part = text[start:begin]
         body = part.strip(_SPACE)
         if body:
             lead = len(part) - len(part.lstrip(_SPACE))
-            parts += [_seam(gap + part[:lead], body) if parts else "", body]
-            gap = part[lead + len(body) :]
+            parts += [_seam([*gaps, part[:lead]], body) if parts else "", body]
+            gaps = [part[lead + len(body) :]]
         else:
-            gap += part
+            gaps.append(part)
         start = end
     return readable("".join(parts))
 
@@ -36,12 +36,9 @@ def readable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _seam(space: str, body: str) -> str:
-    """Give what joins the text before a gap to the `body` after it."""
-    if not space:
-        return ""
-    lines = space.count("\n")
-    if not lines:
-        return "" if body[0] in _CLOSING else " "
-    indent = space[space.rindex("\n") + 1 :]
-    return "\n" * min(lines, 2) + indent
+def _seam(gaps: Sequence[str], body: str) -> str:
+    """Give what joins the text before some calls to the `body` after them."""
+    lines = max(gap.count("\n") for gap in gaps)
+    if lines:
+        return "\n" * min(lines, 2) + gaps[-1].rpartition("\n")[2]
+    return " " if any(gaps) and body[0] not in _CLOSING else ""

@@ -1,4 +1,4 @@
-"""Read replies whose calls stand apart from their words, as a provider's interface gives them."""
+"""Hand an opened reply to what reads it: a provider's calls, or the assistant's words."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,6 +14,16 @@ Readers = Mapping[Kind, Callable[[Any], Call]]
 """What reads one raw call, for each form that a dialect knows."""
 
 
+def parse_words(reply: Any, read: Callable[[str], Parsed]) -> Parsed:
+    """Give what a text dialect reads in the assistant's own words, and in nobody else's."""
+    envelope = open_reply(reply, json_text=False)
+    if envelope.kind == "json":
+        raise MalformedReplyError("the reply is neither text nor a message")
+    if envelope.kind == "foreign":
+        return Parsed(readable(envelope.text))
+    return read(envelope.text)
+
+
 def parse_native(reply: Any, readers: Readers) -> Parsed:
     """Give the message and its calls; a message without calls is one in any dialect."""
     return read_envelope(open_reply(reply), readers)
@@ -22,7 +32,7 @@ def parse_native(reply: Any, readers: Readers) -> Parsed:
 def read_envelope(envelope: Envelope, readers: Readers) -> Parsed:
     """Give what an opened reply says."""
     clean = readable(envelope.text)
-    if envelope.kind == "text" or (envelope.kind == "json" and clean):
+    if envelope.kind in {"text", "foreign"} or (envelope.kind == "json" and clean):
         return Parsed(clean)
     if envelope.kind not in readers:
         raise MalformedReplyError(f"the reply is no message of {' or '.join(readers)}")

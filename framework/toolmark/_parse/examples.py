@@ -8,7 +8,7 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._model.tool import Example
 from toolmark._parse.definition import Definition
 from toolmark._parse.entries import flow, item_entry
-from toolmark._parse.keys import fold, plain
+from toolmark._parse.keys import fold, heading_text, plain
 from toolmark._parse.outline import Block, Bullets, Fence, Item
 from toolmark._parse.page import Mark, Page
 from toolmark._parse.scalars import no_constant
@@ -31,7 +31,7 @@ def read_examples(
         groups.append(("Example", section.mark, section.blocks))
     else:
         keep(definition.document, section, section.blocks, [])
-    groups += [(plain(p.heading.text), p.heading, p.blocks) for p in section.parts]
+    groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
     examples = []
     for title, mark, blocks in groups:
         reader = _Reader(definition.page, title, mark, tool)

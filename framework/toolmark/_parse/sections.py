@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from toolmark._model.code import Code
 from toolmark._parse.entries import item_entry
 from toolmark._parse.fields import PARAMETER, SectionTable, section_of
-from toolmark._parse.keys import fold, heading_text, plain
+from toolmark._parse.keys import fold, heading_text
 from toolmark._parse.outline import Block, Bullets, Comment, Paragraph, Part
 from toolmark._parse.page import Mark, Page
 from toolmark._parse.prose import prose, with_headings
@@ -58,7 +58,7 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
     description, notes = _head(blocks)
     mark = title.heading if title else Mark("", 1, 1)
     document = Document(
-        plain(title.heading.text) if title else "", mark, description, notes, line=mark.line
+        heading_text(title.heading.text) if title else "", mark, description, notes, line=mark.line
     )
     _sort(page, document, rest, kind)
     return document
@@ -95,9 +95,8 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         if current is not None and _below(current, part, text, table, at_top):
             current.parts.append(part)
             continue
-        shown = text if table else plain(part.heading.text)
-        mark = page.mark(shown, part.heading.line)
-        section = Section(table, shown, mark, part.level, part.blocks)
+        mark = page.mark(text, part.heading.line)
+        section = Section(table, text, mark, part.level, part.blocks)
         if table is None:
             document.others.append(section)
         elif table.name in document.known:

@@ -8,7 +8,7 @@ from toolmark._model.code import Code
 from toolmark._model.skill import Call, Loop, OnError, Section, Step, Way
 from toolmark._parse import scalars
 from toolmark._parse.entries import Entry, flow, item_entry
-from toolmark._parse.keys import fold, heading_text, nearest, plain
+from toolmark._parse.keys import fold, heading_text, nearest, plain, split, visible
 from toolmark._parse.outline import Block, Bullets, Item, Paragraph, Part
 from toolmark._parse.page import Mark, Page, replace
 from toolmark._parse.prose import prose, with_headings
@@ -107,7 +107,7 @@ class _Reader:
             more = [i for i in own.items if self._is_key(i)]
             entries[key] = Entry(own.key, own.value, [Bullets(nested, ordered=False)] if nested else [])
         else:
-            said["title"], said["text"] = _title(self.item.mark.text)
+            said["title"], said["text"] = _title(self.item.mark)
             more = self.item.items
         self._take(more, entries, said)
         self._one_action(entries)
@@ -216,17 +216,20 @@ class _Reader:
             said["for_each"] = said["for_each"].model_copy(update={"at_once": many or 1})
 
 
-def _title(text: str) -> tuple[str, str]:
+def _title(mark: Mark) -> tuple[str, str]:
     """Split a step's words: its bold words, else its first sentence, are its title."""
-    text = flow(text)
+    text = flow(mark.text)
+    pair = split(Mark(text, mark.line, mark.column))
+    if pair is not None:
+        return plain(pair.key.text), pair.value.text
     for wrapper in ("**", "__"):
         end = text.find(wrapper, 2)
         if text.startswith(wrapper) and end > 0:
-            # A comma belongs to the sentence; a colon, a dash or a stop only parts it.
-            rest = text[end + 2 :].lstrip(" :.-–—")  # noqa: RUF001
-            return text[2:end].strip().rstrip(":.,"), rest
+            # A comma belongs to the sentence; a dash or a stop only parts it.
+            rest = text[end + 2 :].lstrip(" .-–—")  # noqa: RUF001
+            return plain(text[2:end]).rstrip(":.,"), rest
     head, stop, tail = text.partition(". ")
-    return head.rstrip("."), tail if stop else ""
+    return visible(head).rstrip("."), tail if stop else ""
 
 
 def _use(page: Page, entry: Entry) -> dict[str, Any]:

@@ -1,0 +1,140 @@
+"""Two files that differ only in the way of writing are one spec."""
+
+import re
+from pathlib import Path
+
+import pytest
+from rewritings import REWRITINGS
+
+from toolmark._parse import format_text, parse_skill, parse_tool, skill_text, tool_text
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(
+    path
+    for folder in ("tools_md", "skills_md", "plugins", "tests/cases")
+    for path in (ROOT / folder).rglob("*.md")
+    if path.name.endswith((".tool.md", ".skill.md"))
+)
+FIELD = re.compile(r"^- \*\*([^*]+)\*\*:(.*(?:\n(?:  .*|(?=\n  )))*)", re.MULTILINE)
+
+
+def read(text: str, path: Path):
+    parse = parse_skill if path.name.endswith(".skill.md") else parse_tool
+    return parse(text, path.name)
+
+
+def parameters_of(text: str) -> tuple[re.Match, list[tuple[str, str]]]:
+    """Find the section of parameters in a canonical text, and each name with its bullets."""
+    section = re.search(
+        r"\n## (?:Parameters|Input Schema)\n(.*?)(?=\n## |\Z)", text, re.DOTALL
+    )
+    blocks = re.split(r"^### ", section[1], flags=re.MULTILINE)
+    return section, [tuple(block.split("\n", 1)) for block in blocks[1:]]
+
+
+def with_parameters(text: str, section: re.Match, written: str) -> str:
+    heading = section[0].split("\n")[1]
+    return f"{text[: section.start()]}\n{heading}\n\n{written}\n{text[section.end() :]}"
+
+
+def as_bullets(text: str) -> str:
+    """`` - `date` (string, required): the day ``, the other fields nested."""
+    section, parameters = parameters_of(text)
+    lines = []
+    for name, body in parameters:
+        fields = dict(FIELD.findall(body))
+        kind = fields.pop("Type").strip()
+        need = "required" if fields.pop("Required").strip() == "true" else "optional"
+        said = fields.pop("Description", "").strip()
+        told = f": {said}" if said and "\n" not in said else ""
+        if said and not told:
+            fields["Description"] = f" {said}"
+        lines.append(f"- `{name}` ({kind}, {need}){told}")
+        for key, value in fields.items():
+            nested = value.replace("\n", "\n  ")
+            lines.append(f"  - **{key}**:{nested}")
+    return with_parameters(text, section, "\n".join(lines))
+
+
+def as_headings_with_types(text: str) -> str:
+    """`### date (string, required)`."""
+    section, parameters = parameters_of(text)
+    blocks = []
+    for name, body in parameters:
+        fields = dict(FIELD.findall(body))
+        kind = fields.pop("Type").strip()
+        need = "required" if fields.pop("Required").strip() == "true" else "optional"
+        rest = "\n".join(f"- **{key}**:{value}" for key, value in fields.items())
+        blocks.append(f"### {name} ({kind}, {need})\n\n{rest}")
+    return with_parameters(text, section, "\n\n".join(blocks))
+
+
+def as_table(text: str) -> str | None:
+    """A row for each parameter; None where a field nests, which a cell can't hold."""
+    section, parameters = parameters_of(text)
+    rows = [dict(FIELD.findall(body)) | {"Parameter": name} for name, body in parameters]
+    if any("\n" in value.strip() or "|" in value for row in rows for value in row.values()):
+        return None
+    others = {key for row in rows for key in row} - {"Parameter"}
+    columns = ["Parameter", *sorted(others)]
+    table = [columns, ["---"] * len(columns)]
+    table += [[row.get(c, "").strip() for c in columns] for row in rows]
+    return with_parameters(text, section, "\n".join("| " + " | ".join(r) + " |" for r in table))
+
+
+def as_front_matter(text: str) -> str:
+    """Metadata as YAML at the head."""
+    section = re.search(r"\n## Metadata\n(.*?)(?=\n## )", text, re.DOTALL)
+    lines = [f"{key}: {value.strip()}" for key, value in FIELD.findall(section[1])]
+    prose = FIELD.sub("", section[1]).strip()
+    rest = f"\n## Metadata\n\n{prose}\n" if prose else "\n"
+    head = "\n".join(["---", *lines, "---", ""])
+    return head + text[: section.start()] + rest + text[section.end() :]
+
+
+def same(text: str, again: str, path: Path) -> None:
+    spec, _ = read(text, path)
+    reread, diagnostics = read(again, path)
+    assert spec is not None
+    assert reread is not None, [str(d) for d in diagnostics]
+    assert reread.canonical == spec.canonical
+    assert reread.hash == spec.hash
+
+
+@pytest.mark.parametrize("rewriting", REWRITINGS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_a_rewritten_file_reads_as_the_same_spec(path, rewriting):
+    text = path.read_text(encoding="utf-8")
+    same(text, rewriting(text), path)
+
+
+@pytest.mark.parametrize("shape", [as_bullets, as_headings_with_types, as_table, as_front_matter])
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_parameters_and_metadata_in_another_shape_read_as_the_same_spec(path, shape):
+    text = path.read_text(encoding="utf-8")
+    if shape is not as_front_matter and not parameters_of(text)[1]:
+        pytest.skip("the file has no parameters")
+    again = shape(text)
+    if again is None:
+        pytest.skip("a parameter nests, which a table's cell can't hold")
+    same(text, again, path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_the_canonical_form_reads_as_the_same_spec_and_stays_as_it_is(path):
+    text = path.read_text(encoding="utf-8")
+    written = format_text(text, path.name)
+    assert written is not None
+    same(text, written, path)
+    assert format_text(written, path.name) == written
+    spec, _ = read(text, path)
+    write = skill_text if path.name.endswith(".skill.md") else tool_text
+    same(text, write(spec), path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_the_projects_own_files_are_canonical(path):
+    if path.parent.name == "cases":
+        pytest.skip("a case is written as people write")
+    text = path.read_text(encoding="utf-8")
+    assert format_text(text, path.name) == text, "run `toolmark fmt`"

@@ -229,7 +229,7 @@ def _title(mark: Mark) -> tuple[str, str]:
             rest = text[end + 2 :].lstrip(" .-–—")  # noqa: RUF001
             return plain(text[2:end]).rstrip(":.,"), rest
     head, stop, tail = text.partition(". ")
-    return visible(head).rstrip("."), tail if stop else ""
+    return visible(head), tail if stop else ""
 
 
 def _use(page: Page, entry: Entry) -> dict[str, Any]:

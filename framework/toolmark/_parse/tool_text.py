@@ -9,6 +9,7 @@ from toolmark._model.tool import Example, ToolSpec
 from toolmark._parse.fields import LIMITS, SAFETY, TOOL_METADATA
 from toolmark._parse.writing import code, fields_text, parameters_text, shape_lines
 
+_LINE = 88
 _KNOWN = ("Metadata", "When to use", "Parameters", "Returns", "Rules", "Safety", "Limits", "Examples")
 
 
@@ -97,6 +98,21 @@ def _example(example: Example) -> str:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return f"```json\n{_pretty(value, 0)}\n```"
+
+
+def _pretty(value: Any, by: int) -> str:
+    """Give JSON with each field on a line of its own, unless all of it fits on one."""
     short = json.dumps(value, ensure_ascii=False)
-    return f"```json\n{short if len(short) <= 80 else text}\n```"  # noqa: PLR2004 - a line
+    if by + len(short) <= _LINE or not isinstance(value, (dict, list)):
+        return short
+    inner = " " * (by + 2)
+    if isinstance(value, dict):
+        lines = [
+            f"{inner}{json.dumps(k, ensure_ascii=False)}: {_pretty(v, by + 2)}"
+            for k, v in value.items()
+        ]
+    else:
+        lines = [f"{inner}{_pretty(v, by + 2)}" for v in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n" + ",\n".join(lines) + f"\n{' ' * by}{closing}"

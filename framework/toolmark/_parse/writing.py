@@ -174,8 +174,6 @@ def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: in
 
 
 def _items_lines(field: Field, items: Schema, depth: int) -> list[str]:
-    if items == Schema(types=items.types):
-        return [bullet(field, type_text(items))]
     nested = shape_lines(items, None, depth + 1)
     return [f"- **{field.name}**:", *(indented(line, 2) for line in nested)]
 
@@ -200,7 +198,7 @@ def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iter
 def list_depth(shape: Schema) -> int:
     """Count the levels of bullets that a shape takes."""
     deepest = 1
-    if shape.items is not None and shape.items != Schema(types=shape.items.types):
+    if shape.items is not None:
         deepest = max(deepest, 1 + list_depth(shape.items))
     for parameter in shape.properties or ():
         deepest = max(deepest, 2 + list_depth(parameter.shape))

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
-from toolmark import Context, SkillResult
+from toolmark import Context, Result, SkillResult
 
 
 async def move_appointment(  # noqa: PLR0913  # the document's inputs
@@ -19,7 +19,7 @@ async def move_appointment(  # noqa: PLR0913  # the document's inputs
     """Run the workflow of the document; every call goes through the one door."""
     history = await context.call("get_appointment_history", {"limit": 50})
     if not history.success:
-        return _stays(f"The visits of {patient_id} could not be read: {history.message}")
+        return _stays(f"The visits of {patient_id} can't be read: {_why(history)}")
     visit = _ahead(history.data, booking_id)
     if visit is None:
         return _stays(f"No visit {booking_id} lies ahead. Nothing was moved.")
@@ -35,8 +35,8 @@ async def move_appointment(  # noqa: PLR0913  # the document's inputs
             if moved.success:
                 return await _tell(context, moved.data, parent_phone)
             if moved.error is None or moved.error.code != "slot_taken":
-                return _stays(f"The visit could not be moved: {moved.message}")
-    faults = "".join(f" {answer.message}" for answer in answers if not answer.success)
+                return _stays(f"The visit was not moved: {_why(moved)}")
+    faults = "".join(f" {_why(answer)}" for answer in answers if not answer.success)
     return _stays(
         f"No room in the {time_range} of {', '.join(days)}.{faults} "
         f"The visit stays at {visit['time']} on {visit['date']}."
@@ -75,6 +75,10 @@ async def _tell(context: Context, visit: dict[str, Any], parent_phone: str) -> S
         "childNames": names,
     }
     return SkillResult(success=True, message=f"Moved to {details}.{told}", data=data)
+
+
+def _why(result: Result) -> str:
+    return result.error.message if result.error else result.message
 
 
 def _stays(message: str) -> SkillResult:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from toolmark.hooks import hookimpl
+from toolmark import hookimpl
 
 from ._clinic.eligibility import EligibilityService
 from ._clinic.outbox import Notifier

@@ -6,20 +6,24 @@ from pathlib import Path
 
 import pytest
 from tools_md._clinic.clock import StoppedClock
+from tools_md._clinic.resources import ELIGIBILITY_URL, FILE, NOW
 from tools_md._clinic.seed import seed
 from tools_md._clinic.store import Clinic
 
-MONDAY = datetime.fromisoformat("2026-03-02T08:00")
+from toolmark import Workspace
+
+ROOT = Path(__file__).parents[2]
+MONDAY = "2026-03-02T08:00"
 
 
 @pytest.fixture
 def clock() -> StoppedClock:
-    return StoppedClock(MONDAY)
+    return StoppedClock(datetime.fromisoformat(MONDAY))
 
 
 @pytest.fixture
 def empty_clinic(tmp_path: Path, clock: StoppedClock) -> Iterator[Clinic]:
-    clinic = Clinic(tmp_path / "state" / "clinic.sqlite3", clock)
+    clinic = Clinic(tmp_path / "state" / FILE, clock)
     yield clinic
     clinic.close()
 
@@ -28,3 +32,17 @@ def empty_clinic(tmp_path: Path, clock: StoppedClock) -> Iterator[Clinic]:
 def clinic(empty_clinic: Clinic) -> Clinic:
     seed(empty_clinic, date(2026, 3, 2))
     return empty_clinic
+
+
+@pytest.fixture
+def monday(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop the clock of a workspace where that of `clinic` stands."""
+    monkeypatch.setenv(NOW, MONDAY)
+    monkeypatch.delenv(ELIGIBILITY_URL, raising=False)
+
+
+@pytest.fixture
+def workspace(clinic: Clinic, monday: None, tmp_path: Path) -> Iterator[Workspace]:
+    """Open the project's own files over the data base of `clinic`."""
+    with Workspace.open(ROOT, overrides={"state": str(tmp_path / "state")}) as opened:
+        yield opened

@@ -1,7 +1,6 @@
 """Say which family a call is for."""
 
-from toolmark import Context
-from toolmark.errors import ToolError
+from toolmark import Context, ToolError
 
 
 def patient_of(context: Context) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolmark.config import load_settings
+from toolmark import load_settings
 
 from .eligibility import DEFAULT_PORT, make_server
 from .resources import open_clinic

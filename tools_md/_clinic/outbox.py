@@ -4,7 +4,7 @@ import sqlite3
 from typing import Final
 from urllib.parse import quote
 
-from toolmark.errors import ToolError
+from toolmark import ToolError
 
 from .clock import Clock
 from .database import Database

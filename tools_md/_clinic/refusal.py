@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from toolmark.errors import ToolError
+from toolmark import ToolError
 
 from .clock import clock_face, spoken
 

@@ -5,8 +5,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Final
 
-from toolmark import Settings
-from toolmark.errors import ConfigError
+from toolmark import ConfigError, Settings
 
 from .clock import Clock, StoppedClock
 from .eligibility import EligibilityService

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 
-from toolmark.errors import ConfigError
+from toolmark import ConfigError
 
 from .facts import FACTS
 

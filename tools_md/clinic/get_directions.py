@@ -1,6 +1,6 @@
 """Say where the clinic is."""
 
-from toolmark.hooks import nonblocking
+from toolmark import nonblocking
 
 from .._clinic.facts import DIRECTIONS
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import httpx
 
-from toolmark import Context
-from toolmark.errors import ToolError
+from toolmark import Context, ToolError
 
 from .._clinic.eligibility import EligibilityService
 from .._clinic.records import Eligibility

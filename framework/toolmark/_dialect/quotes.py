@@ -108,6 +108,7 @@ class Quotes:
         inner = min(_line_end(text, start) + 1, len(text))
         at = inner
         while (found := text.find(sign * run, at)) >= 0:
+            self.spend(_LOOK)
             begin = text.rfind("\n", at - 1, found) + 1 or at
             end = _line_end(text, found)
             closes = (

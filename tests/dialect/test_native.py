@@ -1,0 +1,286 @@
+"""OpenAI's and Anthropic's own forms of calls, as dicts, JSON text and objects."""
+
+import json
+
+import pytest
+from pydantic import BaseModel
+
+from toolmark._dialect import parse_reply, render_results
+from toolmark._model.result import Failure, Held, Result
+from toolmark.errors import MalformedReplyError, NotFoundError
+
+ARGUMENTS = {"systolic": 120, "diastolic": 80}
+
+
+def chat_call(arguments=None, **changes):
+    written = json.dumps(ARGUMENTS) if arguments is None else arguments
+    function = {"name": "log_blood_pressure", "arguments": written}
+    return {"id": "call_abc123", "type": "function", "function": function, **changes}
+
+
+def chat(*calls, content="I'll log that for you!", **changes):
+    return {"role": "assistant", "content": content, "tool_calls": list(calls), **changes}
+
+
+def completion(message, **changes):
+    return {"id": "gen-1", "choices": [{"index": 0, "message": message, **changes}]}
+
+
+def item(**changes):
+    return {
+        "type": "function_call",
+        "call_id": "call_abc123",
+        "name": "log_blood_pressure",
+        "arguments": json.dumps(ARGUMENTS),
+        **changes,
+    }
+
+
+def block(**changes):
+    return {
+        "type": "tool_use",
+        "id": "call_abc123",
+        "name": "log_blood_pressure",
+        "input": ARGUMENTS,
+        **changes,
+    }
+
+
+SAID = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "I'll log that for you!"}],
+}
+TEXT = {"type": "text", "text": "I'll log that for you!"}
+MESSAGE = {"id": "msg_1", "type": "message", "role": "assistant", "stop_reason": "tool_use"}
+
+FORMS = [
+    ("openai", "openai", completion(chat(chat_call()), finish_reason="tool_calls")),
+    ("openai", "openai", chat(chat_call())),
+    ("openai", "openai", chat(chat_call(ARGUMENTS))),
+    ("openai", "openai", [{"role": "user", "content": "hi"}, chat(chat_call(index=0))]),
+    ("openai", "openai-responses", {"object": "response", "output": [SAID, item()]}),
+    ("openai", "openai-responses", [{"type": "reasoning", "id": "r"}, SAID, item()]),
+    ("openai-responses", "openai-responses", [SAID, item(status="completed")]),
+    ("anthropic", "anthropic", {**MESSAGE, "content": [TEXT, block()]}),
+    ("anthropic", "anthropic", [{"type": "thinking", "thinking": "hm"}, TEXT, block()]),
+]
+
+
+class Given(BaseModel, extra="allow"):
+    """Stands for an object of a provider's package: what matters is its model_dump."""
+
+
+@pytest.mark.parametrize(("dialect", "found", "reply"), FORMS)
+@pytest.mark.parametrize("give", [lambda reply: reply, json.dumps, "object"])
+def test_every_form_gives_the_same_call_and_words(dialect, found, reply, give):
+    if give == "object":
+        given = [Given(**r) for r in reply] if isinstance(reply, list) else Given(**reply)
+    else:
+        given = give(reply)
+    for name in (dialect, "auto"):
+        parsed = parse_reply(given, name)
+        assert parsed.dialect == found
+        assert parsed.clean_message == "I'll log that for you!"
+        (call,) = parsed.calls
+        assert (call.tool, call.id) == ("log_blood_pressure", "call_abc123")
+        assert call.arguments == ARGUMENTS
+        assert call.confidence is None
+
+
+@pytest.mark.parametrize("reply", [chat_call(), [chat_call()], item(), [item()], block()])
+def test_a_call_may_come_alone(reply):
+    assert parse_reply(reply).calls[0].arguments == ARGUMENTS
+
+
+def test_an_object_of_a_provider_may_stand_inside_a_dict():
+    assert parse_reply(chat(Given(**chat_call()))).calls[0].id == "call_abc123"
+
+
+def test_the_confidence_argument_is_taken_off():
+    stated = {**ARGUMENTS, "_confidence": 0.9}
+    for reply in (
+        chat(chat_call(json.dumps(stated))),
+        [item(arguments=json.dumps(stated))],
+        [block(input=stated)],
+    ):
+        (call,) = parse_reply(reply).calls
+        assert call.confidence == 0.9
+        assert call.arguments == ARGUMENTS
+
+
+def test_no_arguments_at_all_are_an_empty_object():
+    assert parse_reply(chat(chat_call(""))).calls[0].arguments == {}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        chat(chat_call("{")),
+        chat(chat_call("[]")),
+        chat(chat_call("null")),
+        chat(chat_call("{} {}")),
+        chat(chat_call('{"a":1,"a":2}')),
+        chat(chat_call('{"a":NaN}')),
+        chat(chat_call('{"_confidence":true}')),
+        chat(chat_call('{"_confidence":1.5}')),
+        chat(chat_call('{"_confidence":"high"}')),
+        chat(chat_call('{"a":' + "[" * 32 + "]" * 32 + "}")),
+        chat(chat_call(None, function=None)),
+        chat(chat_call(None, function={"arguments": "{}"})),
+        chat(chat_call(None, function={"name": "", "arguments": "{}"})),
+        chat(chat_call(None, id=5)),
+        chat(chat_call(None, type="custom")),
+        chat("call"),
+        chat(chat_call(), chat_call("{")),
+        chat(*[chat_call()] * 33),
+        {"role": "assistant", "tool_calls": "x"},
+        completion(chat(chat_call()), finish_reason="length"),
+        {"choices": []},
+        {"choices": [{"delta": {}}]},
+        [item(arguments=None)],
+        [item(status="incomplete")],
+        {"output": [item()], "status": "incomplete"},
+        [item(type="custom_tool_call")],
+        [block(input="{}")],
+        [block(input=None)],
+        [block(), block(name=None)],
+        {**MESSAGE, "content": [block()], "stop_reason": "max_tokens"},
+        {"role": "assistant", "content": 7},
+        {"role": "assistant", "content": float("nan")},
+        {"role": "assistant", "content": b"x"},
+        {1: 2},
+        {},
+        [],
+        ["x"],
+        '{"role":"assistant","role":"user"}',
+        '{"role":"assistant","content":',
+        "x" * (256 * 1024 + 1),
+        chat(content="x" * (256 * 1024 + 1)),
+    ],
+)
+def test_a_call_that_cannot_be_read_refuses_the_reply(reply):
+    for dialect in ("openai", "anthropic", "auto"):
+        with pytest.raises(MalformedReplyError) as caught:
+            parse_reply(reply, dialect)
+        assert caught.value.code == "malformed_call"
+
+
+def test_a_value_that_holds_itself_is_refused():
+    loop = {"role": "assistant"}
+    loop["content"] = [loop]
+    wide = ["x"]
+    for _ in range(40):
+        wide = [wide, wide]
+    for reply in (loop, {"content": wide, "role": "assistant"}):
+        with pytest.raises(MalformedReplyError):
+            parse_reply(reply)
+
+
+def test_an_object_whose_dump_fails_is_refused():
+    class Broken:
+        def model_dump(self):
+            raise RuntimeError("no")
+
+    with pytest.raises(MalformedReplyError, match="model_dump"):
+        parse_reply(Broken())
+
+
+def test_a_dialect_does_not_read_anothers_calls():
+    for dialect, reply in (("anthropic", chat(chat_call())), ("openai", [block()])):
+        with pytest.raises(MalformedReplyError):
+            parse_reply(reply, dialect)
+
+
+def test_words_are_no_calls_in_a_native_dialect():
+    marker = '[TOOL_CALL:{"tool":"t","parameters":{}}]'
+    for reply in (marker, {"role": "assistant", "content": marker}):
+        for dialect in ("openai", "anthropic"):
+            parsed = parse_reply(reply, dialect)
+            assert (parsed.clean_message, parsed.calls) == (marker, ())
+
+
+def test_calls_in_others_messages_are_none():
+    for role in ("user", "tool", "system"):
+        assert parse_reply(chat(chat_call(), role=role)).calls == ()
+        assert parse_reply({"role": role, "content": [block()]}).calls == ()
+    result = {"type": "tool_result", "tool_use_id": "x", "content": [block()]}
+    assert parse_reply([result]).calls == ()
+    output = {"type": "function_call_output", "call_id": "x", "output": json.dumps(item())}
+    assert parse_reply([SAID, output]).calls == ()
+
+
+def test_what_a_provider_ran_itself_is_not_run_again():
+    ran = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+    assert parse_reply([TEXT, ran, block()]).calls[0].tool == "log_blood_pressure"
+    assert len(parse_reply([TEXT, ran, block()]).calls) == 1
+    assert parse_reply([SAID, {"type": "web_search_call", "id": "w"}]).calls == ()
+
+
+def test_a_refusal_is_the_message():
+    refusal = {"role": "assistant", "content": None, "refusal": "I can't."}
+    assert parse_reply(refusal).clean_message == "I can't."
+
+
+def test_an_unknown_dialect_names_those_that_there_are():
+    with pytest.raises(NotFoundError, match=r"'klingon'.*inline"):
+        parse_reply("x", "klingon")
+
+
+RESULTS = [
+    Result(success=True, tool="a", outcome="ok", data={"x": 1}, tool_call_id="1", attempts=1),
+    Result(
+        success=False,
+        tool="b",
+        outcome="failed",
+        tool_call_id="2",
+        error=Failure("tool_error", "The clinic does not answer."),
+        api_offline=True,
+        truncated={"rows": False, "bytes": False},
+    ),
+]
+
+
+def test_chat_results_are_messages_of_the_role_tool():
+    first, second = render_results(RESULTS, "openai")
+    assert (first["role"], first["tool_call_id"]) == ("tool", "1")
+    assert json.loads(first["content"])["data"] == {"x": 1}
+    body = json.loads(second["content"])
+    assert body["api_offline"] is True
+    assert body["error"] == {"code": "tool_error", "message": "The clinic does not answer."}
+    assert not {"attempts", "duration_ms", "truncated", "crisis"} & body.keys()
+
+
+def test_responses_results_are_output_items():
+    first, _ = render_results(RESULTS, "openai-responses")
+    assert (first["type"], first["call_id"]) == ("function_call_output", "1")
+    assert json.loads(first["output"])["success"] is True
+
+
+def test_anthropic_results_are_blocks_of_one_message():
+    (message,) = render_results(RESULTS, "anthropic")
+    assert message["role"] == "user"
+    first, second = message["content"]
+    assert (first["tool_use_id"], first.get("is_error")) == ("1", None)
+    assert (second["tool_use_id"], second["is_error"]) == ("2", True)
+
+
+def test_a_model_reads_the_prompt_of_a_held_call_and_never_its_id():
+    held = Result(
+        success=False,
+        tool="a",
+        outcome="confirm",
+        tool_call_id="1",
+        confirmation=Held("secret-id", "I'd like to a. Is this correct?"),
+        crisis=True,
+    )
+    (message,) = render_results([held], "openai")
+    body = json.loads(message["content"])
+    assert body["message"] == "I'd like to a. Is this correct?"
+    assert body["crisis"] is True
+    assert "secret-id" not in message["content"]
+
+
+def test_no_results_are_no_message():
+    for dialect in ("openai", "openai-responses", "anthropic", "inline", "action", "plan", "text"):
+        assert render_results([], dialect) == []

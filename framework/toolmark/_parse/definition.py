@@ -41,6 +41,8 @@ class Definition:
         table = next(t for t in TABLES[self.kind] if t.name == name)
         if found is None and table.needed and name not in self.missing:
             self.missing.add(name)
+            if self._swallowed():
+                return None
             self.page.error(
                 Code.MISSING_SECTION,
                 self._end(),
@@ -48,6 +50,11 @@ class Definition:
                 f"add `## {name}`" + (" with `None` below it" if name == "Parameters" else ""),
             )
         return found
+
+    def _swallowed(self) -> bool:
+        """Whether an error reported already hides sections, so that missing ones are no news."""
+        hiding = {Code.UNCLOSED_FENCE, Code.NESTED_TOO_DEEP, Code.FRONT_MATTER}
+        return any(d.code in hiding for d in self.page.diagnostics)
 
     def _end(self) -> Mark:
         lines = self.page.lines
@@ -164,6 +171,9 @@ class Definition:
 
     def _defaults(self, values: dict[str, Any], fields: Fields) -> None:
         section = self.document.known.get("Metadata")
+        if "Metadata" in self.missing:
+            values |= {"name": "unnamed", "version": "", "category": ""}
+            return
         mark = section.mark if section else Mark("", self.document.line, 1)
         stem = PurePath(self.page.path).name.split(".")[0] or "tool"
         fallback = _mended_name(stem)

@@ -102,7 +102,8 @@ def from_heading(page: Page, part: Part) -> Draft:
     text = heading_text(part.heading.text)
     mark = page.mark(text, part.heading.line)
     inline = read_inline(mark)
-    if inline is None or (" " in text and not (inline.typed or inline.separated or inline.entries)):
+    said = inline is not None and (inline.typed or inline.separated)
+    if inline is None or (inline.name.text != text.rstrip("?") and not said):
         draft = Draft(mark)
     else:
         draft = Draft.of(inline)

@@ -173,7 +173,7 @@ def _condition(
         page.error(
             Code.INVALID_EXPRESSION,
             mark,
-            f"the {what} `{source}` gives a {checked.schema.types[0]}, not yes or no",
+            f"the {what} `{source}` gives {checked.schema.types[0]}, not yes or no",
             "compare it with something",
         )
         return False

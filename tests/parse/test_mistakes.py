@@ -1,0 +1,59 @@
+"""What an author is told of each mistake, as golden cases."""
+
+from pathlib import Path
+
+import pytest
+from markdown_it.utils import read_fixture_file
+
+from toolmark._parse import decode, parse_skill, parse_tool
+
+CASES = Path(__file__).parents[1] / "cases"
+
+
+def told(parse, text: str, path: str) -> str:
+    spec, diagnostics = parse(text.removesuffix("\n"), path)
+    said = "\n".join(str(d) for d in diagnostics) or "nothing to say"
+    return f"{said}\n{'loads' if spec else 'does not load'}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "text", "expected"),
+    read_fixture_file(CASES / "tool-mistakes.md"),
+    ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
+)
+def test_a_mistake_in_a_tool_is_told_with_its_place_and_remedy(line, title, text, expected):
+    del line, title
+    assert told(parse_tool, text, "weather.tool.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "text", "expected"),
+    read_fixture_file(CASES / "skill-mistakes.md"),
+    ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
+)
+def test_a_mistake_in_a_skill_is_told_with_its_place_and_remedy(line, title, text, expected):
+    del line, title
+    assert told(parse_skill, text, "plan.skill.md") == expected
+
+
+def test_bytes_that_are_no_utf8_are_told_by_their_offset():
+    text, diagnostics = decode(b"# Caf\xe9\n", "weather.tool.md")
+    assert text is None
+    assert str(diagnostics[0]).startswith(
+        "weather.tool.md:1:6: error[not-utf8] the file is not UTF-8: byte 0xe9 at offset 5"
+    )
+
+
+def test_a_file_of_five_megabytes_is_refused_by_its_size():
+    text, diagnostics = decode(b"#" * 5_000_000, "weather.tool.md")
+    assert text is None
+    assert diagnostics[0].code == "file-too-large"
+    assert "5,000,000 bytes" in diagnostics[0].message
+
+
+def test_every_error_is_reported_at_once():
+    text = "# T\n\nText.\n\n## Parameters\n\n### a\n\n- **Type**: strng\n\n### b\n\n- **Type**: nmber\n"
+    _, diagnostics = parse_tool(text, "t.tool.md")
+    codes = [d.code for d in diagnostics]
+    assert codes.count("unknown-type") == 2
+    assert codes.count("missing-section") == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolmark._cel import compile_expression
-from toolmark._parse import parse_skill, parse_tool
+from toolmark._parse import format_text, parse_skill, parse_tool
 from toolmark._values import ArgumentsValidator, InvalidArgumentsError
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +104,11 @@ def test_a_tools_file_is_read_without_a_word(path):
 def test_a_skills_file_is_read_without_a_word(path):
     _, diagnostics = read(path, parse_skill)
     assert diagnostics == ()
+
+
+@pytest.mark.parametrize("path", [*TOOLS, *SKILLS], ids=lambda path: path.stem)
+def test_a_file_is_written_canonically(path):
+    assert format_text(path.read_text(), path.name) == path.read_text()
 
 
 def test_booking_is_the_seeds_example_and_more():

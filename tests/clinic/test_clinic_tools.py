@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from tools_md._clinic.eligibility import EligibilityService, running
+from tools_md._clinic.eligibility import EligibilityService
+from tools_md._clinic.insurer import running
 from tools_md._clinic.outbox import Notifier
 from tools_md.appointment.add_appointment_notes import add_appointment_notes
 from tools_md.appointment.book_appointment import book_appointment

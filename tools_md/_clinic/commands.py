@@ -9,7 +9,8 @@ import typer
 
 from toolmark import load_settings
 
-from .eligibility import DEFAULT_PORT, make_server
+from .eligibility import DEFAULT_PORT
+from .insurer import make_server
 from .resources import open_clinic
 from .seed import seed
 from .store import Clinic

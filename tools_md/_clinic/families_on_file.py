@@ -18,7 +18,7 @@ class FamilyOnFile(NamedTuple):
     parent_name: str
     phone_number: str
     insurance: tuple[str, str] | None
-    """The insurer and the member's number, as `eligibility.POLICIES` has them."""
+    """The insurer and the member's number, as `insurer.POLICIES` has them."""
     children: tuple[ChildOnFile, ...]
 
 

@@ -1,0 +1,106 @@
+"""Be an insurer's desk, for demonstrations and tests: eligibility answered over HTTP."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, Final
+
+from .eligibility import EligibilityService
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What an insurer knows of one member."""
+
+    plan: str
+    valid_until: date
+    copay_usd: float
+    covered: tuple[str, ...]
+
+
+POLICIES: Final = {
+    ("Lone Star Dental", "LSD-204418"): Policy(
+        "Family Plus", date(9999, 12, 31), 15, ("exam", "cleaning", "exam_and_cleaning")
+    ),
+    ("Lone Star Dental", "LSD-310077"): Policy(
+        "Basic", date(9999, 12, 31), 40, ("exam", "emergency")
+    ),
+    ("Bluebonnet Health", "BBH-55-1290"): Policy(
+        "Kids First",
+        date(9999, 12, 31),
+        0,
+        ("exam", "cleaning", "exam_and_cleaning", "emergency"),
+    ),
+    ("Bluebonnet Health", "BBH-55-0083"): Policy("Kids First", date(2020, 6, 30), 0, ("exam",)),
+}
+"""By insurer and member number; the last one has run out."""
+
+
+def answer(asked: dict[str, Any]) -> dict[str, Any]:
+    """Say whether a member is covered on a day; `asked` holds the three fields of the request."""
+    insurer, member = asked["insurance_provider"], asked["member_id"]
+    policy = POLICIES.get((insurer, member))
+    if policy is None:
+        return {"eligible": False, "reason": f"{insurer} has no member {member}."}
+    if date.fromisoformat(asked["service_date"]) > policy.valid_until:
+        return {
+            "eligible": False,
+            "plan": policy.plan,
+            "reason": f"The policy ended on {policy.valid_until}.",
+        }
+    return {
+        "eligible": True,
+        "plan": policy.plan,
+        "copay_usd": policy.copay_usd,
+        "covered": list(policy.covered),
+    }
+
+
+def make_server(port: int) -> ThreadingHTTPServer:
+    """Make the service on 127.0.0.1; port 0 takes a free one."""
+    return ThreadingHTTPServer(("127.0.0.1", port), _Desk)
+
+
+@contextmanager
+def running(port: int = 0) -> Iterator[EligibilityService]:
+    """Run the service in a thread for as long as the block lasts."""
+    with make_server(port) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield EligibilityService(f"http://127.0.0.1:{server.server_port}")
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Desk(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path != "/eligibility":
+            self._reply(HTTPStatus.NOT_FOUND, {"error": "ask at /eligibility"})
+            return
+        try:
+            reply = answer(json.loads(body))
+        except (ValueError, KeyError, TypeError) as error:
+            self._reply(HTTPStatus.BAD_REQUEST, {"error": repr(error)})
+            return
+        self._reply(HTTPStatus.OK, reply)
+
+    def _reply(self, status: HTTPStatus, document: dict[str, Any]) -> None:
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
+        """Log nothing: a request names a member."""

@@ -80,6 +80,29 @@ class Code(StrEnum):
     TWO_ACTIONS = "two-actions", "A step does one thing. Make two steps."
     INVALID_STEP = "invalid-step", "The step's words can't be read."
 
+    # Skills held against their tools
+    UNKNOWN_TOOL = "unknown-tool", "A skill names a tool that is not there."
+    UNKNOWN_SKILL = "unknown-skill", "A skill names a skill that is not there."
+    NOT_REQUIRED = "not-required", "A step uses what the skill's lists do not name."
+    UNUSED_REQUIREMENT = "unused-requirement", "A skill requires what no step uses."
+    SKILL_CIRCLE = "skill-circle", "Skills use one another in a circle: none could end."
+    UNKNOWN_ARGUMENT = "unknown-argument", "The tool has no parameter of this name."
+    MISSING_ARGUMENT = "missing-argument", "A step leaves out an argument that the tool needs."
+    ARGUMENT_MISFIT = "argument-misfit", "A value does not fit the parameter that it is given to."
+    WORD_OR_NAME = "word-or-name", "Bare text is a word; a name stands in a code span."
+    NOT_A_CONDITION = "not-a-condition", "When and Check must be true or false."
+    NOT_A_LIST = "not-a-list", "For each goes through a list."
+    MAY_BE_UNSET = "may-be-unset", "A name is read that may have no value here. Guard it by has()."
+    UNSAFE_RETRY = "unsafe-retry", "Only what is Read Only or Idempotent may be tried again."
+    UNKNOWN_JUMP = "unknown-jump", "A `go to` names no section of the workflow."
+    JUMP_BACKWARDS = "jump-backwards", "A `go to` leads back. Steps run forward only."
+    DUPLICATE_SAVE = "duplicate-save", "A name is given to a second thing. Choose another."
+    UNREACHABLE_STEP = "unreachable-step", "No way leads to this step."
+    IDLE_KEY = "idle-key", "A step's key has nothing to act on."
+    PATIENT_FROM = "patient-from", "Patient From names the input with the patient's id."
+    NOT_EXECUTABLE = "not-executable", "The workflow is prose: alone it can't run."
+    NOT_DURABLE = "not-durable", "Only a skill whose tools are all Read Only may say Durable: no."
+
     # Settings
     UNREADABLE_SETTINGS = "unreadable-settings", "The settings can't be read; the old ones hold."
 

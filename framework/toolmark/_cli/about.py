@@ -18,15 +18,22 @@ def add(app: typer.Typer) -> None:
 
 def plugins(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
     """List the installed plugins, and what came of loading them."""
-    with open_workspace(project_of(ctx, project)) as workspace:
+    from toolmark._cli.added import added_commands
+
+    folder = project_of(ctx, project)
+    with open_workspace(folder) as workspace:
         found = workspace.plugins
+    commands, _held = added_commands(folder)
     if json:
         out_json([plugin._asdict() for plugin in found])
-    elif found:
-        head = ("NAME", "PACKAGE", "VERSION", "STATE", "ABOUT")
-        out(table(head, [tuple(str(cell or "-") for cell in plugin) for plugin in found]))
-    else:
+        return
+    if not found:
         err("No plugins: a package with an entry point in the group `toolmark` is one.")
+        return
+    head = ("NAME", "PACKAGE", "VERSION", "STATE", "ABOUT")
+    out(table(head, [tuple(str(cell or "-") for cell in plugin) for plugin in found]))
+    if commands:
+        err(f"Commands that they add: {', '.join(sorted(commands))}.")
 
 
 def rule(

@@ -1,6 +1,7 @@
 """Read a definition by itself: a file, or text on stdin, without a project."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -52,8 +53,9 @@ def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diag
     if kind == "skill":
         return parse_skill(text, path)
     as_tool, as_skill = parse_tool(text, path), parse_skill(text, path)
-    return as_skill if _errors(as_skill[1]) < _errors(as_tool[1]) else as_tool
+    return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
 
 
-def _errors(diagnostics: Iterable[Diagnostic]) -> int:
-    return sum(d.severity is Severity.ERROR for d in diagnostics)
+def _cost(diagnostics: Iterable[Diagnostic]) -> tuple[int, ...]:
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    return tuple(counts[severity] for severity in Severity)

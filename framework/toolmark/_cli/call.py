@@ -7,7 +7,6 @@ import typer
 
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
-from toolmark._cli.outcomes import exit_code, show_result
 from toolmark._cli.projects import open_workspace
 from toolmark._cli.screen import ask, err, interactive, out_json, printable
 
@@ -48,6 +47,8 @@ def call(
 
     Ends with 0 done, 1 the tool failed, 3 refused, 4 needs a yes, 5 no such tool.
     """
+    from toolmark._cli.outcomes import exit_code, show_result
+
     with open_workspace(project_of(ctx, project)) as workspace:
         bound = workspace.tools.get(name) or workspace.tools.get(name.replace("-", "_"))
         if bound is None and name.replace("-", "_") in workspace.skills:

@@ -84,11 +84,13 @@ def _state(state: Path) -> Sign:
 
 
 def _cache(state: Path) -> Sign:
-    files = [file for file in (state / "cache").rglob("*") if file.is_file()]
+    from toolmark._bind.cache import INDEX, PAYLOAD
+
+    files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]
     if not files:
         return Sign("cache", "note", "empty; the next command fills it")
     size = sum(file.stat().st_size for file in files) / 1024
-    return Sign("cache", "ok", f"{size:.0f} KiB in {state / 'cache'}")
+    return Sign("cache", "ok", f"{size:.0f} KiB in {state}")
 
 
 def _engine(settings: Settings) -> Sign:
@@ -110,7 +112,7 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
         for plugin in workspace.plugins:
             bad = plugin.state == "broken"
             remedy = "upgrade it, or leave it out with `plugins = […]`" if bad else ""
-            found = f"{plugin.state} {plugin.version or ''} {plugin.about or ''}".strip()
+            found = f"{plugin.state} {plugin.version or ''} {plugin.about}".strip()
             yield Sign(f"plugin {plugin.name}", "bad" if bad else "ok", found, remedy)
         tools, skills = len(workspace.tools), len(workspace.skills)
         errors = sum(d.severity == "error" for d in workspace.diagnostics)

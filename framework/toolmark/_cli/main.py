@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from toolmark._cli import about, call, check, export, fmt, new, run, show
+from toolmark._cli.added import added_commands
 from toolmark._cli.crash import report_crash
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import ProjectOption
@@ -22,9 +23,22 @@ GROUPS = (new, check, fmt, show, call, run, export, about)
 class Verbs(TyperGroup):
     """The commands under the heading of their group, in the order in which they are needed."""
 
+    held: object = None
+    """The plugins whose commands were added."""
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
         """Give the names in the order of GROUPS."""
         return list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Give Toolmark's own command, or one that a plugin of the project adds."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or ctx.resilient_parsing:
+            return own
+        added, self.held = added_commands(ctx.params.get("project"))
+        for name, command in added.items():
+            self.commands.setdefault(name, command)
+        return self.commands.get(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each heading."""
@@ -52,6 +66,7 @@ def make_app() -> typer.Typer:
         # Rich's help costs as much as the whole start; plain help needs no import.
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
+        epilog="Plugins add commands of their own: `toolmark plugins` names them.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
@@ -70,6 +85,7 @@ def _tell_version(value: bool) -> None:  # noqa: FBT001  # Typer's signature
 
 def _options(
     ctx: typer.Context,
+    *,
     project: ProjectOption = None,
     _version: Annotated[
         bool,

@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
+from toolmark._cli import first_tool
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import ProjectOption, project_of, stop
-from toolmark._cli.package import package_files
 from toolmark._cli.screen import err, out, paint
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_FIRST_TOOL = "say_hello"
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case or kebab-case.")]
 
@@ -42,12 +41,12 @@ def init(
     if root.exists() and find_project(root) == root:
         stop(ExitCode.USAGE, f"{folder}: a project already", "`toolmark new tool NAME` adds to it")
     files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
-    files |= definition_files("tool", _FIRST_TOOL, "tools_md")
+    files |= first_tool.FILES
     make_files(root, files)
     _ignore(root / ".gitignore", ".toolmark/")
     (root / "skills_md").mkdir(exist_ok=True)
     inside = "" if root == Path.cwd() else f"cd {folder} && "
-    err(f"Next: {inside}toolmark check && toolmark call {_FIRST_TOOL} --help")
+    err(f"Next: {inside}toolmark check && toolmark call {first_tool.NAME} name=Ana")
 
 
 def _ignore(file: Path, line: str) -> None:
@@ -76,11 +75,14 @@ def new_plugin(
     """Write an installable package of tools."""
     snake = checked_name(name)
     root = (folder or Path()) / snake.replace("_", "-")
+    from toolmark._cli.package import package_files
+
     make_files(root, package_files(snake))
     err(f"Next: pip install -e {root} && toolmark plugins")
 
 
 def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None:
+    from toolmark._cli.starter import definition_files
     from toolmark.config import load_settings
 
     settings = load_settings(project_of(ctx, project))
@@ -89,22 +91,6 @@ def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None
         help_ = f'set {kind}s = ["{kind}s_md"]'
         stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
     make_files(settings.root, definition_files(kind, checked_name(name), folders[0]))
-
-
-def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
-    """Give the files of a new definition: path below the project, and text."""
-    from toolmark._cli.alone import parse
-    from toolmark._cli.starter import python_text, test_text
-    from toolmark._parse import new_text
-
-    path = f"{folder}/{name.replace('_', '-')}.{kind}.md"
-    text = new_text(kind, name)
-    spec, diagnostics = parse(text, path)
-    assert spec is not None, diagnostics
-    files = {path: text}
-    if kind == "tool":
-        files[f"{folder}/{name}.py"] = python_text(spec)
-    return {**files, f"tests/test_{name}.py": test_text(spec)}
 
 
 def checked_name(name: str) -> str:
@@ -124,7 +110,7 @@ def make_files(root: Path, files: dict[str, str]) -> None:
     """Write files that are not there yet; where one is, nothing is written."""
     for path in files:
         if (root / path).exists():
-            stop(ExitCode.USAGE, f"{root / path} is there already", "choose another name")
+            stop(ExitCode.USAGE, f"{path} is there already", "choose another name")
     for path, text in files.items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)

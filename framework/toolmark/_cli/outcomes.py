@@ -57,8 +57,8 @@ def _show_failure(result: Result) -> None:
     said = (failure.message if failure else "") or result.message
     err(f"{paint(result.outcome, 'red', sys.stderr)}[{code}] {said}")
     for problem in failure.details if failure else ():
-        where = f"{problem.path}: " if problem.path else ""
-        err(f"  {where}{problem.message}")
+        if problem.message != said:
+            err(f"  {problem.message}")
     if result.confirmation is not None:
         held = result.confirmation
         err(f"  {held.prompt}")

@@ -1,10 +1,10 @@
 """The files of a new plugin: an installable package with a tool, its Python and a test."""
 
+from toolmark._cli.starter import definition_files
+
 
 def package_files(name: str) -> dict[str, str]:
     """Give path and text of each file; `name` is in snake_case, and the tool's name too."""
-    from toolmark._cli.new import definition_files
-
     kebab = name.replace("_", "-")
     source = f"src/{name}"
     files = {

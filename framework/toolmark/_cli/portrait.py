@@ -26,7 +26,9 @@ def portrait(described: dict[str, Any]) -> str:
     for key in ("safety", "limits"):
         if key in described:
             told = described[key].items()
-            parts.append(_section(_title(key), [f"{_title(k)}: {_plain(v)}" for k, v in told]))
+            parts.append(
+                _section(_title(key), [f"{_title(k)}: {_measured(k, v)}" for k, v in told])
+            )
     parts.append(_section("Source", _source(described)))
     return "\n\n".join(parts)
 
@@ -82,6 +84,19 @@ def _section(title: str, lines: list[str]) -> str:
 
 def _title(key: str) -> str:
     return key.removesuffix("_s").replace("_", " ").capitalize()
+
+
+def _measured(key: str, value: Any) -> str:
+    """Say a duration in seconds and a size in bytes."""
+    if key.endswith("_s"):
+        return f"{value:g} s"
+    if key == "max_bytes":
+        return f"{value} bytes"
+    if key == "rate":
+        return f"{value['calls']} in {value['per_s']:g} s"
+    if key == "max_batch":
+        return f"{value['parameter']} by {value['size']}"
+    return _plain(value)
 
 
 def _plain(value: Any) -> str:

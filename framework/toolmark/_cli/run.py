@@ -8,7 +8,6 @@ import typer
 from toolmark._cli.call import agreed, given_arguments
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
-from toolmark._cli.outcomes import show_data
 from toolmark._cli.projects import open_workspace, unknown
 from toolmark._cli.screen import Paint, complain, err, out_json, paint, printable
 
@@ -106,6 +105,8 @@ def tell(event: Any) -> None:
 
 def show_skill_result(result: Any) -> None:
     """Write the data to stdout, message and error to stderr."""
+    from toolmark._cli.outcomes import show_data
+
     if result.success:
         show_data(result.data or None)
         if result.message:

@@ -1,11 +1,13 @@
-"""The Python and the test that `new` writes beside a definition."""
+"""What `new` writes: a definition, its Python beside it, and a test."""
 
 import json
 from typing import Any
 
+from toolmark._cli.alone import parse
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
+from toolmark._parse import new_text
 
 _PYTHON = {
     "string": "str",
@@ -34,17 +36,26 @@ _FORMATS = {
 }
 
 
+def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
+    """Give the files of a new definition: path below the project, and text."""
+    path = f"{folder}/{name.replace('_', '-')}.{kind}.md"
+    text = new_text(kind, name)
+    spec, diagnostics = parse(text, path)
+    assert spec is not None, diagnostics
+    files = {path: text}
+    if kind == "tool":
+        files[f"{folder}/{name}.py"] = python_text(spec)
+    return {**files, f"tests/test_{name}.py": test_text(spec)}
+
+
 def python_text(spec: ToolSpec | SkillSpec) -> str:
     """Give a module whose function has the definition's name and parameters."""
-    skill = isinstance(spec, SkillSpec)
     gives = "dict[str, Any]" if isinstance(spec, SkillSpec) else annotation(spec.returns)
     head = ", ".join(_parameter(p) for p in _ordered(spec.parameters))
     text = f"async def {spec.name}({head}) -> {gives}:\n"
-    text += f'    """{spec.title}: {_first(spec.description)}"""\n'
-    result = "{" + ", ".join(f'"{p.name}": {p.name}' for p in spec.parameters) + "}"
-    shape = Schema(types=("object",)) if isinstance(spec, SkillSpec) else spec.returns
-    text += f"    return {result if _gives_object(shape) else repr(sample(shape))}\n"
-    kind = "skill" if skill else "tool"
+    text += f'    """{_first(spec.description)}"""\n'
+    text += f"    return {_result(spec)}\n"
+    kind = "skill" if isinstance(spec, SkillSpec) else "tool"
     file = f"{spec.name.replace('_', '-')}.{kind}.md"
     imports = "from typing import Any\n\n\n" if "Any" in text else "\n"
     return f'"""{spec.title}; {file} beside this file says what it takes."""\n\n{imports}{text}'
@@ -119,8 +130,18 @@ def _parameter(parameter: Parameter) -> str:
     return f"{parameter.name}: {kind if kind == 'Any' else f'{kind} | None'} = None"
 
 
-def _gives_object(shape: Schema) -> bool:
-    return shape.types in ((), ("object",)) and shape.properties is None
+def _result(spec: ToolSpec | SkillSpec) -> str:
+    given = {p.name for p in spec.parameters}
+    shape = Schema(types=("object",)) if isinstance(spec, SkillSpec) else spec.returns
+    if shape.types not in {(), ("object",)}:
+        return _literal(sample(shape))
+    if shape.properties is None:
+        return "{" + ", ".join(f'"{p.name}": {p.name}' for p in spec.parameters) + "}"
+    fields = (
+        f'"{p.name}": {p.name if p.name in given else _literal(sample(p.shape))}'
+        for p in shape.properties
+    )
+    return "{" + ", ".join(fields) + "}"
 
 
 def _first(text: str) -> str:

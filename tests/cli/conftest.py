@@ -1,0 +1,92 @@
+"""A small shop to type commands in, and a console that types them."""
+
+import contextlib
+import io
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from toolmark._cli.main import main
+
+SHOP = Path(__file__).parent / "shop"
+
+
+class Typed(NamedTuple):
+    """What a command printed, and how it ended."""
+
+    out: str
+    err: str
+    code: int
+
+
+class Console:
+    """Types commands into a project of its own, in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *words: str, stdin: str = "") -> Typed:
+        out, err = Stream(), Stream()
+        given = sys.stdin
+        sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+        try:
+            with (
+                contextlib.chdir(self.folder),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+            ):
+                code = main(words)
+        finally:
+            sys.stdin = given
+        return Typed(out.text(), err.text(), code)
+
+    def write(self, path: str, text: str) -> Path:
+        """Put a file into the project."""
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        return target
+
+
+class Stream(io.TextIOWrapper):
+    """A stream that is no terminal."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", newline="\n")
+
+    def text(self) -> str:
+        self.flush()
+        return self.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def console(tmp_path: Path) -> Console:
+    """Give a console in an empty folder."""
+    return Console(tmp_path)
+
+
+@pytest.fixture
+def shop(console: Console) -> Console:
+    """Give a console in a project that sells flowers."""
+    for file in SHOP.rglob("*"):
+        if file.is_file() and file.suffix != ".pyc":
+            console.write(str(file.relative_to(SHOP)), file.read_text("utf-8"))
+    return console
+
+
+@pytest.fixture
+def as_golden(request: pytest.FixtureRequest):
+    """Give what holds a text to a golden file; GOLDEN=write writes it anew."""
+
+    def compare(text: str, name: str) -> None:
+        golden = Path(__file__).parent / "golden" / name
+        steady = re.sub(r'"duration_ms": [0-9.]+', '"duration_ms": 0.0', text)
+        if os.environ.get("GOLDEN") == "write":
+            golden.write_text(steady, "utf-8")
+        assert steady == golden.read_text("utf-8")
+
+    return compare

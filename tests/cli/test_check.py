@@ -1,0 +1,192 @@
+"""`check` and `fmt`."""
+
+import json
+
+import pytest
+
+BROKEN = """\
+# Find Weather
+
+Find the weather.
+
+## Metadata
+
+- **Name**: find_weather
+- **Version**: 1.0.0
+- **Categroy**: sky
+
+## Parameters
+
+### city
+
+- **Type**: strng
+- **Requried**: true
+- **Description**: Where
+
+## Returns
+
+- **Type**: string
+- **Description**: The weather
+"""
+
+
+def test_nothing_to_say_ends_with_0(shop) -> None:
+    typed = shop("check")
+    assert (typed.out, typed.code) == ("", 0)
+    assert typed.err == "All well: 3 tools, 1 skill.\n"
+
+
+def test_full_shows_line_caret_and_help(shop, as_golden) -> None:
+    shop.write("tools_md/find-weather.tool.md", BROKEN)
+    typed = shop("check")
+    as_golden(typed.out, "check-full.txt")
+    assert typed.err == (
+        "Found 1 error, 2 warnings in 1 file.\n3 fixes are known: run `toolmark check --fix`.\n"
+    )
+    assert typed.code == 1
+
+
+def test_the_text_is_that_of_the_interface(shop) -> None:
+    shop.write("tools_md/find-weather.tool.md", BROKEN)
+    lines = shop("check", "tools_md/find-weather.tool.md").out.splitlines()
+    said = "error[unknown-type] unknown type 'strng' for parameter 'city'"
+    assert f"tools_md/find-weather.tool.md:15:13: {said}" in lines
+    assert "help: did you mean 'string'?" in lines
+
+
+def test_a_path_limits_what_is_said(shop) -> None:
+    shop.write("tools_md/find-weather.tool.md", BROKEN)
+    assert shop("check", "tools_md/sell-flowers.tool.md").code == 0
+    assert shop("check", "tools_md/sell-flowers.tool.md").err == "All well: 1 file.\n"
+    assert shop("check", "skills_md").code == 0
+    assert shop("check", "tools_md").code == 1
+
+
+def test_a_path_brings_what_is_wrong_with_its_python(shop) -> None:
+    shop.write("tools_md/sell_flowers.py", "async def sell_flowers(kind: int) -> str: ...\n")
+    codes = {d["code"] for d in json.loads(shop("check", "tools_md", "--json").out)}
+    assert codes
+    typed = shop("check", "tools_md/sell-flowers.tool.md", "--output-format", "json")
+    assert {d["code"] for d in json.loads(typed.out)} == codes
+
+
+def test_a_file_outside_a_project_is_read_by_itself(console) -> None:
+    console.write("find-weather.tool.md", BROKEN)
+    typed = console("check", "find-weather.tool.md", "--output-format", "concise")
+    assert typed.code == 1
+    assert len(typed.out.splitlines()) == 4
+    assert typed.out.startswith("find-weather.tool.md:9:5: warning[misspelt-field]")
+
+
+def test_a_file_outside_the_folders_of_a_project_is_read_by_itself(shop) -> None:
+    shop.write("drafts/find-weather.tool.md", BROKEN)
+    assert shop("check").code == 0
+    assert shop("check", "drafts").code == 1
+    both = shop("check", "drafts", "tools_md", "--json")
+    assert {d["path"].rpartition("/")[2] for d in json.loads(both.out)} == {"find-weather.tool.md"}
+
+
+def test_stdin_is_read_as_a_definition(console) -> None:
+    typed = console("check", "-", stdin=BROKEN)
+    assert "<stdin>:15:13: error[unknown-type]" in typed.out
+    assert "15 | - **Type**: strng" in typed.out
+
+
+def test_a_path_that_is_not_there_is_not_found(shop) -> None:
+    typed = shop("check", "tools_md/none.tool.md")
+    assert typed.code == 5
+    assert typed.err == "error: tools_md/none.tool.md: no such file or folder\n"
+
+
+def test_outside_a_project_check_says_how_to_make_one(console) -> None:
+    typed = console("check")
+    assert typed.code == 2
+    assert "toolmark init" in typed.err
+
+
+def test_hints_are_no_findings(shop) -> None:
+    text = BROKEN.replace("Categroy", "Category").replace("Requried", "Required")
+    shop.write("tools_md/find-weather.tool.md", text.replace("strng", "array"))
+    found = json.loads(shop("check", "--json").out)
+    assert [d["severity"] for d in found] == ["hint"]
+    assert shop("check").code == 0
+
+
+def test_fix_mends_what_it_can_and_says_so(shop) -> None:
+    file = shop.write("tools_md/find-weather.tool.md", BROKEN)
+    typed = shop("check", "--fix")
+    assert typed.err.splitlines()[0] == (
+        "fixed tools_md/find-weather.tool.md: misspelt-field, unknown-type"
+    )
+    assert typed.code == 0
+    mended = file.read_text()
+    assert "**Category**: sky" in mended
+    assert "**Type**: string" in mended
+    assert "**Required**: true" in mended
+
+
+def test_fix_leaves_what_has_no_fix(console) -> None:
+    file = console.write("x.tool.md", BROKEN.replace("## Returns", "## Retrns"))
+    typed = console("check", str(file), "--fix")
+    assert typed.code == 1
+    assert "fixed " in typed.err
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "concise", "full"])
+def test_every_form_ends_the_same(shop, form: str) -> None:
+    assert shop("check", "--output-format", form).code == 0
+    shop.write("tools_md/find-weather.tool.md", BROKEN)
+    typed = shop("check", "--output-format", form)
+    assert typed.code == 1
+    if form in {"json", "sarif"}:
+        json.loads(typed.out)
+
+
+def test_project_may_stand_before_the_verb_or_behind_it(shop, tmp_path_factory) -> None:
+    elsewhere = type(shop)(tmp_path_factory.mktemp("elsewhere"))
+    assert elsewhere("--project", str(shop.folder), "check").code == 0
+    assert elsewhere("check", "--project", str(shop.folder)).code == 0
+
+
+UGLY = (
+    BROKEN.replace("Categroy", "Category").replace("Requried", "required").replace("strng", "str")
+)
+
+
+def test_fmt_writes_the_canonical_form(shop) -> None:
+    file = shop.write("tools_md/find-weather.tool.md", UGLY)
+    before = json.loads(shop("show", "find_weather", "--json").out)
+    assert shop("fmt", "--check").code == 1
+    assert file.read_text() == UGLY
+    typed = shop("fmt")
+    assert typed.err.splitlines() == [
+        "written tools_md/find-weather.tool.md",
+        "1 file written anew, 4 files canonical already.",
+    ]
+    assert typed.code == 0
+    assert shop("fmt", "--check").code == 0
+    assert json.loads(shop("show", "find_weather", "--json").out) == before
+
+
+def test_fmt_diff_shows_and_writes_nothing(shop) -> None:
+    file = shop.write("tools_md/find-weather.tool.md", UGLY)
+    typed = shop("fmt", "--diff", "tools_md")
+    assert "-- **Type**: str" in typed.out.replace("- - ", "-- ").splitlines()
+    assert "+- **Type**: string" in typed.out.splitlines()
+    assert typed.code == 1
+    assert file.read_text() == UGLY
+
+
+def test_fmt_leaves_a_broken_file_alone(shop) -> None:
+    file = shop.write("tools_md/find-weather.tool.md", BROKEN)
+    typed = shop("fmt")
+    assert typed.code == 1
+    assert "error[unknown-type]" in typed.err
+    assert file.read_text() == BROKEN
+
+
+def test_fmt_reads_stdin_and_writes_stdout(shop) -> None:
+    typed = shop("fmt", "-", stdin=UGLY)
+    assert "- **Type**: string" in typed.out
+    assert shop("fmt", "-", stdin=typed.out).out == typed.out
+    assert shop("fmt", "--check", "-", stdin=UGLY).code == 1

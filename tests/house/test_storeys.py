@@ -34,15 +34,3 @@ def test_no_room_imports_the_face() -> None:
                 upward.add(place)
 
     assert not upward
-
-
-def test_no_import_of_ours_hides_from_the_storeys() -> None:
-    """A noun that only fits under TYPE_CHECKING stands too high: move it down."""
-    hidden = {
-        place
-        for place, node in nodes()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        if "toolmark" in ast.unparse(node)
-    }
-
-    assert not hidden

@@ -20,6 +20,7 @@ from toolmark.errors import ToolError
 START = dt.datetime(2026, 3, 2, 9, 0, tzinfo=dt.UTC)
 YES = Answer(approved=True)
 NO = Answer(approved=False)
+SOMEBODY = Caller("u1")
 
 
 def tool(name: str, parameters: str = "None", returns: str = "- **Type**: object",
@@ -94,7 +95,9 @@ class World:
             held = f"held-{next(self._ids)}"
             self._held[held] = call._replace(arguments=arguments)
             confirmation = Held(held, f"Shall I {call.tool}?")
-            return Result(success=False, tool=call.tool, outcome="confirm", confirmation=confirmation)
+            return Result(
+                success=False, tool=call.tool, outcome="confirm", confirmation=confirmation
+            )
         return await self._run(call._replace(arguments=arguments))
 
     async def confirm(self, held: str, call: Call) -> Result:
@@ -118,13 +121,13 @@ class World:
         return Result(success=True, tool=call.tool, outcome="ok", data=data)
 
     def order(self, spec: SkillSpec, inputs: Mapping[str, Any] | None = None, *,
-              caller: Caller = Caller("u1"), run_id: str | None = None) -> Order:  # fmt: skip
+              caller: Caller = SOMEBODY, run_id: str | None = None) -> Order:  # fmt: skip
         """Order a run."""
         plan = make_plan(spec, self.tools, self.skills, tuple(self.python_skills))
         return Order(run_id or f"run-{next(self._ids)}", plan, dict(inputs or {}), caller)
 
     async def run(self, spec: SkillSpec, inputs: Mapping[str, Any] | None = None, *,
-                  answers: tuple[Answer | None, ...] = (), caller: Caller = Caller("u1"),
+                  answers: tuple[Answer | None, ...] = (), caller: Caller = SOMEBODY,
                   run_id: str | None = None) -> SkillResult:  # fmt: skip
         """Run a skill with these answers, in the order of the questions."""
         waiting = list(answers)

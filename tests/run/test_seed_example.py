@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from run_world import NO, YES, World, tool
+
 from toolmark._model.skill import SkillSpec
 from toolmark._parse import parse_skill
 from toolmark.errors import ToolError
@@ -152,7 +153,5 @@ def test_a_day_without_slots_names_days_with_room(spec: SkillSpec, world: World)
     world.functions["check_availability"] = some
     result = asyncio.run(world.run(spec, INPUTS))
 
-    assert result.message == (
-        "No slots on 2026-03-03. Days with room: 2026-03-05, 2026-03-09."
-    )
+    assert result.message == ("No slots on 2026-03-03. Days with room: 2026-03-05, 2026-03-09.")
     assert world.called.count("check_availability") == 8

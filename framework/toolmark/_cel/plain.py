@@ -4,13 +4,14 @@ import base64
 import datetime as dt
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from toolmark._cel.error import EvaluationError
 
 MAX_DEPTH = 64
 MAX_NODES = 100_000
-SCALARS = frozenset({str, int, float, bool, type(None)})
+NUMBERS = frozenset({int, float, bool, type(None)})
+"""Types of values that need no look."""
 
 
 class Optional_(Exception):  # noqa: N801, N818 - a signal within this room
@@ -18,28 +19,39 @@ class Optional_(Exception):  # noqa: N801, N818 - a signal within this room
 
 
 def bounded(value: Any, name: str) -> Any:
-    """Give a JSON value as it goes into CEL, or raise EvaluationError where it is too large.
+    """Give a JSON value as it goes into CEL, or raise EvaluationError where it can't.
 
-    The evaluator crashes on endless nesting, so that depth is counted here.
+    The evaluator crashes on endless nesting, so depth is counted here. Its binding cuts text at
+    the character NUL, after which a rule would judge another text than the tool gets.
     """
+    if isinstance(value, str):
+        return value if "\0" not in value else _cut(name)
     nodes = 0
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
         for item in level:
-            if type(item) is dict:
-                below += [v for v in item.values() if type(v) not in SCALARS]
+            if isinstance(item, dict):
                 nodes += len(item)
-            elif type(item) is list:
-                below += [v for v in item if type(v) not in SCALARS]
+                below += item.values()
+                below += item
+            elif isinstance(item, list):
                 nodes += len(item)
+                below += item
+            elif isinstance(item, str) and "\0" in item:
+                _cut(name)
         if nodes > MAX_NODES:
             message = f"'{name}' is too large for an expression (over {MAX_NODES} values)"
             raise EvaluationError(message)
-        if not below:
-            return value
         level = below
+        if not level:
+            return value
     message = f"'{name}' is nested deeper than {MAX_DEPTH} levels"
+    raise EvaluationError(message)
+
+
+def _cut(name: str) -> NoReturn:
+    message = f"'{name}' holds the character NUL, which expressions can't hold"
     raise EvaluationError(message)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolmark._cel.environment import CLOCK, environment
 from toolmark._cel.error import EvaluationError, ExpressionError
-from toolmark._cel.plain import SCALARS, Optional_, bounded, plain
+from toolmark._cel.plain import NUMBERS, Optional_, bounded, plain
 from toolmark._cel.rewrite import GIVEN, Rewritten, rewrite
 from toolmark._cel.wording import compile_error, evaluation_error, undeclared
 
@@ -59,7 +59,7 @@ class Program:
             value = values.get(given, _ABSENT)
             if value is _ABSENT:
                 continue
-            data[name] = value if type(value) in SCALARS else bounded(value, given)
+            data[name] = value if type(value) in NUMBERS else bounded(value, given)
         if self._tests:
             data[GIVEN] = {name: True for name, given in self._tests if given in values}
         try:

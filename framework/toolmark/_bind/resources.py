@@ -1,6 +1,8 @@
 """Provide what implementations ask for by type: a registry per snapshot, a container per call."""
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from toolmark._bind.manager import Plugins, reason
@@ -52,13 +54,19 @@ class Resources:
 
     async def scope(self) -> "Scope":
         """Begin one call's use; end it with the scope's `close`."""
-        return self.hold()
-
-    def hold(self) -> "Scope":
-        """Begin a use that may be longer than a call, such as a skill's run."""
         with self._lock:
             self._users += 1
         return Scope(self)
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep them for longer than a call, such as a skill's run."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield
+        finally:
+            self.release()
 
     def release(self) -> None:
         """End one use."""

@@ -2,7 +2,7 @@
 
 import threading
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 from toolmark._bind.build import Snapshot
 from toolmark._bind.manager import reason
@@ -12,10 +12,6 @@ from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.registry import Registry
 from toolmark._model.settings import Settings
 
-if TYPE_CHECKING:
-    # What only looks at definitions needs no door, nor what a door imports.
-    from toolmark._call import Door
-
 
 class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
@@ -23,7 +19,8 @@ class Live:
     def __init__(self, settings: Settings, snapshot: Snapshot) -> None:
         self.settings = settings
         self.snapshot = snapshot
-        self.door: Door | None = None
+        self.door: Any = None
+        """The Door, once a call needed it: what only looks at definitions does not import it."""
         self._lock = threading.Lock()
 
     @property
@@ -31,7 +28,7 @@ class Live:
         """What can be called."""
         return self.snapshot.registry
 
-    def open_door(self) -> "Door":
+    def open_door(self) -> Any:
         """Give the one door of this snapshot."""
         from toolmark._call import Door
 

@@ -1,26 +1,24 @@
 """Choose what leaves the workspace: the tools and the skills that can run, for one target."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolmark._export.exported import Exported
 from toolmark._model.registry import Bound
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._workspace.live import Live
 from toolmark.errors import NotFoundError
 
-if TYPE_CHECKING:
-    from toolmark._export.exported import Exported
 
-
-def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> "Exported":
+def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
     """Give one target's view of these names, or of all; see `Workspace.exported`."""
-    from toolmark._export.exported import Exported
     from toolmark._export.targets import TARGETS, export
 
     registry = live.registry
-    chosen = [_known(name, (*registry.tools, *registry.skills)) for name in names]
+    everything = (*registry.tools, *registry.skills)
+    chosen = [known_name(name, everything, "tool or skill") for name in names]
     tools = _chosen(registry.tools, chosen, named=bool(names))
     taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
     tool_specs = [bound.spec for bound in tools]
@@ -53,13 +51,14 @@ def threshold(bound: Bound[ToolSpec], live: Live) -> float | None:
     return max(said) if said else None
 
 
-def _known(name: str, names: Sequence[str]) -> str:
+def known_name(name: str, names: Collection[str], kind: str) -> str:
+    """Give a name as it is known, kebab or snake; raises NotFoundError with the near ones."""
     folded = name.replace("-", "_")
     if folded in names:
         return folded
     near = get_close_matches(folded, names, 3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise NotFoundError(f"no tool or skill {name!r}{hint}")
+    hint = f"did you mean {' or '.join(near)}?" if near else "`toolmark check` tells what is broken"
+    raise NotFoundError(f"no {kind} {name!r}; {hint}")
 
 
 def _chosen(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:

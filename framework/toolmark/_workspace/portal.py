@@ -1,6 +1,5 @@
 """Run coroutines for those who can't await: one loop in a thread of its own."""
 
-import asyncio
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -15,11 +14,13 @@ class Portal:
     """
 
     def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: Any = None
         self._lock = threading.Lock()
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Give what the coroutine gives; the calling thread waits."""
+        import asyncio
+
         loop = self._running()
         if threading.current_thread() is self._thread:
             coroutine.close()
@@ -32,7 +33,9 @@ class Portal:
             future.cancel()
             raise
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _running(self) -> Any:
+        import asyncio
+
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -43,7 +46,9 @@ class Portal:
             return self._loop
 
     @staticmethod
-    def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    def _serve(loop: Any) -> None:
+        import asyncio
+
         asyncio.set_event_loop(loop)
         try:
             loop.run_forever()

@@ -54,7 +54,9 @@ class FileReader:
         implemented: bool,
     ) -> tuple[Diagnostic, ...]:
         """Say what a skill asks that its tools can't give."""
-        return ()
+        from toolmark._run.check import check_skill
+
+        return check_skill(spec, tools, skills, implemented=implemented)
 
 
 READER = FileReader()

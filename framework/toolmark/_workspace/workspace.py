@@ -5,31 +5,29 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from toolmark._bind.build import build
 from toolmark._bind.cache import Cache
 from toolmark._bind.reading import Reader
 from toolmark._bind.walk import whole_file
+from toolmark._export.exported import Exported
 from toolmark._model.call import NOBODY, Budget, Caller
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.plugin import PluginInfo
 from toolmark._model.registry import Bound, Registry
-from toolmark._model.result import Result
+from toolmark._model.result import Result, SkillResult
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
+from toolmark._workspace.listeners import Asker, Clock, Listener, Watcher
 from toolmark._workspace.live import Live
 from toolmark._workspace.outward import export_from
 from toolmark._workspace.portal import Portal
 from toolmark._workspace.reader import READER
 from toolmark.config import load_settings
 from toolmark.errors import ConfigError, ToolmarkError
-
-if TYPE_CHECKING:
-    from toolmark._call import Door, Listener
-    from toolmark._export.exported import Exported
 
 
 class Workspace:
@@ -45,14 +43,23 @@ class Workspace:
         *,
         plugins: Mapping[str, object] | None = None,
         reader: Reader = READER,
+        clock: Clock | None = None,
+        on_close: Callable[[], None] | None = None,
     ) -> None:
-        """Read the project; `plugins` are objects with hooks, by name, beside the installed."""
+        """Read the project; `plugins` are objects with hooks, by name, beside the installed.
+
+        `clock` gives the time with its zone, for runs; the machine's where there is none.
+        `on_close` is called when the workspace is closed.
+        """
+        self._on_close = on_close
+        self._clock = clock
         self._plugins = plugins
         self._reader = reader
         self._reload_settings: Callable[[], Settings] = lambda: settings
         self._trouble: tuple[Diagnostic, ...] = ()
         self._lock = threading.Lock()
         self._portal = Portal()
+        self._runs: Any = None
         self._closed = False
         self._live = self._read(settings)
 
@@ -123,7 +130,7 @@ class Workspace:
         dry_run: bool = False,
         call_id: str | None = None,
         budget: Budget | None = None,
-        on_event: "Listener | None" = None,
+        on_event: Listener | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool with an object or its JSON text, through the one door; await the Result.
 
@@ -133,7 +140,7 @@ class Workspace:
         # Not a coroutine itself, but the door's: one frame less on every call.
         door = self._live.door or self._door()
         caller = Caller(user, patient, message) if message or user or patient else NOBODY
-        return door.call(
+        taken: Coroutine[Any, Any, Result] = door.call(
             name,
             arguments,
             confidence=confidence,
@@ -143,6 +150,7 @@ class Workspace:
             budget=budget,
             on_event=on_event,
         )
+        return taken
 
     def call_sync(
         self, name: str, arguments: Mapping[str, Any] | str | bytes = "{}", **options: Any
@@ -150,9 +158,42 @@ class Workspace:
         """Do as `call`, for those who can't await; the calling thread waits."""
         return self._portal.run(self.call(name, arguments, **options))
 
-    def exported(
-        self, target: str, names: Sequence[str] = (), *, skills: bool = True
-    ) -> "Exported":
+    async def run(  # noqa: PLR0913 - the face of a run, by keyword
+        self,
+        name: str,
+        inputs: Mapping[str, Any] | str | bytes = "{}",
+        *,
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        ask: Asker | None = None,
+        on_event: Watcher | None = None,
+        run_id: str | None = None,
+    ) -> SkillResult:
+        """Run a skill to its end, or until it waits for a person (`code` is then `waiting`).
+
+        `ask` takes a Question and gives an Answer, yes or no, or None where nobody is at hand.
+        `on_event` hears of each step. Raises NotFoundError for a skill that is not there.
+        """
+        result: SkillResult = await self._all_runs().run(
+            name,
+            inputs,
+            caller=Caller(user, patient, message),
+            confidence=confidence,
+            ask=ask,
+            on_event=on_event,
+            run_id=run_id,
+        )
+        return result
+
+    def run_sync(
+        self, name: str, inputs: Mapping[str, Any] | str | bytes = "{}", **options: Any
+    ) -> SkillResult:
+        """Do as `run`, for those who can't await; the calling thread waits."""
+        return self._portal.run(self.run(name, inputs, **options))
+
+    def exported(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Exported:
         """Give the tools, and the skills that can run, as `target` reads them, and the losses.
 
         Raises NotFoundError for a target or a name that is not there.
@@ -188,19 +229,27 @@ class Workspace:
 
     def close(self) -> None:
         """End what is under way in the sync twins, and close the resources."""
-        with self._lock:
-            self._closed = True
-            self._live.door = None
-        self._portal.close()
-        self._live.snapshot.resources.retire()
+        if self._end():
+            self._live.snapshot.resources.retire()
+            self._ended()
 
     async def aclose(self) -> None:
         """Do as `close`, awaiting what closes asynchronously."""
+        if self._end():
+            await self._live.snapshot.resources.aretire()
+            self._ended()
+
+    def _end(self) -> bool:
         with self._lock:
+            first = not self._closed
             self._closed = True
             self._live.door = None
         self._portal.close()
-        await self._live.snapshot.resources.aretire()
+        return first
+
+    def _ended(self) -> None:
+        if self._on_close is not None:
+            self._on_close()
 
     def __enter__(self) -> Self:
         return self
@@ -224,10 +273,20 @@ class Workspace:
     ) -> None:
         await self.aclose()
 
-    def _door(self) -> "Door":
+    def _door(self) -> Any:
         if self._closed:
             raise ToolmarkError("the workspace is closed")
         return self._live.open_door()
+
+    def _all_runs(self) -> Any:
+        from toolmark._workspace.runs import Runs
+
+        with self._lock:
+            if self._closed:
+                raise ToolmarkError("the workspace is closed")
+            if self._runs is None:
+                self._runs = Runs(lambda: self._live, self._clock)
+            return self._runs
 
     def _read(self, settings: Settings) -> Live:
         cache = Cache.load(settings.state, self._reader.fingerprint)

@@ -4,6 +4,8 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -143,7 +145,11 @@ def python_page() -> str:
 
     def face(module: ModuleType) -> list[str]:
         names: list[str] = module.__all__
-        return [f"## {name}\n\n{_described(name, getattr(module, name))}" for name in names]
+        told = [
+            (n, getattr(module, n), import_module(toolmark._HOME.get(n, module.__name__)))
+            for n in names
+        ]
+        return [f"## {name}\n\n{_described(name, value, home)}" for name, value, home in told]
 
     return "\n".join(
         [
@@ -155,29 +161,53 @@ def python_page() -> str:
     )
 
 
-def _described(name: str, value: Any) -> str:
-    if not callable(value):
-        return f"{_doc(type(value))}\n"
-    own = _doc(value) if value.__doc__ else ""
+def _described(name: str, value: Any, module: ModuleType) -> str:
+    if not inspect.isclass(value) and not inspect.isfunction(value):
+        return f"{_attribute_docs(module)[name]}\n"
     if not inspect.isclass(value):
-        return f"{_signature(name, value)}\n{own}\n"
-    parts = [own + "\n"]
-    for member, method in vars(value).items():
-        plain = method.__func__ if isinstance(method, classmethod | staticmethod) else method
-        if inspect.isfunction(plain) and not member.startswith("_") and plain.__doc__:
-            parts.append(f"{_signature(f'{name}.{member}', plain)}\n{_doc(plain)}\n")
+        return f"{_signature(name, value)}\n{_doc(value)}\n"
+    parts = [_doc(value) + "\n"]
+    rows = [
+        (
+            f"`{field}`",
+            _attribute_docs(inspect.getmodule(owner)).get(f"{owner.__name__}.{field}", ""),
+        )
+        for owner in _ours(value)
+        for field in inspect.get_annotations(owner)
+        if not field.startswith("_") and not issubclass(value, BaseException)
+    ]
+    if rows:
+        parts.append(_table(("", "what it holds"), rows))
+    for member, method in _members(value):
+        parts.append(f"{_signature(f'{name}.{member}', method)}\n{_doc(method)}\n")
     return "\n".join(parts)
 
 
-def _signature(name: str, function: Callable[..., Any]) -> str:
-    shown = str(inspect.signature(function)).replace("toolmark._model.", "")
-    shown = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", shown)
-    shown = shown.replace("self, ", "").replace("(self)", "()")
-    kind = "async " if inspect.iscoroutinefunction(function) else ""
+def _ours(value: type) -> list[type]:
+    return [owner for owner in value.__mro__ if owner.__module__.startswith("toolmark")]
+
+
+def _members(value: type) -> Iterator[tuple[str, Any]]:
+    for name in dict.fromkeys(name for owner in _ours(value) for name in vars(owner)):
+        member = inspect.getattr_static(value, name)
+        if not name.startswith("_") and member.__doc__:
+            member = getattr(member, "__func__", member)
+            if inspect.isfunction(member) or isinstance(member, property | cached_property):
+                yield name, member
+
+
+def _signature(name: str, member: Any) -> str:
+    getter = getattr(member, "fget", None) or getattr(member, "func", None)
+    shown = str(inspect.signature(getter or member)).replace("toolmark._model.", "")
+    shown = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", shown)
+    shown = re.sub(r"\((self|cls)(, )?", "(", shown)
+    if getter:
+        shown = shown.replace("() ->", ":")
+    kind = "async " if inspect.iscoroutinefunction(member) else ""
     return f"```text\n{kind}{name}{shown}\n```\n"
 
 
-def _attribute_docs(module: ModuleType) -> dict[str, str]:
+def _attribute_docs(module: ModuleType | None) -> dict[str, str]:
     """Give the sentence that stands under each name, by `Class.name` or `name`."""
     found: dict[str, str] = {}
 
@@ -193,7 +223,7 @@ def _attribute_docs(module: ModuleType) -> dict[str, str]:
                 ):
                     found[prefix + name] = " ".join(text.split())
 
-    read(ast.parse(inspect.getsource(module)).body, "")
+    read(ast.parse(inspect.getsource(module) if module else "").body, "")
     return found
 
 

@@ -33,6 +33,7 @@ GROUP = "toolmark"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function as an implementation of the hook whose name it bears."""
 
 Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
 """Says its ruling on one call and its validated arguments; None has no opinion."""

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TOOLMARK = Path(sys.executable).with_name("toolmark")
+TOOLMARK = str(Path(sys.executable).with_name("toolmark"))
 
 
 class Stage:
@@ -32,7 +32,13 @@ class Stage:
     def run(self, *words: str, status: int = 0) -> None:
         """Show a command and what it prints; stop the demonstration where it ends otherwise."""
         print(f"\n$ {shlex.join(['toolmark', *words])}", flush=True)
-        done = subprocess.run([TOOLMARK, *words], cwd=ROOT, env=self.environment, check=False)
+        done = subprocess.run(
+            [TOOLMARK, *words],
+            cwd=ROOT,
+            env=self.environment,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
         if done.returncode != status:
             sys.exit(f"expected status {status}, got {done.returncode}")
 

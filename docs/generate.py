@@ -222,6 +222,8 @@ def _attribute_docs(module: ModuleType | None) -> dict[str, str]:
                     ast.Expr(value=ast.Constant(value=str(text))),
                 ):
                     found[prefix + name] = " ".join(text.split())
+                case _:
+                    pass
 
     read(ast.parse(inspect.getsource(module) if module else "").body, "")
     return found

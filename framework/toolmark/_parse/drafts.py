@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
-from toolmark._parse.entries import Entry, flow, item_entry
+from toolmark._parse.entries import Entry, flow, item_entry, table_entries
 from toolmark._parse.fields import PARAMETER
 from toolmark._parse.inline import Inline, read_inline
 from toolmark._parse.keys import fold, heading_text, plain, split
@@ -121,9 +121,8 @@ def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
                     draft.prose.append(Bullets(left, block.ordered))
             case Table() if (columns := _columns(block)) is not None:
                 draft.drafts += _from_table(page, block, columns)
-            case Table() if len(block.head) == 2:  # noqa: PLR2004 - a key and a value
-                rows = [block.head, *block.rows] if PARAMETER.field(plain(block.head[0].text)) else block.rows
-                draft.entries += [Entry(row[0], row[1]) for row in rows if row[0].text]
+            case Table() if (rows := table_entries(block, PARAMETER)) is not None:
+                draft.entries += rows
             case Paragraph() if (lines := _field_lines(block)) is not None:
                 draft.entries += lines
             case Comment():

@@ -74,8 +74,15 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Read:
         match block:
             case Bullets():
                 _from_bullets(page, block, table, read)
-            case Table() if len(block.head) == 2:  # noqa: PLR2004 - a key and a value
-                read.entries += [Entry(row[0], row[1]) for row in _rows(block, table)]
+            case Table() if (rows := table_entries(block, table)) is not None:
+                read.entries += rows
+            case Table() if table.restricts:
+                page.error(
+                    Code.UNREADABLE_VALUE,
+                    block.head[0],
+                    f"a table in {table.name} that names none of its fields restricts nothing",
+                    f"write `- **Field**: value`; {table.name} has {_names(table)}",
+                )
             case Paragraph() if (entries := list(lines_as_entries(block, table))) != []:
                 read.entries += entries
             case Comment():
@@ -135,12 +142,21 @@ def lines_as_entries(block: Paragraph, table: SectionTable) -> Iterator[Entry]:
         yield from found
 
 
-def _rows(block: Table, table: SectionTable) -> Iterator[list[Mark]]:
+_HEADS = {"field", "key", "name", "property", "setting", "item", "aspect", "attribute"}
+
+
+def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
+    """Read a table of keys and values; None where its rows name no fields."""
+    if len(block.head) != 2:  # noqa: PLR2004 - a key and a value
+        return None
+    rows = [row for row in block.rows if any(cell.text for cell in row)]
     if table.field(plain(block.head[0].text)):
-        yield block.head
-    for row in block.rows:
-        if any(cell.text for cell in row):
-            yield row
+        rows.insert(0, block.head)
+    elif fold(block.head[0].text) not in _HEADS:
+        return None
+    if not any(table.field(plain(row[0].text)) for row in rows):
+        return None
+    return [Entry(row[0], row[1]) for row in rows]
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from toolmark._parse.entries import Entry, Fields, flow, implied, name_fields
 from toolmark._parse.fields import PARAMETER, SectionTable
 from toolmark._parse.inline import Inline, read_details, read_inline
 from toolmark._parse.keys import fold, plain, split
+from toolmark._parse.outline import Bullets
 from toolmark._parse.page import Mark, Page, replace
 from toolmark._parse.prose import prose
 from toolmark._parse.types import TypeProblem, read_type
@@ -109,6 +110,7 @@ class ShapeReader:
                 "make it flatter, or say `object` without its fields",
             )
             return Schema(), False
+        _spread(self.page, draft)
         fields = name_fields(self.page, draft.entries, self.table)
         said, extra = self._type(fields, draft)
         for key, entry in extra.items():
@@ -387,6 +389,27 @@ class ShapeReader:
             )
             return shape.model_copy(update={"pattern": None})
         return shape
+
+
+_OWN_BLOCKS = {"description", "items", "properties", "unit"}
+"""Fields whose readers take what is nested below them whole."""
+
+
+def _spread(page: Page, draft: Draft) -> None:
+    """Give what is nested below a one-line field, such as Type, to the parameter itself."""
+    for entry in list(draft.entries):
+        known = PARAMETER.field(entry.name)
+        if known is None or known.attribute in _OWN_BLOCKS or not entry.blocks:
+            continue
+        if known.attribute == "types":
+            fill(page, draft, entry.blocks)
+            entry.blocks = []
+        elif known.attribute in {"enum", "default", "example", "pattern"} and entry.text:
+            lists = known.attribute == "enum"
+            draft.prose += [b for b in entry.blocks if not (lists and isinstance(b, Bullets))]
+            entry.blocks = [b for b in entry.blocks if lists and isinstance(b, Bullets)]
+        elif known.attribute == "enum":
+            draft.prose += [b for b in entry.blocks if not isinstance(b, Bullets)]
 
 
 def _of_items(said: dict[str, Any]) -> tuple[Any, ...]:

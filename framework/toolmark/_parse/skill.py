@@ -4,9 +4,11 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.skill import Output, SkillSpec
 from toolmark._parse.definition import Definition, open_definition
-from toolmark._parse.drafts import Draft, fill
-from toolmark._parse.entries import Entry, flow
+from toolmark._parse.entries import Entry, name_fields, read_entries
 from toolmark._parse.keys import fold
+from toolmark._parse.outline import Paragraph, Table
+from toolmark._parse.page import Mark
+from toolmark._parse.prose import prose
 from toolmark._parse.sections import keep
 from toolmark._parse.steps import read_workflow
 from toolmark._parse.tool import parameters
@@ -37,28 +39,38 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
 def _output(definition: Definition) -> Output:
     """Read what stands behind each part of the SkillResult."""
     section = definition.section("Output Schema")
-    if section is None:
+    if section is None or section.table is None:
         return Output()
-    draft = Draft(section.mark)
-    fill(definition.page, draft, section.blocks)
-    said: dict[str, str] = {}
-    for part in draft.drafts:
-        described = next((e for e in part.entries if e.key.text == "Description"), None)
-        said[fold(part.name.text)] = flow(described.value.text) if described else ""
-    for entry in draft.entries:
-        said[fold(entry.name)] = _behind_type(entry)
-    for name in set(said) - set(_PARTS) - {"type", "description"}:
-        definition.page.warn(
+    page = definition.page
+    tables = [b for b in section.blocks if isinstance(b, Table) and len(b.head) > 2]  # noqa: PLR2004
+    blocks = [b for b in section.blocks if b not in tables]
+    read = read_entries(page, blocks, section.table)
+    read.entries += [_row(row) for table in tables for row in table.rows]
+    fields = name_fields(page, read.entries, section.table)
+    said = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
+    for entry in fields.unknown:
+        page.warn(
             Code.UNKNOWN_FIELD,
-            section.mark,
-            f"the Output Schema has no part '{name}'; it is not kept",
+            entry.key,
+            f"the Output Schema has no part '{entry.name}'; it is kept as prose",
             "it has Success, Message, Data and Error",
         )
-    keep(definition.document, section, draft.prose, section.parts)
+        read.prose.append(Paragraph(Mark(f"**{entry.name}**: {entry.text}", entry.key.line, 1)))
+        read.prose += entry.blocks
+    if fold(said.get("type", "")) not in {"", "skillresult"}:
+        read.prose.append(Paragraph(Mark(said["type"], section.mark.line, 1)))
+    keep(definition.document, section, read.prose, section.parts)
     return Output(**{name: said[name] for name in _PARTS if name in said})
 
 
+def _row(row: list[Mark]) -> Entry:
+    """Join a row of part, type and description."""
+    text = " - ".join(cell.text for cell in row[1:] if cell.text)
+    return Entry(row[0], Mark(text, row[1].line, row[1].column))
+
+
 def _behind_type(entry: Entry) -> str:
-    """Give `boolean - Whether it worked` without the type."""
+    """Give `boolean - Whether it worked` without the type, and what is nested below."""
     word, _, rest = entry.text.partition(" ")
-    return rest.lstrip(" -–—:") if is_type_word(word) else entry.text  # noqa: RUF001
+    text = rest.lstrip(" -–—:") if is_type_word(word) else entry.text  # noqa: RUF001
+    return "\n\n".join(part for part in (text, prose(entry.blocks)) if part)

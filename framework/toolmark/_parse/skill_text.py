@@ -43,8 +43,10 @@ def skill_text(spec: SkillSpec) -> str:
 def _output(spec: SkillSpec) -> Iterator[str]:
     yield "- **Type**: object (SkillResult)"
     for name, kind in _OUTPUT_TYPES.items():
-        said = getattr(spec.output, name)
-        yield f"- **{name.title()}**: {kind}" + (f" - {said}" if said else "")
+        first, _, rest = getattr(spec.output, name).partition("\n\n")
+        yield f"- **{name.title()}**: {kind}" + (f" - {first}" if first else "")
+        if rest:
+            yield "\n" + indented(rest, 2) + "\n"
 
 
 def _steps(steps: tuple[Step, ...]) -> str:

@@ -9,6 +9,7 @@ from toolmark._parse import scalars
 from toolmark._parse.entries import Entry, Fields
 from toolmark._parse.fields import Field
 from toolmark._parse.keys import fold, nearest, plain, unwrap, visible
+from toolmark._parse.outline import Bullets, Comment
 from toolmark._parse.page import Page, replace
 from toolmark._parse.prose import prose
 
@@ -124,6 +125,8 @@ def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
         words = [m.text for m in entry.listed]
     else:
         words = [*scalars.listed(entry.text), *(flow_item(i.mark.text) for i in entry.items)]
+    if any(not isinstance(block, Bullets | Comment) for block in entry.blocks):
+        raise Unread("write the values on one line, or as nested bullets")
     read = tuple(unwrap(word).replace("\\_", "_") for word in words)
     if known.restricts and not any(read):
         raise Unread("name at least one, separated by commas")

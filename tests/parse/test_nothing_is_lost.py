@@ -1,0 +1,219 @@
+"""Rules that hold for every text: nothing raises, nothing is lost, no restriction is loosened."""
+
+import json
+import string
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toolmark._parse import parse_skill, parse_tool
+from toolmark._parse.fields import LIMITS, SAFETY, TOOL_METADATA
+
+TOOL = """\
+# Weather
+
+Tell the weather.
+
+## Metadata
+
+- **Name**: weather
+- **Version**: 1.0.0
+- **Category**: general
+
+## Parameters
+
+### city
+
+- **Type**: string
+- **Required**: true
+- **Description**: The city
+
+## Returns
+
+- **Type**: object
+- **Description**: What the sky does
+
+## Safety
+
+- **Min Confidence**: 0.8
+- **Requires Confirmation**: true
+
+## Background
+
+Clouds are water.
+"""
+SKILL = """\
+# Plan
+
+Plan a trip.
+
+## Metadata
+
+- **Name**: plan
+- **Version**: 1.0.0
+- **Category**: trips
+- **Required Tools**: weather
+
+## Workflow
+
+Look first.
+
+1. **Look** at the sky.
+   - **Use**: weather
+   - **With**:
+     - city: `city`
+   - **Save as**: sky
+
+2. **Return**:
+   - sky: `sky`
+
+## Input Schema
+
+### city
+
+- **Type**: string
+- **Required**: true
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+- **Success**: boolean - Whether it worked
+"""
+WORD = "zqxv"  # stands nowhere in the files and in no message
+
+LINES = st.sampled_from(
+    [
+        "{}",
+        "- {}",
+        "  - {}",
+        "    {}",
+        "1. {}",
+        "- **{}**: value",
+        "- **Key**: {}",
+        "  - **Key**: {}",
+        "**{}**: value",
+        "### {}",
+        "## {}",
+        "> {}",
+        "| {} | b |\n|---|---|\n| c | d |",
+        "`{}`",
+        "[{}]: http://example.org",
+        "<b>{}</b>",
+        "```\n{}\n```",
+        "{}\n---",
+        "- - - {}",
+        "* * {}",
+        "\t{}",
+        "{}: value",
+    ]
+)
+
+
+def said(parse, text: str, path: str) -> str:
+    spec, diagnostics = parse(text, path)
+    shown = json.dumps(spec.canonical if spec else {}, ensure_ascii=False)
+    return shown + "\n".join(str(d) for d in diagnostics)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, 60), LINES, st.booleans(), st.booleans())
+def test_a_line_put_anywhere_ends_in_the_spec_in_prose_or_in_a_diagnostic(
+    at, shape, blank, in_skill
+):
+    parse, source, path = (
+        (parse_skill, SKILL, "plan.skill.md") if in_skill else (parse_tool, TOOL, "weather.tool.md")
+    )
+    lines = source.split("\n")
+    at = min(at, len(lines))
+    put = shape.format(WORD).split("\n")
+    lines[at:at] = ["", *put, ""] if blank else put
+    text = "\n".join(lines)
+    number = next(n for n, line in enumerate(lines, 1) if WORD in line)
+    spec, diagnostics = parse(text, path)
+    told = any(d.span.line <= number <= d.span.end_line for d in diagnostics)
+    # A file that is refused loads nothing, so nothing of it can be missing from what runs.
+    assert spec is None or told or WORD in said(parse, text, path), text
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    st.text(
+        alphabet=st.sampled_from(list("#-*+`|>:_~<![]{}()\n\n\n  \t0123.)aAbT\u00a0\u2028é")),
+        max_size=300,
+    )
+)
+def test_no_text_raises(text):
+    for parse, path in ((parse_tool, "x.tool.md"), (parse_skill, "x.skill.md")):
+        spec, diagnostics = parse(text, path)
+        assert spec is not None or diagnostics
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_no_mutation_of_a_file_raises(data):
+    text = data.draw(st.sampled_from([TOOL, SKILL]))
+    for _ in range(data.draw(st.integers(1, 6))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 40)))
+        put = data.draw(st.text(alphabet="#-*`|:_ \n\t1.{}<>[]ab", max_size=12))
+        text = text[:start] + put + text[end:]
+    parse_tool(text, "x.tool.md")
+    parse_skill(text, "x.skill.md")
+
+
+RESTRICTING = [
+    (table, field)
+    for table in (TOOL_METADATA, SAFETY, LIMITS)
+    for field in table.fields
+    if field.restricts or table.restricts
+]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.integers(0, len(RESTRICTING) - 1),
+    st.text(alphabet=string.ascii_letters + string.punctuation + " ≥é", min_size=1, max_size=12),
+)
+@example(3, "‚â• 0.7")
+@example(3, "1.01")
+@example(3, "NaN")
+@example(4, "tru")
+def test_a_restriction_is_read_as_written_or_closes_the_door(which, value):
+    table, field = RESTRICTING[which]
+    text = TOOL.split("\n## Safety")[0] + "\n"
+    line = f"- **{field.name}**: {value}"
+    if table is TOOL_METADATA:
+        text = text.replace("- **Category**: general", f"- **Category**: general\n{line}")
+    else:
+        text += f"\n## {table.name}\n\n{line}\n"
+    spec, diagnostics = parse_tool(text, "weather.tool.md")
+    if spec is None:
+        assert any(d.severity == "error" for d in diagnostics)
+        return
+    if table is TOOL_METADATA:
+        held = getattr(spec, field.attribute)
+    else:
+        held = getattr(getattr(spec, table.name.lower()), field.attribute)
+    meant = value.strip().strip("`*_\"' ").lower()
+    assert held not in (None, ()) or meant == "", text
+    if field.kind == "boolean" and held is False:
+        assert meant.rstrip(".").strip("`*_\"' ") in {"false", "no", "n", "off", "optional"}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(RESTRICTING) - 1), st.integers(0, 30), st.sampled_from("abcxyz"))
+def test_a_misspelt_restriction_never_falls_back_to_a_looser_reading(which, at, letter):
+    table, field = RESTRICTING[which]
+    at = min(at, len(field.name) - 1)
+    name = field.name[:at] + letter + field.name[at + 1 :]
+    if table.field(name) is not None:
+        return
+    values = {"boolean": "true", "share": "0.9", "choice": field.choices[-1] if field.choices else ""}
+    line = f"- **{name}**: {values.get(field.kind, '5')}"
+    text = TOOL.split("\n## Safety")[0] + "\n"
+    if table is TOOL_METADATA:
+        text = text.replace("- **Category**: general", f"- **Category**: general\n{line}")
+    else:
+        text += f"\n## {table.name}\n\n{line}\n"
+    spec, diagnostics = parse_tool(text, "weather.tool.md")
+    assert spec is None, [str(d) for d in diagnostics]

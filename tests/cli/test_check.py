@@ -86,6 +86,16 @@ def test_a_file_outside_the_folders_of_a_project_is_read_by_itself(shop) -> None
     assert {d["path"].rpartition("/")[2] for d in json.loads(both.out)} == {"find-weather.tool.md"}
 
 
+def test_a_folder_outside_a_project_has_its_skills_held_against_its_tools(shop) -> None:
+    (shop.folder / "toolmark.toml").unlink()
+    (shop.folder / "tools_md").rename(shop.folder / "a")
+    skill = (shop.folder / "skills_md/make-bouquet.skill.md").read_text()
+    shop.write("a/make-bouquet.skill.md", skill.replace("- number: `number`", "- nmuber: `number`"))
+    assert shop("check", "a").code == 1
+    assert "nmuber" in shop("check", "a").out
+    assert shop("check", "a/make-bouquet.skill.md").code == 0
+
+
 def test_stdin_is_read_as_a_definition(console) -> None:
     typed = console("check", "-", stdin=BROKEN)
     assert "<stdin>:15:13: error[unknown-type]" in typed.out

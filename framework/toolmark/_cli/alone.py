@@ -56,6 +56,24 @@ def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diag
     return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
 
 
+def check_steps(read: Read, among: Iterable[Read]) -> tuple[Diagnostic, ...]:
+    """Hold a skill's steps against its tools and skills, where all of them were read as well.
+
+    Otherwise nothing is said: a file by itself does not show what its project has.
+    """
+    skill = read.spec
+    if not isinstance(skill, SkillSpec):
+        return ()
+    found = [other.spec for other in among if other.spec is not None]
+    tools = {spec.name: spec for spec in found if isinstance(spec, ToolSpec)}
+    skills = {spec.name: spec for spec in found if isinstance(spec, SkillSpec)}
+    if not (tools.keys() >= {*skill.required_tools} and skills.keys() >= {*skill.required_skills}):
+        return ()
+    from toolmark._run.check import check_skill
+
+    return check_skill(skill, tools, skills)
+
+
 def _cost(diagnostics: Iterable[Diagnostic]) -> tuple[int, ...]:
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
     return tuple(counts[severity] for severity in Severity)

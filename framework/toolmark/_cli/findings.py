@@ -88,10 +88,10 @@ def _about(file: Path, named: Sequence[Path]) -> bool:
 
 
 def _alone(paths: Sequence[str]) -> Findings:
-    from toolmark._cli.alone import read_alone
+    from toolmark._cli.alone import check_steps, read_alone
 
     reads = [read_alone(str(path)) for path in definitions_among(paths)]
-    diagnostics = [d for read in reads for d in read.diagnostics]
+    diagnostics = [d for read in reads for d in (*read.diagnostics, *check_steps(read, reads))]
     return Findings(Path.cwd(), tuple(diagnostics), counted(len(reads), "file"))
 
 

@@ -29,6 +29,9 @@ def portrait(described: dict[str, Any]) -> str:
             parts.append(
                 _section(_title(key), [f"{_title(k)}: {_measured(k, v)}" for k, v in told])
             )
+    if examples := described.get("examples"):
+        told = [f"{e['title']}: {json.dumps(e['arguments'], ensure_ascii=False)}" for e in examples]
+        parts.append(_section("Examples", told))
     parts.append(_section("Source", _source(described)))
     return "\n\n".join(parts)
 
@@ -45,12 +48,26 @@ def fields(schema: dict[str, Any], indent: str = "") -> list[str]:
     return lines
 
 
-_SHOWN = ("enum", "default", "minimum", "maximum", "minLength", "maxLength", "pattern", "format")
+_SHOWN = {
+    "enum": "one of",
+    "default": "default",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "minLength": "min length",
+    "maxLength": "max length",
+    "pattern": "pattern",
+    "format": "format",
+    "minItems": "min items",
+    "maxItems": "max items",
+}
 
 
 def _line(name: str, field: dict[str, Any]) -> str:
-    limits = [f"{key} {_plain(field[key])}" for key in _SHOWN if key in field]
-    limits += [field["x-unit"]] if "x-unit" in field else []
+    limits = [field["x-unit"]] if "x-unit" in field else []
+    limits += [f"{word} {_plain(field[key])}" for key, word in _SHOWN.items() if key in field]
+    limits += ["unique"] if field.get("uniqueItems") else []
+    items = field.get("items", {})
+    limits += [f"each {word} {_plain(items[key])}" for key, word in _SHOWN.items() if key in items]
     limits += [word for word in ("sensitive", "verbatim") if field.get(f"x-{word}")]
     about = f"{name}  {paint(_type(field), 'cyan')}".strip()
     told = f" ({'; '.join(limits)})" if limits else ""

@@ -9,16 +9,34 @@ from toolmark._cli.call import agreed, given_arguments
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.projects import open_workspace, unknown
-from toolmark._cli.screen import Paint, complain, err, out_json, paint, printable
+from toolmark._cli.screen import Paint, err, interactive, out_json, paint, printable
 
 _MARKS: dict[str, tuple[str, Paint]] = {
     "done": ("done", "green"),
     "skipped": ("skip", "dim"),
     "failed": ("fail", "red"),
     "undone": ("undo", "yellow"),
-    "waiting": ("wait", "cyan"),
     "progress": ("  ..", "dim"),
 }
+
+
+REFUSALS = frozenset(
+    (
+        "malformed_call",
+        "invalid_arguments",
+        "auth_required",
+        "patient_context_required",
+        "low_confidence",
+        "missing_confidence",
+        "no_explicit_intent",
+        "not_stated_by_user",
+        "rate_limited",
+        "budget_exhausted",
+        "domain_not_approved",
+        "internal_guard_error",
+    )
+)
+"""What a call is denied with (behaviour.md, "The ladder")."""
 
 
 def add(app: typer.Typer) -> None:
@@ -59,39 +77,27 @@ def run(
                 stop(ExitCode.NOT_FOUND, f"{skill!r} is a tool, no skill", help_)
             unknown(skill, workspace.skills, "skill")
         inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")
-        asked = Asked(yes=yes)
         result = workspace.run_sync(
             bound.name,
             inputs,
             user=user,
             patient=patient,
             message=message,
-            ask=asked.answer,
+            ask=lambda question: answer(question, yes=yes),
             on_event=tell,
         )
     if json:
         out_json(result.to_dict())
     else:
         show_skill_result(result)
-    raise typer.Exit(_exit_code(result, asked))
+    raise typer.Exit(_exit_code(result))
 
 
-class Asked:
-    """Answers a run's questions: by --yes, on the terminal, or not at all."""
-
-    def __init__(self, *, yes: bool) -> None:
-        self.yes = yes
-        self.unanswered: list[str] = []
-
-    def answer(self, question: Any) -> Any:
-        """Give the answer, or None where nobody can be asked."""
-        from toolmark._cli.screen import interactive
-        from toolmark._model.run import Answer
-
-        if not self.yes and not interactive():
-            self.unanswered.append(question.prompt)
-            return None
-        return Answer(approved=agreed(question.prompt, yes=self.yes), by="command line")
+def answer(question: Any, *, yes: bool) -> bool | None:
+    """Answer a run's question: by --yes, on the terminal, or not at all."""
+    if not yes and not interactive():
+        return None
+    return agreed(question.prompt, yes=yes)
 
 
 def tell(event: Any) -> None:
@@ -113,15 +119,19 @@ def show_skill_result(result: Any) -> None:
             err(result.message)
         return
     show_data(result.data or None)
-    complain(printable(result.message or result.error or "the skill stopped"))
-    if result.error and result.error != result.message:
-        err(f"  {printable(result.error)}")
+    said = printable(result.message or result.error or "")
+    if result.code == "waiting":
+        err(f"{paint('waits for an answer', 'cyan', sys.stderr)}: {said}")
+    elif result.code == "stopped":
+        err(f"{paint('stopped', 'yellow', sys.stderr)}: {said}")
+    else:
+        err(f"{paint('failed', 'red', sys.stderr)}[{result.code or 'failed'}] {said}")
 
 
-def _exit_code(result: Any, asked: Asked) -> ExitCode:
+def _exit_code(result: Any) -> ExitCode:
     if result.success:
         return ExitCode.DONE
-    if asked.unanswered:
+    if result.code == "waiting":
         err("help: answer on a terminal, or say --yes")
         return ExitCode.UNCONFIRMED
-    return ExitCode.FINDINGS
+    return ExitCode.REFUSED if result.code in REFUSALS else ExitCode.FINDINGS

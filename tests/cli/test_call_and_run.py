@@ -1,0 +1,142 @@
+"""`call` and `run`: what they print, and the exit code of each outcome."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+def test_a_call_prints_what_the_tool_gives(shop) -> None:
+    typed = shop("call", "count-flowers", "kinds=rose,tulip")
+    assert json.loads(typed.out) == {"rose": 12, "tulip": 3}
+    assert (typed.err, typed.code) == ("", 0)
+
+
+def test_text_is_printed_as_it_is(shop) -> None:
+    assert shop("call", "sell_flowers", "kind=rose", "number=2").out == "2 x rose\n"
+
+
+def test_a_call_as_json_is_the_whole_result(shop) -> None:
+    result = json.loads(shop("call", "sell_flowers", "kind=rose", "number=2", "--json").out)
+    assert (result["success"], result["outcome"], result["data"]) == (True, "ok", "2 x rose")
+
+
+@pytest.mark.parametrize("words", [("--args-json", '{"kind": "rose", "number": 2}'), ("-",)])
+def test_arguments_may_come_as_json(shop, words: tuple[str, ...]) -> None:
+    stdin = '{"kind": "rose", "number": 2}'
+    assert shop("call", "sell_flowers", *words, stdin=stdin).out == "2 x rose\n"
+
+
+def test_both_forms_at_once_are_a_usage_error(shop) -> None:
+    typed = shop("call", "sell_flowers", "kind=rose", "--args-json", "{}")
+    assert typed.code == 2
+    assert typed.err == ("error: --args-json and key=value at once\nhelp: give one of the two\n")
+
+
+def test_a_word_that_is_no_argument_is_a_usage_error(shop) -> None:
+    typed = shop("call", "sell_flowers", "rose")
+    assert typed.code == 2
+    assert "'rose' is not of the form key=value" in typed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("sell_flowers", "kind=rose", "number=two"), 3),
+        (("sell_flowers", "kind=rose"), 3),
+        (("sell_flowers", "kind=rose", "number=51"), 3),
+        (("sell_flowers", "--args-json", "{"), 3),
+        (("sell_flowers", "kind=iris", "number=1"), 1),
+        (("order_vase",), 1),
+        (("sel_flowers", "kind=rose"), 5),
+        (("make_bouquet",), 5),
+    ],
+)
+def test_what_goes_wrong_has_a_code_of_its_own(shop, words: tuple[str, ...], code: int) -> None:
+    typed = shop("call", *words)
+    assert typed.out == ""
+    assert typed.err
+    assert typed.code == code
+
+
+def test_a_refusal_names_the_field_and_what_would_be_right(shop, as_golden) -> None:
+    as_golden(shop("call", "sell_flowers", "kind=7", "number=two", "nmuber=3").err, "refused.txt")
+
+
+def test_a_tool_that_fails_says_its_own_words(shop) -> None:
+    typed = shop("call", "sell_flowers", "kind=iris", "number=1")
+    assert typed.err == "failed[sold_out] There are no irises left.\n"
+
+
+def test_a_dry_run_runs_nothing(shop) -> None:
+    typed = shop("call", "sell_flowers", "kind=iris", "number=1", "--dry-run")
+    assert typed.err == "would run: sell_flowers (dry run)\n"
+    assert typed.code == 0
+    assert shop("call", "sell_flowers", "kind=iris", "number=x", "--dry-run").code == 3
+
+
+def test_a_tool_without_python_says_so(shop) -> None:
+    assert "order_vase" in shop("call", "order_vase").err
+
+
+def test_a_skill_is_no_tool_and_a_tool_no_skill(shop) -> None:
+    assert "help: run it: toolmark run make_bouquet" in shop("call", "make_bouquet").err
+    typed = shop("run", "sell_flowers")
+    assert "help: call it: toolmark call sell_flowers" in typed.err
+    assert typed.code == 5
+
+
+def test_a_run_tells_its_steps_and_prints_its_data(shop, as_golden) -> None:
+    typed = shop("run", "make_bouquet", "kind=rose", "number=3", "--yes")
+    assert json.loads(typed.out) == {"sold": "3 x rose"}
+    as_golden(typed.err, "run.txt")
+    assert typed.code == 0
+
+
+def test_a_run_as_json_is_the_skill_result(shop) -> None:
+    typed = shop(
+        "run", "make_bouquet", "--input-json", '{"kind": "rose", "number": 3}', "--yes", "--json"
+    )
+    result = json.loads(typed.out)
+    assert list(result)[:4] == ["success", "message", "data", "error"]
+    assert result["success"] is True
+
+
+def test_a_question_that_nobody_answers_ends_with_4(shop, as_golden) -> None:
+    typed = shop("run", "make_bouquet", "kind=rose", "number=3")
+    as_golden(typed.err, "run-waits.txt")
+    assert typed.code == 4
+
+
+def test_a_step_that_fails_ends_with_1(shop) -> None:
+    typed = shop("run", "make_bouquet", "kind=iris", "number=3", "--yes")
+    assert "failed[sold_out]" in typed.err
+    assert typed.code == 1
+
+
+def test_inputs_that_do_not_fit_are_refused(shop) -> None:
+    typed = shop("run", "make_bouquet", "kind=rose", "number=some", "--yes")
+    assert "number" in typed.err
+    assert typed.code == 3
+
+
+def test_an_unknown_skill_names_near_ones(shop) -> None:
+    typed = shop("run", "make_boquet")
+    assert typed.err == ("error: no skill 'make_boquet'\nhelp: did you mean 'make_bouquet'?\n")
+    assert typed.code == 5
+
+
+def test_an_unknown_command_names_near_ones(shop) -> None:
+    typed = shop("lst")
+    assert "list" in typed.err
+    assert typed.code == 2
+
+
+def test_a_crash_is_a_reference_and_no_stack_trace(shop) -> None:
+    # A folder where the file of settings belongs is nothing that the command line foresees.
+    typed = shop("check", "\0")
+    assert typed.code == 70
+    assert "Traceback" not in typed.err
+    assert "reference " in typed.err
+    log = typed.err.partition("The trace is in ")[2].partition(".log")[0] + ".log"
+    assert "Traceback" in Path(log).read_text("utf-8")

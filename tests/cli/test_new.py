@@ -1,0 +1,121 @@
+"""`init` and `new`: what they write works at once."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def pytest_in(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_new_project_checks_and_calls_at_once(console, as_golden) -> None:
+    typed = console("init")
+    assert typed.code == 0
+    as_golden(typed.out + typed.err, "init.txt")
+    assert console("check").err == "All well: 1 tool, 0 skills.\n"
+    assert json.loads(console("call", "say_hello", "name=Ana").out) == {"greeting": "Hello, Ana!"}
+    assert console("fmt", "--check").code == 0
+    done = pytest_in(console.folder)
+    assert done.returncode == 0, done.stdout
+
+
+def test_init_makes_its_folder_and_keeps_what_is_there(console) -> None:
+    console.write("flowers/.gitignore", "*.log")
+    assert console("init", "flowers").code == 0
+    assert (console.folder / "flowers/.gitignore").read_text() == "*.log\n.toolmark/\n"
+    again = console("init", "flowers")
+    assert again.code == 2
+    assert "a project already" in again.err
+
+
+def test_init_writes_over_nothing(console) -> None:
+    file = console.write("tools_md/say-hello.tool.md", "mine")
+    typed = console("init")
+    assert typed.code == 2
+    assert "tools_md/say-hello.tool.md is there already" in typed.err
+    assert file.read_text() == "mine"
+    assert not (console.folder / "toolmark.toml").exists()
+
+
+@pytest.mark.parametrize("kind", ["tool", "skill"])
+def test_a_new_definition_is_canonical_and_its_test_passes(shop, kind: str) -> None:
+    typed = shop("new", kind, "water-plants")
+    assert typed.code == 0
+    assert typed.out.splitlines()[0] == f"made {kind}s_md/water-plants.{kind}.md"
+    assert shop("fmt", "--check").code == 0
+    found = json.loads(shop("check", "--json").out)
+    assert [d for d in found if d["severity"] != "hint"] == []
+    done = pytest_in(shop.folder)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_new_tools_python_has_the_right_signature(shop) -> None:
+    shop("new", "tool", "water_plants")
+    text = (shop.folder / "tools_md/water_plants.py").read_text()
+    assert "async def water_plants(text: str) -> dict[str, Any]:" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "help_"),
+    [
+        ("WaterPlants", "did you mean 'water_plants'?"),
+        ("water plants", "did you mean 'water_plants'?"),
+        ("9lives", "did you mean 'lives'?"),
+        ("class", "choose another name"),
+        ("../x", "write it like"),
+        ("x" * 65, "write it like"),
+    ],
+)
+def test_a_name_that_can_be_none_is_a_usage_error(shop, name: str, help_: str) -> None:
+    typed = shop("new", "tool", name)
+    assert typed.code == 2
+    assert help_ in typed.err or "did you mean" in typed.err
+
+
+def test_nothing_is_written_over(shop) -> None:
+    typed = shop("new", "tool", "sell_flowers")
+    assert typed.code == 2
+    assert "is there already" in typed.err
+
+
+def test_a_new_plugin_passes_its_test_without_being_installed(console) -> None:
+    assert console("new", "plugin", "garden_tools").code == 0
+    done = pytest_in(console.folder / "garden-tools")
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> None:
+    shop("new", "plugin", "garden_tools")
+    site = tmp_path / "site"
+    info = site / "garden_tools-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: garden-tools\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text("[toolmark]\ngarden-tools = garden_tools.plugin\n")
+    path = os.pathsep.join([str(shop.folder / "garden-tools/src"), str(site)])
+    command = [sys.executable, "-m", "toolmark"]
+    environment = {**os.environ, "PYTHONPATH": path}
+    called = subprocess.run(
+        [*command, "call", "garden_tools", "text=x"],
+        cwd=shop.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(called.stdout) == {"text": "x"}, called.stderr
+    listed = subprocess.run(
+        [*command, "plugins", "--json"],
+        cwd=shop.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (plugin,) = [p for p in json.loads(listed.stdout) if p["name"] == "garden-tools"]
+    assert (plugin["version"], plugin["state"]) == ("0.1.0", "loaded")

@@ -1,0 +1,87 @@
+"""What the start of a command costs: nothing heavy is imported before it is needed."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "anthropic",
+    "apprise",
+    "asyncio",
+    "cel_expr_python",
+    "dbos",
+    "google.protobuf",
+    "httpx",
+    "jsonschema",
+    "markdown_it",
+    "mcp",
+    "openai",
+    "pydantic",
+    "pydantic_core",
+    "pygls",
+    "re2",
+    "rich",
+    "sqlite3",
+    "svcs",
+    "watchdog",
+    "yaml",
+}
+OF_TYPER = {"pydantic", "pydantic_core"}
+"""With what Typer itself reads the values of options."""
+LIST = """
+import json, sys
+from toolmark._cli.main import main
+code = main(sys.argv[1:])
+print(json.dumps([code, sorted(sys.modules)]), file=sys.__stderr__)
+"""
+
+
+def imported(folder, *words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", LIST, *words],
+        cwd=folder,
+        env={**os.environ, "TOOLMARK_LOAD_PLUGINS": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, modules = json.loads(done.stderr.splitlines()[-1])
+    assert code == 0
+    return HEAVY & set(modules)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",)])
+def test_help_imports_nothing_heavy(tmp_path, words: tuple[str, ...]) -> None:
+    assert imported(tmp_path, *words) == set()
+
+
+@pytest.mark.parametrize("words", [("check", "--help"), ("rule",)])
+def test_a_small_verb_imports_no_more_than_typer_does(tmp_path, words: tuple[str, ...]) -> None:
+    assert imported(tmp_path, *words) <= OF_TYPER
+
+
+def test_check_on_a_warm_cache_imports_no_parser_and_no_expressions(shop) -> None:
+    shop("check")
+    assert imported(shop.folder, "check") <= OF_TYPER
+
+
+def test_completion_imports_nothing_heavy(tmp_path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "toolmark"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "_TOOLMARK_COMPLETE": "complete_bash",
+            "COMP_WORDS": "toolmark ex",
+            "COMP_CWORD": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "export" in done.stdout
+    modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert HEAVY & modules <= OF_TYPER

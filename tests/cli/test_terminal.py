@@ -1,0 +1,64 @@
+"""On a real terminal: questions, colours, NO_COLOR."""
+
+import os
+import pty
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+COLOUR = re.compile(r"\x1b\[\d+m")
+
+
+def typed(folder: Path, *words: str, says: str = "", no_color: str = "") -> tuple[str, int]:
+    """Type a command on a terminal of its own, and answer its first question."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ |= {"TERM": "xterm", "NO_COLOR": no_color}
+        os.execv(sys.executable, [sys.executable, "-m", "toolmark", *words])
+    shown, answered = b"", not says
+    while True:
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+        if not answered and b"[y/N]" in shown:
+            os.write(terminal, says.encode() + b"\n")
+            answered = True
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    return shown.decode(), os.waitstatus_to_exitcode(status)
+
+
+BOUQUET = ("run", "make_bouquet", "kind=rose", "number=3")
+
+
+@pytest.mark.parametrize(
+    ("says", "code", "last"), [("y", 0, "done."), ("n", 1, "Nothing was sold.")]
+)
+def test_a_person_is_asked(shop, says: str, code: int, last: str) -> None:
+    shown, ended = typed(shop.folder, *BOUQUET, says=says)
+    assert "Sell 3 of rose? [y/N]" in shown
+    assert shown.rstrip().endswith(last)
+    assert ended == code
+
+
+def test_colours_go_to_a_terminal_only(shop) -> None:
+    assert COLOUR.search(typed(shop.folder, "list")[0])
+    assert not COLOUR.search(shop("list").out)
+
+
+def test_no_color_is_heard(shop) -> None:
+    assert not COLOUR.search(typed(shop.folder, "list", no_color="1")[0])
+
+
+def test_a_files_text_does_not_steer_the_terminal(shop) -> None:
+    shop.write("tools_md/evil.tool.md", "# Evil\n\n## Metadata\n\n- **\x1b[2JNmae**: x\n")
+    shown, _ = typed(shop.folder, "check")
+    assert "\x1b[2J" not in shown
+    assert "<U+001B>" in shown

@@ -38,12 +38,13 @@ def tool(name: str, parameters: str = "None", returns: str = "- **Type**: object
 
 def skill(steps: str, tools: str = "", inputs: str = "None", *, name: str = "trial",
           metadata: str = "") -> SkillSpec:  # fmt: skip
-    """Give a skill from the text of its steps."""
+    """Give a skill from the text of its steps, which begin in line 7."""
     required = f"- **Required Tools**: {tools}\n" if tools else ""
     text = (
-        f"# {name.title()}\n\nA skill.\n\n## Metadata\n\n- **Name**: {name}\n"
+        f"# {name.title()}\n\nA skill.\n\n## Workflow\n\n{steps}\n\n"
+        f"## Metadata\n\n- **Name**: {name}\n"
         f"- **Version**: 1.0.0\n- **Category**: test\n{required}{metadata}\n"
-        f"## Workflow\n\n{steps}\n\n## Input Schema\n\n{inputs}\n\n## Output Schema\n\n"
+        f"## Input Schema\n\n{inputs}\n\n## Output Schema\n\n"
         "- **Type**: object\n- **Success**: boolean - whether it worked\n"
         "- **Message**: string - words\n- **Data**: object - values\n- **Error**: string - why\n"
     )

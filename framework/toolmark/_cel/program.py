@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from toolmark._cel.environment import CLOCK, environment
@@ -157,11 +157,17 @@ def _compiled(text: str, rewritten: Rewritten, reads: Iterable[str], *, function
     variables = dict.fromkeys(reads, cel.Type.DYN)
     if rewritten.tested:
         variables[GIVEN] = cel.Type.Map(cel.Type.STRING, cel.Type.BOOL)
-    compiled = environment(variables, functions=functions).compile(text)
+    made = environment(variables, functions=functions) if variables else _bare(functions=functions)
+    compiled = made.compile(text)
     if compiled.return_type().name().startswith("optional_type"):
-        wrapped = f"({text}\n).orValue(dyn(null))"
-        return environment(variables, functions=functions).compile(wrapped)
+        return made.compile(f"({text}\n).orValue(dyn(null))")
     return compiled
+
+
+@cache
+def _bare(*, functions: bool) -> Any:
+    """Give the environment without names; the first compilation in a new one takes 0.7 ms."""
+    return environment({}, functions=functions)
 
 
 __all__ = ["ExpressionError", "Program", "compile_expression"]

@@ -81,7 +81,6 @@ class Walk:
         if step.check is not None:
             self._condition(step.check, after, "Check", tolerant=True)
         self._ways(step, inner, after)
-        self._idle(step)
         return after
 
     def _condition(
@@ -221,21 +220,6 @@ class Walk:
         message = f"{name} can't be tried again: it is neither Read Only nor Idempotent"
         hint = "a second try might do it twice; say so in the tool's file if it can't"
         self._found.error(Code.UNSAFE_RETRY, step.line, message, hint)
-
-    def _idle(self, step: Step) -> None:
-        """Report keys that have nothing to act on."""
-        acting = step.use or step.choose or step.ask
-        idle = {
-            "For each": step.for_each is not None and not acting,
-            "Undo": step.undo is not None and step.use is None,
-            "Or else": step.or_else is not None and step.choose is None,
-            "If no": step.if_no is not None and step.ask is None and step.use is None,
-            "Save as": step.save_as is not None and not acting,
-            "Timeout": step.timeout_s is not None and step.use is None and step.ask is None,
-        }
-        for key in [key for key, is_idle in idle.items() if is_idle]:
-            message = f"**{key}** has nothing to act on in '{step.title}'"
-            self._found.add(Code.IDLE_KEY, Severity.WARNING, step.line, message)
 
 
 def _ends(step: Step) -> bool:

@@ -6,7 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from toolmark._cli.exits import ExitCode
-from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
+from toolmark._cli.options import (
+    JsonOption,
+    MessageOption,
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    WordsArgument,
+    YesOption,
+    project_of,
+    stop,
+)
 from toolmark._cli.projects import open_workspace
 from toolmark._cli.screen import ask, err, interactive, out_json, printable
 
@@ -19,13 +29,7 @@ def add(app: typer.Typer) -> None:
 def call(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.")],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="KEY=VALUE",
-            help="Arguments, typed by the tool's parameters; `-` reads them as JSON from stdin.",
-        ),
-    ] = None,
+    words: WordsArgument = None,
     *,
     args_json: Annotated[
         str | None, typer.Option(metavar="JSON", help="All arguments as one JSON object.")
@@ -33,10 +37,10 @@ def call(
     confidence: Annotated[
         float | None, typer.Option(min=0, max=1, help="How sure the caller is, 0 to 1.")
     ] = None,
-    message: Annotated[str, typer.Option(help="What the user said.")] = "",
-    user: Annotated[str | None, typer.Option(metavar="ID", help="Who calls.")] = None,
-    patient: Annotated[str | None, typer.Option(metavar="ID", help="For which patient.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Agree where a person must.")] = False,
+    message: MessageOption = "",
+    user: UserOption = None,
+    patient: PatientOption = None,
+    yes: YesOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")
     ] = False,

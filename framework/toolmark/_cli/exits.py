@@ -1,4 +1,4 @@
-"""What the exit code of every verb means (interface.md, "Command line")."""
+"""What the exit code of every verb means (docs/reference/commands.md)."""
 
 from enum import IntEnum
 

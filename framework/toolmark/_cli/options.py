@@ -19,6 +19,22 @@ ProjectOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
 
+UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Who asks for it.")]
+PatientOption = Annotated[
+    str | None, typer.Option("--patient", metavar="ID", help="For which patient.")
+]
+MessageOption = Annotated[
+    str, typer.Option("--message", metavar="TEXT", help="What the user said.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Agree where a person must.")]
+WordsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="KEY=VALUE",
+        help="Arguments, typed as the definition says; `-` reads them as JSON from stdin.",
+    ),
+]
+
 
 def project_of(ctx: typer.Context, project: Path | None) -> Path | None:
     """Give the folder that was named behind the verb, or before it."""

@@ -73,7 +73,7 @@ def concise(diagnostics: Sequence[Diagnostic], _lines: Lines) -> str:
 
 
 def as_json(diagnostics: Sequence[Diagnostic], _lines: Lines) -> str:
-    """Give a list of the objects of interface.md."""
+    """Give a list of the objects of docs/reference/json.md."""
     return json.dumps([d.to_dict() for d in diagnostics], ensure_ascii=False, indent=2)
 
 

@@ -7,7 +7,17 @@ import typer
 
 from toolmark._cli.call import agreed, given_arguments
 from toolmark._cli.exits import ExitCode
-from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
+from toolmark._cli.options import (
+    JsonOption,
+    MessageOption,
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    WordsArgument,
+    YesOption,
+    project_of,
+    stop,
+)
 from toolmark._cli.projects import open_workspace, unknown
 from toolmark._cli.screen import Paint, err, interactive, out_json, paint, printable
 
@@ -47,21 +57,15 @@ def add(app: typer.Typer) -> None:
 def run(
     ctx: typer.Context,
     skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.")],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="KEY=VALUE",
-            help="Inputs, typed by the skill's Input Schema; `-` reads them as JSON from stdin.",
-        ),
-    ] = None,
+    words: WordsArgument = None,
     *,
     input_json: Annotated[
         str | None, typer.Option(metavar="JSON", help="All inputs as one JSON object.")
     ] = None,
-    user: Annotated[str | None, typer.Option(metavar="ID", help="Who runs it.")] = None,
-    patient: Annotated[str | None, typer.Option(metavar="ID", help="For which patient.")] = None,
-    message: Annotated[str, typer.Option(help="What the user said.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Answer every question with yes.")] = False,
+    user: UserOption = None,
+    patient: PatientOption = None,
+    message: MessageOption = "",
+    yes: YesOption = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:

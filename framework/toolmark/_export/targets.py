@@ -46,7 +46,7 @@ def export(
     *,
     asks_confidence: AsksConfidence = declares_confidence,
 ) -> Exported:
-    """Give one target's view of tools and skills (notes of the format: interface.md, `export`).
+    """Give one target's view of tools and skills.
 
     `skills` are those that can run; `agentskills` takes any. `asks_confidence` tells which tools
     have a threshold, where more than the file decides it. Raises NotFoundError for a target

@@ -1,1 +1,8 @@
-"""The one door: every call is validated, judged, run and told of here."""
+"""The call path: one door, down the ladder, to a verdict and a result."""
+
+from toolmark._call.context import CallContext, Listener, Resources, Scope
+from toolmark._call.deadline import DEFAULT_S
+from toolmark._call.door import Door
+from toolmark._call.execute import start
+
+__all__ = ["DEFAULT_S", "CallContext", "Door", "Listener", "Resources", "Scope", "start"]

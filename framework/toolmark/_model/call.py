@@ -1,12 +1,10 @@
 """A call as it comes to the one door, whoever makes it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """Who calls and what they said; comes from the host, never from a model."""
 
     user: str | None = None
@@ -15,14 +13,31 @@ class Caller:
     """The user's own words, in which intent is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+NOBODY = Caller()
+
+
+class Budget(NamedTuple):
+    """What a plan allows each of its calls; the stricter of it and the tool's own limits holds."""
+
+    rows: int
+    bytes: int
+    timeout_ms: int
+
+
+class Call(NamedTuple):
     """One tool or skill to be called with these arguments."""
 
     tool: str
     arguments: Mapping[str, Any] | str | bytes
     """An object, or its JSON text."""
     id: str | None = None
+    """The caller's name for this call; comes back with the result."""
     confidence: float | None = None
-    caller: Caller = field(default_factory=Caller)
+    caller: Caller = NOBODY
     dry_run: bool = False
+    budget: Budget | None = None
+    """The plan's, where the call came in one (behaviour.md, "Running")."""
+    key: str | None = None
+    """The idempotency key where a runtime made one (run and step); never a model's."""
+    depth: int = 0
+    """How many calls stand around this one: a tool may call tools."""

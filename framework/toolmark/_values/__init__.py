@@ -4,12 +4,15 @@ from toolmark._values.arguments import ArgumentsValidator, InvalidArgumentsError
 from toolmark._values.explain import problems
 from toolmark._values.json_text import MalformedError, read_object
 from toolmark._values.patterns import PatternError, pattern_fault
+from toolmark._values.shape import fits, is_bounded
 
 __all__ = [
     "ArgumentsValidator",
     "InvalidArgumentsError",
     "MalformedError",
     "PatternError",
+    "fits",
+    "is_bounded",
     "pattern_fault",
     "problems",
     "read_object",

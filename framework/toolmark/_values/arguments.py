@@ -1,7 +1,7 @@
 """Hold a call's arguments against a tool's parameters: strictly, with defaults filled."""
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any
 
 from pydantic_core import SchemaValidator, ValidationError
@@ -9,8 +9,8 @@ from pydantic_core import SchemaValidator, ValidationError
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.verdict import Problem
 from toolmark._values.explain import argument_problems
-from toolmark._values.json_text import read_object
-from toolmark._values.shape import object_shape
+from toolmark._values.json_text import count_texts, read_object
+from toolmark._values.shape import is_plain, object_shape
 from toolmark._values.surplus import without_unknown
 
 
@@ -40,7 +40,11 @@ class ArgumentsValidator:
         self._parameters = parameters
         self._shape = Schema(types=("object",), properties=parameters)
         self._ignore_unknown = ignore_unknown
-        self._validate = SchemaValidator(object_shape(parameters)).validate_python
+        validator = SchemaValidator(object_shape(parameters))
+        self._validate = validator.validate_python
+        self.validate_text = validator.validate_json
+        self.texts_in = _text_counter(parameters)
+        self.is_quick = not ignore_unknown and is_plain(self._shape)
 
     def validate(self, arguments: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
         """Give the arguments with defaults filled, as values of our own.
@@ -49,6 +53,19 @@ class ArgumentsValidator:
         that does not fit (behaviour.md, rows 1 and 3).
         """
         return self.check(read_object(arguments))
+
+    def at_once(self, text: str) -> dict[str, Any] | None:
+        """Read and judge JSON text in one go; None where `validate` must look step by step.
+
+        Raises ValidationError for what `validate` refuses too, with the reason.
+        """
+        if not self.is_quick:
+            return None
+        checked: dict[str, Any] = self.validate_text(text)
+        # Without escapes every quote begins or ends a key or a text, so what a duplicate key
+        # overwrote is missing from the count.
+        once = text.count('"') == 2 * self.texts_in(checked) and "\\" not in text
+        return checked if once else None
 
     def check(self, read: dict[str, Any]) -> dict[str, Any]:
         """Judge what `read_object` gave; raises InvalidArgumentsError."""
@@ -63,3 +80,39 @@ class ArgumentsValidator:
     def dropped(self, read: dict[str, Any]) -> tuple[str, ...]:
         """Give the paths of unknown keys that `check` leaves out; none unless they are ignored."""
         return without_unknown(read, self._shape)[1] if self._ignore_unknown else ()
+
+
+def _text_counter(parameters: tuple[Parameter, ...]) -> Callable[[dict[str, Any]], int]:
+    """Make what counts the keys and texts of arguments that fit these parameters."""
+    texts = [p for p in parameters if p.shape.types == ("string",)]
+    lists = [
+        p.name
+        for p in parameters
+        if p.shape.types == ("array",) and p.shape.items and p.shape.items.types == ("string",)
+    ]
+    scalars = [p for p in parameters if not {"string", "array", "object"} & set(p.shape.types)]
+    if len(texts) + len(lists) + len(scalars) < len(parameters):
+        return count_texts
+    always = sum(p.required for p in texts)
+    sometimes = [p.name for p in texts if not p.required]
+
+    if all(p.required for p in parameters):
+        return partial(_count_all, len(parameters) + always, lists)
+
+    def count(arguments: dict[str, Any]) -> int:
+        found = len(arguments) + always
+        for name in sometimes:
+            if name in arguments:
+                found += 1
+        for name in lists:
+            if name in arguments:
+                found += len(arguments[name])
+        return found
+
+    return count
+
+
+def _count_all(found: int, lists: list[str], arguments: dict[str, Any]) -> int:
+    for name in lists:
+        found += len(arguments[name])
+    return found

@@ -52,30 +52,30 @@ def _read_text(text: str) -> dict[str, Any]:
     if type(value) is not dict:
         message = "the arguments must be a JSON object: write {…} around them"
         raise MalformedError(message)
-    if text.count("{") + text.count("[") > MAX_DEPTH:
-        _copy(value, 1)
     # Without escapes every quote begins or ends a key or a text, so what a duplicate key
     # overwrote is missing from the count.
-    if text.count('"') != 2 * _texts_of(value) or "\\" in text:
+    if text.count('"') != 2 * count_texts(value) or "\\" in text:
         json.loads(text, object_pairs_hook=_refuse_duplicates)
     return value
 
 
-def _texts_of(value: dict[str, Any]) -> int:
-    return len(value) + _texts_in(value.values())
+def count_texts(value: dict[str, Any]) -> int:
+    """Count keys and texts at every depth; raises MalformedError as `read_object` does."""
+    return len(value) + _texts_in(value.values(), 2)
 
 
-def _texts_in(items: Iterable[Any]) -> int:
-    """Count keys and texts at every depth, and refuse numbers beyond a double on the way."""
+def _texts_in(items: Iterable[Any], depth: int) -> int:
     count = 0
     for item in items:
         kind = type(item)
         if kind is str:
             count += 1
         elif kind is list:
-            count += _texts_in(item)
+            _deepen(depth)
+            count += _texts_in(item, depth + 1)
         elif kind is dict:
-            count += len(item) + _texts_in(item.values())
+            _deepen(depth)
+            count += len(item) + _texts_in(item.values(), depth + 1)
         elif kind is float and not isfinite(item):
             raise MalformedError(_NOT_FINITE)
     return count

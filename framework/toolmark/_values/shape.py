@@ -4,6 +4,7 @@ from collections.abc import Callable
 from math import ceil, floor
 from typing import Any
 
+from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as core
 from pydantic_core.core_schema import CoreSchema
 
@@ -64,6 +65,18 @@ def _any_type(shape: Schema) -> CoreSchema:
     if len(choices) == 1:
         return choices[0]
     return core.union_schema(choices, mode="left_to_right")  # type: ignore[arg-type]
+
+
+def is_plain(shape: Schema) -> bool:
+    """Tell whether JSON text that fits says all there is: no defaults, no place for anything."""
+    if shape.has_default or not shape.types or (shape.enum and not _is_text_enum(shape)):
+        return False
+    if "object" in shape.types and (shape.properties is None or shape.values is not None):
+        return False
+    if "array" in shape.types and shape.items is None:
+        return False
+    inner = [p.shape for p in shape.properties or ()]
+    return all(is_plain(s) for s in (*inner, *([shape.items] if shape.items else [])))
 
 
 def is_bounded(shape: Schema) -> bool:
@@ -181,3 +194,8 @@ def _one_of(allowed: tuple[Any, ...]) -> Callable[[Any], Any]:
         return value
 
     return check
+
+
+def fits(shape: Schema) -> Callable[[Any], bool]:
+    """Give what tells, quickly, whether a JSON value fits; raises PatternError."""
+    return SchemaValidator(value_shape(shape)).isinstance_python

@@ -1,0 +1,139 @@
+"""The Context that an implementation gets: who calls, how long, and the way back to the door."""
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from toolmark._model.call import Call
+from toolmark._model.result import Event, Result
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+Thing = TypeVar("Thing")
+Listener = Callable[[Event], Awaitable[None] | None]
+"""Hears the events of one running call."""
+
+
+class Scope(Protocol):
+    """The resources of one call."""
+
+    async def get(self, kind: type[Thing]) -> Thing:
+        """Give the resource of this type; raises where no plugin provides it."""
+
+    async def close(self) -> None:
+        """Give back what was made for this call."""
+
+
+class Resources(Protocol):
+    """What plugins provide by type."""
+
+    async def scope(self) -> Scope:
+        """Open the resources of one call."""
+
+
+class Surroundings(Protocol):
+    """What a call needs of the door that it came through."""
+
+    resources: Resources | None
+
+    def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
+        """Make the HTTP client of one call, which has so many seconds."""
+
+    async def take(self, call: Call, on_event: Listener | None = None) -> Result:
+        """Take another call through the same door."""
+
+
+class CallContext:
+    """What `context: Context` gives; its client and resources are made when asked for."""
+
+    def __init__(
+        self,
+        call: Call,
+        spec: ToolSpec | SkillSpec,
+        door: Surroundings,
+        seconds: float,
+        on_event: Listener | None,
+    ) -> None:
+        self._call = call
+        self._spec = spec
+        self._door = door
+        self._on_event = on_event
+        self._client: Any = None
+        self._scope: Scope | None = None
+        self._calls = 0
+        self.deadline = time.monotonic() + seconds
+        self.idempotency_key = call.key or secrets.token_hex(16)
+
+    @property
+    def tool(self) -> str:
+        """The tool that was called."""
+        return self._spec.name
+
+    @property
+    def user(self) -> str | None:
+        """Who the host says is calling."""
+        return self._call.caller.user
+
+    @property
+    def patient(self) -> str | None:
+        """Whom the call is about, as the host says."""
+        return self._call.caller.patient
+
+    @property
+    def message(self) -> str:
+        """The user's own words."""
+        return self._call.caller.message
+
+    @property
+    def call_id(self) -> str | None:
+        """The caller's name for this call."""
+        return self._call.id
+
+    @property
+    def http(self) -> Any:
+        """An `httpx.AsyncClient` that is closed when the call ends."""
+        if self._client is None:
+            self._client = self._door.open_client(self._spec, self.deadline - time.monotonic())
+        return self._client
+
+    async def progress(self, text: str, fraction: float | None = None) -> None:
+        """Tell whoever waits how far the work is; `fraction` is 0..1."""
+        await self.tell(Event("progress", self._spec.name, self.call_id,
+                              {"text": text, "fraction": fraction}))  # fmt: skip
+
+    async def tell(self, event: Event) -> None:
+        """Hand an event to the listener, if there is one."""
+        if self._on_event is not None and (waiting := self._on_event(event)) is not None:
+            await waiting
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Call another tool through the one door, for the same user and patient."""
+        self._calls += 1
+        key = f"{self.idempotency_key}/{self._calls}"
+        made = Call(name, arguments, None, self._call.confidence, self._call.caller, key=key,
+                    depth=self._call.depth + 1)  # fmt: skip
+        return await self._door.take(made, self._on_event)
+
+    async def resource(self, kind: type[Thing]) -> Thing:
+        """Give a resource that a plugin provides by its type."""
+        if self._door.resources is None:
+            raise LookupError(f"no plugin provides {kind.__qualname__}")
+        if self._scope is None:
+            self._scope = await self._door.resources.scope()
+        return await self._scope.get(kind)
+
+    async def close(self) -> None:
+        """Give back the client and the resources."""
+        if self._client is not None:
+            await self._client.aclose()
+        if self._scope is not None:
+            await self._scope.close()
+
+
+def open_client(spec: ToolSpec | SkillSpec, seconds: float) -> Any:
+    """Make an httpx client for one call; a request may take what is left of its deadline."""
+    import httpx
+
+    agent = {"user-agent": f"toolmark/{spec.name}"}
+    return httpx.AsyncClient(timeout=max(seconds, 0.001), headers=agent)

@@ -1,0 +1,43 @@
+"""Refuse a call: a row of the ladder did not pass."""
+
+import logging
+import secrets
+from collections.abc import Callable
+
+from toolmark._model.result import Failure
+from toolmark._model.verdict import Problem
+
+logger = logging.getLogger("toolmark.call")
+
+
+class Refusal(Exception):  # noqa: N818 - a decision, not an error
+    """Raised by a row of the ladder; becomes `outcome: denied`."""
+
+    def __init__(self, failure: Failure | Callable[[], Failure]) -> None:
+        super().__init__()
+        self.failure = failure
+        """What the model is told; a function where it is worked out when someone looks."""
+
+
+def refuse(
+    code: str, message: str, details: tuple[Problem, ...] = (), retry_after_ms: int | None = None
+) -> Refusal:
+    """Make a refusal of words that are ready."""
+    return Refusal(Failure(code, message, details, retry_after_ms))
+
+
+def guard_failed(tool: str, guard: str, error: BaseException) -> Refusal:
+    """Refuse because a guard broke: fail closed, the crash logged under a reference."""
+    reference = logged(error, "the %s of %s failed", guard, tool)
+    return refuse(
+        "internal_guard_error",
+        f"{tool} was not run: its {guard} could not be decided (reference {reference})."
+        " Nothing happened; the arguments need no change.",
+    )
+
+
+def logged(error: BaseException, text: str, *values: object) -> str:
+    """Log a crash and give the reference under which it stands there."""
+    reference = secrets.token_hex(4)
+    logger.error("%s: %s", reference, text % values, exc_info=error)
+    return reference

@@ -1,0 +1,42 @@
+"""A tool's Rules: conditions over its arguments that must hold."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolmark._call.refusal import guard_failed, refuse
+from toolmark._cel import EvaluationError, Program, compile_expression
+from toolmark._model.tool import Rule, ToolSpec
+from toolmark._model.verdict import Problem
+
+
+class Rules:
+    """The compiled Rules of one tool."""
+
+    def __init__(self, spec: ToolSpec) -> None:
+        """Compile the rules; raises ExpressionError, and the tool can't be called."""
+        self._tool = spec.name
+        names = frozenset(parameter.name for parameter in spec.parameters)
+        self._rules = [(compile_expression(r.expression, names), r) for r in spec.rules]
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Raise a Refusal that lists each rule that does not hold or can't be computed."""
+        broken = [problem for p, r in self._rules if (problem := self._fault(p, r, arguments))]
+        if broken:
+            message = " ".join(problem.message for problem in broken)
+            raise refuse("invalid_arguments", message, tuple(broken))
+
+    def _fault(self, program: Program, rule: Rule, values: Mapping[str, Any]) -> Problem | None:
+        try:
+            answer = program.evaluate(values)
+        except EvaluationError:
+            # The reason may quote a Sensitive value; which arguments are absent says enough.
+            absent = ", ".join(sorted(program.names - values.keys()))
+            why = f"it needs {absent}" if absent else "it has no value for these arguments"
+            message = f"{rule.message} (`{rule.expression}` can't be computed: {why}.)"
+            return Problem("rule_not_computable", "", message, rule.expression)
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+            raise guard_failed(self._tool, "rule", error) from None
+        if not isinstance(answer, bool):
+            message = f"`{rule.expression}` gave no boolean"
+            raise guard_failed(self._tool, "rule", TypeError(message))
+        return None if answer else Problem("rule_broken", "", rule.message, rule.expression)

@@ -1,0 +1,85 @@
+"""A door in front of one tool, made of nouns and a function."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolmark._call import Door
+from toolmark._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
+from toolmark._model.result import Result
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+from toolmark._model.source import Source
+from toolmark._model.tool import ToolSpec
+
+TEXT = Schema(types=("string",))
+SEED_BOOKING = (
+    Parameter(name="child_names", shape=Schema(types=("array",), items=TEXT), required=True),
+    Parameter(name="appointment_time", shape=TEXT, required=True),
+    Parameter(
+        name="appointment_type",
+        shape=Schema(types=("string",), enum=("exam", "cleaning", "emergency")),
+        required=True,
+    ),
+)
+
+
+def mode_of(function: Callable[..., Any]) -> str:
+    if inspect.isasyncgenfunction(function):
+        return "stream"
+    return "async" if inspect.iscoroutinefunction(function) else "sync"
+
+
+def tool(  # noqa: PLR0913 - the parts of a bound tool, by name
+    name: str,
+    function: Callable[..., Any] | None = None,
+    *parameters: Parameter,
+    mode: str = "",
+    context: str | None = None,
+    resources: dict[str, type] | None = None,
+    names: dict[str, str] | None = None,
+    converters: dict[str, Callable[[Any], Any]] | None = None,
+    **fields: Any,
+) -> Bound[ToolSpec]:
+    spec = ToolSpec(
+        name=name, title=name, description="A tool.", version="1.0.0", category="test",
+        parameters=parameters, source=Source(f"{name}.tool.md", 1),
+        **{"returns": Schema(), **fields},
+    )  # fmt: skip
+    if function is None:
+        return Bound(name, spec, NOT_IMPLEMENTED)
+    made = Implementation(
+        target=name, hash="0" * 64, function=function, mode=mode or mode_of(function),
+        names=names or {}, converters=converters or {}, context=context, resources=resources or {},
+    )  # fmt: skip
+    return Bound(name, spec, Binding("sibling", name, lambda: made))
+
+
+class Harness:
+    """Calls tools by their own door."""
+
+    def __init__(self, *tools: Bound[ToolSpec], **door: Any) -> None:
+        settings = door.pop("settings", None) or Settings(root=Path.cwd())
+        self.door = Door(Registry(tools={t.name: t for t in tools}), settings, **door)
+
+    def call(self, name: str, arguments: Any = "{}", **context: Any) -> Result:
+        return asyncio.run(self.door.call(name, arguments, **context))
+
+
+@pytest.fixture(name="tool")
+def tool_fixture() -> Callable[..., Bound[ToolSpec]]:
+    return tool
+
+
+@pytest.fixture
+def harness() -> type[Harness]:
+    return Harness
+
+
+@pytest.fixture
+def seed_booking() -> tuple[Parameter, ...]:
+    return SEED_BOOKING

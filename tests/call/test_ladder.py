@@ -1,0 +1,228 @@
+"""The rows of the ladder that every call takes: known, admitted, valid, run."""
+
+import asyncio
+import json
+
+import pytest
+
+from toolmark._model.call import Call, Caller
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.tool import Rule
+
+GOOD = {"child_names": ["Ada"], "appointment_time": "2026-03-05T09:00", "appointment_type": "exam"}
+INTEGER = Schema(types=("integer",))
+
+
+async def book(child_names, appointment_time, appointment_type):
+    return {"booking_id": "b1", "children": child_names}
+
+
+@pytest.fixture
+def clinic(harness, tool, seed_booking):
+    return harness(tool("book_appointment", book, *seed_booking))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [GOOD, json.dumps(GOOD), json.dumps(GOOD).encode()],
+    ids=["object", "text", "bytes"],
+)
+def test_a_valid_call_gives_what_the_function_gives(clinic, arguments):
+    for _ in range(2):  # the second comes by the quick way
+        result = clinic.call("book_appointment", arguments, call_id="call-1")
+        shown = result.to_dict()
+        assert shown.pop("duration_ms") >= 0
+        assert shown == {
+            "success": True,
+            "tool_call_id": "call-1",
+            "tool": "book_appointment",
+            "outcome": "ok",
+            "data": {"booking_id": "b1", "children": ["Ada"]},
+            "attempts": 1,
+            "crisis": False,
+        }
+
+
+def test_a_call_without_a_required_argument_names_it(clinic):
+    for _ in range(2):
+        error = clinic.call("book_appointment", '{"appointment_type": "exm"}').error
+        assert error.code == "invalid_arguments"
+        assert [(p.code, p.path) for p in error.details] == [
+            ("missing_argument", "child_names"),
+            ("missing_argument", "appointment_time"),
+            ("not_in_enum", "appointment_type"),
+        ]
+        clinic.call("book_appointment", json.dumps(GOOD))
+
+
+def test_an_unknown_tool_is_answered_with_the_nearest_names(clinic):
+    error = clinic.call("book_apointment").error
+    assert error.code == "unknown_tool"
+    assert "book_appointment" in error.message
+
+
+MALFORMED = ["", "[]", "{", '{"a": NaN}', '{"child_names": [], "child_names": []}', "[" * 90_000]
+
+
+@pytest.mark.parametrize("text", MALFORMED)
+@pytest.mark.parametrize("name", ["book_appointment", "unknown"])
+def test_malformed_text_is_refused_before_all_else(clinic, text, name):
+    clinic.call("book_appointment", json.dumps(GOOD))
+    result = clinic.call(name, text)
+    assert (result.outcome, result.error.code) == ("denied", "malformed_call")
+
+
+def test_a_duplicate_key_never_passes_by_the_quick_way(clinic):
+    text = json.dumps(GOOD)
+    clinic.call("book_appointment", text)
+    twice = text.replace("{", '{"appointment_type" : "exam", ')
+    assert clinic.call("book_appointment", twice).error.code == "malformed_call"
+    escaped = text.replace("{", '{"appointment_typ\\u0065": "exam", ')
+    assert clinic.call("book_appointment", escaped).error.code == "malformed_call"
+    assert clinic.call("book_appointment", text.replace("Ada", 'A\\"da')).data["children"] == [
+        'A"da'
+    ]
+
+
+@pytest.mark.parametrize("confidence", [1.5, -0.1, True, "0.9", float("nan")])
+def test_a_confidence_that_is_no_number_from_0_to_1_is_malformed(clinic, confidence):
+    result = clinic.call("book_appointment", GOOD, confidence=confidence)
+    assert result.error.code == "malformed_call"
+
+
+def test_a_tool_that_requires_a_user_and_a_patient_is_refused_without(harness, tool, seed_booking):
+    clinic = harness(
+        tool("book", book, *seed_booking, requires_auth=True, requires_patient_context=True)
+    )
+    text = json.dumps(GOOD)
+    for _ in range(2):
+        assert clinic.call("book", text).error.code == "auth_required"
+        assert clinic.call("book", text, patient="p1").error.code == "auth_required"
+        assert clinic.call("book", "{}", user="u1").error.code == "patient_context_required"
+        assert clinic.call("book", text, user="u1", patient="").error.code == (
+            "patient_context_required"
+        )
+        assert clinic.call("book", "{", user="").error.code == "malformed_call"
+        assert clinic.call("book", text, user="u1", patient="p1").success
+
+
+def test_a_dry_run_goes_up_to_the_run_and_no_further(harness, tool):
+    ran = []
+
+    async def note(text):
+        ran.append(text)
+
+    notes = harness(tool("note", note, Parameter(name="text", shape=Schema(), required=True)))
+    for _ in range(2):
+        result = notes.call("note", '{"text": "a"}', dry_run=True)
+        assert (result.success, result.outcome, result.attempts) == (True, "allowed", 0)
+        assert "data" not in result.to_dict()
+        assert notes.call("note", "{}", dry_run=True).error.code == "invalid_arguments"
+    assert ran == []
+
+
+def test_a_tool_without_an_implementation_says_so(harness, tool):
+    result = harness(tool("later")).call("later")
+    assert (result.outcome, result.error.code) == ("failed", "not_implemented")
+    assert "later.tool.md" in result.error.message
+
+
+def pressure(harness, tool, *rules):
+    async def log(systolic, diastolic=None):
+        return {"systolic": systolic}
+
+    return harness(
+        tool(
+            "log",
+            log,
+            Parameter(name="systolic", shape=INTEGER, required=True),
+            Parameter(name="diastolic", shape=INTEGER),
+            rules=tuple(Rule(expression=e, message=m) for e, m in rules),
+        )
+    )
+
+
+RULE = ("diastolic < systolic", "Diastolic must be below systolic.")
+
+
+def test_a_rule_that_does_not_hold_refuses_in_the_authors_words(harness, tool):
+    log = pressure(harness, tool, RULE, ("systolic > 100", "Too low."))
+    assert log.call("log", {"systolic": 120, "diastolic": 80}).success
+    error = log.call("log", {"systolic": 80, "diastolic": 120}).error
+    assert error.code == "invalid_arguments"
+    assert [p.code for p in error.details] == ["rule_broken", "rule_broken"]
+    assert error.message == "Diastolic must be below systolic. Too low."
+
+
+def test_a_rule_that_cannot_be_computed_refuses(harness, tool):
+    error = pressure(harness, tool, RULE).call("log", {"systolic": 120}).error
+    assert (error.code, error.details[0].code) == ("invalid_arguments", "rule_not_computable")
+    assert "it needs diastolic" in error.message
+
+
+@pytest.mark.parametrize("expression", ["systolic +", "nothing > 1", "systolic"])
+def test_a_rule_that_is_none_lets_no_call_through(harness, tool, expression):
+    log = pressure(harness, tool, (expression, "?"))
+    for _ in range(2):
+        result = log.call("log", {"systolic": 120, "diastolic": 80})
+        assert result.outcome == "denied"
+        assert result.error.code in {"internal_guard_error", "invalid_arguments"}
+
+
+def test_a_pattern_that_is_none_lets_no_call_through(harness, tool):
+    broken = Parameter(name="a", shape=Schema(types=("string",), pattern="(a"))
+
+    async def never(a=None):
+        raise AssertionError
+
+    result = harness(tool("never", never, broken)).call("never")
+    assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+
+
+def test_ignored_parameters_are_dropped_and_told(harness, tool):
+    async def scan(limit):
+        return {"limit": limit}
+
+    parameter = Parameter(name="limit", shape=INTEGER, required=True)
+    scanner = harness(tool("scan", scan, parameter, unknown_parameters="ignore"))
+    result = scanner.call("scan", '{"limit": 3, "colour": "red"}')
+    assert result.data == {"limit": 3}
+    assert result.notes == ("Ignored, because the tool does not know them: colour.",)
+
+
+def test_independent_calls_run_at_once_and_keep_their_order(harness, tool):
+    async def main():
+        met = asyncio.Barrier(3)
+
+        async def meet(number):
+            await met.wait()
+            return number
+
+        async def fail(number):
+            await met.wait()
+            raise RuntimeError
+
+        number = Parameter(name="number", shape=INTEGER, required=True)
+        door = harness(tool("meet", meet, number), tool("fail", fail, number)).door
+        calls = [Call("meet", {"number": 1}, "a"), Call("fail", {"number": 2}, "b"),
+                 Call("meet", {"number": 3}, "c"), Call("unknown", {}, "d")]  # fmt: skip
+        return await door.call_many(calls)
+
+    results = asyncio.run(main())
+    assert [(r.tool_call_id, r.outcome) for r in results] == [
+        ("a", "ok"), ("b", "failed"), ("c", "ok"), ("d", "denied"),
+    ]  # fmt: skip
+
+
+def test_the_patient_of_a_call_comes_from_the_host_alone(harness, tool):
+    async def whose(patient_id, context):
+        return {"argument": patient_id, "context": context.patient, "user": context.user}
+
+    parameter = Parameter(name="patient_id", shape=Schema(types=("string",)), required=True)
+    whose_tool = harness(tool("whose", whose, parameter, context="context"))
+    call = Call("whose", {"patient_id": "p2"}, caller=Caller("u1", "p1"))
+    assert asyncio.run(whose_tool.door.take(call)).data == {
+        "argument": "p2",
+        "context": "p1",
+        "user": "u1",
+    }

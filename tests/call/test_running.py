@@ -1,0 +1,378 @@
+"""Row 9: threads, streams, deadlines, crashes and what a function may give."""
+
+import asyncio
+import contextvars
+import dataclasses
+import datetime as dt
+import logging
+import threading
+
+import pydantic
+import pytest
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.tool import Limits
+from toolmark.errors import ToolError
+
+QUICK = Limits(timeout_s=0.05)
+TEXT = Schema(types=("string",))
+
+
+def test_a_sync_function_runs_in_a_thread_and_sees_context_variables(harness, tool):
+    where = contextvars.ContextVar("where", default="nowhere")
+
+    def look():
+        return {"thread": threading.current_thread().name, "where": where.get()}
+
+    async def main():
+        where.set("here")
+        return await harness(tool("look", look)).door.call("look", "{}")
+
+    assert asyncio.run(main()).data == {"thread": "toolmark-call", "where": "here"}
+
+
+def test_an_inline_function_runs_in_the_loop(harness, tool):
+    def look():
+        return threading.current_thread() is threading.main_thread()
+
+    assert harness(tool("look", look, mode="inline")).call("look").data is True
+
+
+def test_a_stream_tells_each_item_and_gives_the_last(harness, tool):
+    async def count():
+        for number in range(3):
+            yield {"number": number}
+
+    heard = []
+    result = harness(tool("count", count)).call("count", on_event=heard.append, call_id="c")
+    assert [(e.kind, e.tool, e.call_id, e.data) for e in heard] == [
+        ("item", "count", "c", {"number": n}) for n in range(3)
+    ]
+    assert result.data == {"number": 2}
+
+
+def test_a_stream_without_items_gives_nothing(harness, tool):
+    async def none():
+        return
+        yield
+
+    result = harness(tool("none", none)).call("none")
+    assert (result.success, result.data) == (True, None)
+
+
+def test_progress_is_told_while_the_tool_runs(harness, tool):
+    async def work(*, context):
+        await context.progress("half", 0.5)
+        return {}
+
+    heard = []
+
+    async def listen(event):
+        heard.append(event.data)
+
+    assert harness(tool("work", work, context="context")).call("work", on_event=listen).success
+    assert heard == [{"text": "half", "fraction": 0.5}]
+
+
+async def forever():
+    await asyncio.Event().wait()
+
+
+async def stream_forever():
+    yield 1
+    await asyncio.Event().wait()
+
+
+def block():
+    threading.Event().wait(5)
+
+
+SLOW = [forever, stream_forever, block]
+
+
+@pytest.mark.parametrize("function", SLOW)
+def test_a_timeout_of_a_tool_with_effects_leaves_its_outcome_unknown(harness, tool, function):
+    slow = harness(tool("slow", function, limits=QUICK))
+    for _ in range(2):
+        result = slow.call("slow")
+        assert (result.success, result.outcome) == (False, "unknown")
+        assert result.error.code == "outcome_unknown"
+        assert "may have taken effect" in result.error.message
+
+
+@pytest.mark.parametrize("function", SLOW)
+@pytest.mark.parametrize("fields", [{"read_only": True}, {"idempotent": "yes"},
+                                    {"idempotent": "keyed"}])  # fmt: skip
+def test_a_timeout_of_a_harmless_tool_is_a_failure(harness, tool, function, fields):
+    result = harness(tool("slow", function, limits=QUICK, **fields)).call("slow")
+    assert (result.outcome, result.error.code) == ("failed", "timeout")
+
+
+def test_a_timeout_inside_a_tool_is_its_own_failure(harness, tool):
+    async def impatient():
+        async with asyncio.timeout(0.001):
+            await forever()
+
+    result = harness(tool("impatient", impatient)).call("impatient")
+    assert (result.outcome, result.error.code) == ("failed", "tool_error")
+
+
+def test_cancelling_the_caller_stops_the_tool(harness, tool):
+    stopped = []
+
+    async def wait():
+        try:
+            await forever()
+        finally:
+            stopped.append("stopped")
+
+    async def main():
+        door = harness(tool("wait", wait)).door
+        for _ in range(2):
+            task = asyncio.create_task(door.call("wait", "{}"))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+    assert stopped == ["stopped", "stopped"]
+
+
+def test_a_tool_that_cancels_itself_fails_alone(harness, tool):
+    async def give_up():
+        raise asyncio.CancelledError
+
+    result = harness(tool("give_up", give_up)).call("give_up")
+    assert (result.outcome, result.error.code) == ("failed", "tool_error")
+
+
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit, StopIteration, RecursionError])
+@pytest.mark.parametrize("mode", ["async", "sync", "inline", "stream"])
+def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(
+    harness, tool, error, mode, caplog
+):
+    def crash():
+        raise error("hunter2")
+
+    async def crash_async():
+        raise error("hunter2")
+
+    async def crash_stream():
+        yield 1
+        raise error("hunter2")
+
+    function = {"async": crash_async, "stream": crash_stream}.get(mode, crash)
+    with caplog.at_level(logging.ERROR, logger="toolmark.call"):
+        result = harness(tool("crash", function, mode=mode)).call("crash")
+    assert (result.outcome, result.error.code) == ("failed", "tool_error")
+    reference = result.error.message.split()[-1].rstrip(".")
+    assert any(reference in record.getMessage() for record in caplog.records)
+    assert "hunter2" in caplog.text
+    assert "hunter2" not in str(result.to_dict())
+    assert "Traceback" not in str(result.to_dict())
+
+
+def test_a_tool_error_speaks_for_itself(harness, tool):
+    async def book():
+        raise ToolError("That slot is taken.", code="slot_taken")
+
+    error = harness(tool("book", book)).call("book").error
+    assert (error.code, error.message) == ("slot_taken", "That slot is taken.")
+
+
+@dataclasses.dataclass
+class Slot:
+    day: dt.date
+    free: bool
+
+
+class Booking(pydantic.BaseModel):
+    slot: Slot
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (Slot(dt.date(2026, 3, 5), free=True), {"day": "2026-03-05", "free": True}),
+        (
+            Booking(slot=Slot(dt.date(2026, 3, 5), free=False)),
+            {"slot": {"day": "2026-03-05", "free": False}},
+        ),
+        ([1, (2, 3)], [1, [2, 3]]),
+        ("text", "text"),
+        (None, None),
+        ({"a": float("nan")}, {"a": None}),
+    ],
+)
+def test_what_pydantic_can_write_as_json_is_a_result(harness, tool, value, data):
+    async def give():
+        return value
+
+    giver = harness(tool("give", give))
+    for _ in range(2):
+        result = giver.call("give")
+        assert (result.success, result.data) == (True, data)
+        assert "data" in result.to_dict()
+
+
+def test_what_json_cannot_hold_is_the_tools_error(harness, tool):
+    for value in (object(), "\ud800", {"a": lambda: 1}):
+
+        async def give(value=value):
+            return value
+
+        result = harness(tool("give", give)).call("give")
+        assert (result.outcome, result.error.code) == ("failed", "tool_error")
+        assert "JSON" in result.error.message
+
+
+def test_a_result_shares_nothing_with_the_tool(harness, tool):
+    kept = {"names": ["Ada"]}
+
+    async def give():
+        return kept
+
+    result = harness(tool("give", give)).call("give")
+    kept["names"].append("Bob")
+    result.data["names"].append("Eve")
+    assert result.data == {"names": ["Ada"]}
+
+
+def test_message_and_source_of_an_object_stand_on_the_result(harness, tool):
+    returned = {"message": "Logged aspirin", "source": {"system": "ehr"}, "id": 1}
+
+    async def give():
+        return returned
+
+    closed = Schema(
+        types=("object",),
+        properties=(Parameter(name="id", shape=Schema(types=("integer",)), required=True),),
+    )
+    for returns, data in ((Schema(types=("object",)), returned), (closed, {"id": 1})):
+        result = harness(tool("give", give, returns=returns)).call("give")
+        assert (result.message, result.source) == ("Logged aspirin", {"system": "ehr"})
+        assert (result.data, result.notes) == (data, ())
+
+
+def test_a_result_that_is_not_what_the_file_says_is_given_with_a_note(harness, tool):
+    async def give():
+        return {"id": "one"}
+
+    closed = Schema(
+        types=("object",),
+        properties=(Parameter(name="id", shape=Schema(types=("integer",)), required=True),),
+    )
+    result = harness(tool("give", give, returns=closed)).call("give")
+    assert (result.success, result.data) == (True, {"id": "one"})
+    assert result.notes == (
+        (
+            "The result is not what the tool's file says it Returns: "
+            'data.id must be an integer; got "one".'
+        ),
+    )
+
+
+def test_arguments_reach_python_by_its_names_and_types(harness, tool):
+    async def book(start_time, *, clinic):
+        return {"year": start_time.year, "clinic": clinic}
+
+    class Resources:
+        closed = 0
+
+        async def scope(self):
+            return self
+
+        async def get(self, kind):
+            return kind.__name__
+
+        async def close(self):
+            self.closed += 1
+
+    resources = Resources()
+    booking = harness(
+        tool(
+            "book",
+            book,
+            Parameter(name="startTime", shape=TEXT, required=True),
+            names={"startTime": "start_time"},
+            converters={"startTime": dt.datetime.fromisoformat},
+            resources={"clinic": Slot},
+        ),
+        resources=resources,
+    )
+    assert booking.call("book", {"startTime": "2026-03-05T09:00"}).data == {
+        "year": 2026,
+        "clinic": "Slot",
+    }
+    refused = booking.call("book", {"startTime": "hunter2"})
+    assert (refused.outcome, refused.error.code) == ("denied", "invalid_arguments")
+    assert refused.error.details[0].path == "startTime"
+    assert "hunter2" not in str(refused.to_dict())
+    assert resources.closed == 1
+
+
+def test_a_tool_calls_another_through_the_same_door(harness, tool):
+    keys = []
+
+    async def inner(*, context):
+        keys.append(context.idempotency_key)
+        return {"patient": context.patient}
+
+    async def outer(*, context):
+        results = [await context.call("inner", {}) for _ in range(2)]
+        keys.append(context.idempotency_key)
+        return [r.data for r in results]
+
+    both = harness(
+        tool("inner", inner, context="context", requires_patient_context=True),
+        tool("outer", outer, context="context"),
+    )
+    result = both.call("outer", patient="p1", idempotency_key="run-1/2")
+    assert result.data == [{"patient": "p1"}] * 2
+    assert keys == ["run-1/2/1", "run-1/2/2", "run-1/2"]
+
+
+def test_tools_that_call_one_another_come_to_an_end(harness, tool):
+    async def again(*, context):
+        result = await context.call("again", {})
+        return {"code": result.error.code} if result.error else result.data
+
+    assert harness(tool("again", again, context="context")).call("again").data == {
+        "code": "malformed_call"
+    }
+
+
+def test_an_idempotency_key_is_made_where_none_is_given(harness, tool):
+    async def key(*, context):
+        return context.idempotency_key
+
+    keys = harness(tool("key", key, context="context"))
+    made = {keys.call("key", call_id="call-1").data for _ in range(3)}
+    assert len(made) == 3
+    assert "call-1" not in made
+
+
+def test_the_http_client_is_made_when_asked_for_and_closed_after(harness, tool):
+    seen = []
+
+    async def fetch(*, context):
+        seen.append(context.http)
+        assert context.http is context.http
+        return {"closed": context.http.is_closed}
+
+    result = harness(tool("fetch", fetch, context="context")).call("fetch")
+    assert result.data == {"closed": False}
+    assert seen[0].is_closed
+
+
+def test_an_implementation_that_cannot_be_loaded_fails_its_own_calls(harness, tool):
+    bound = tool("broken", forever)
+
+    def load():
+        raise ToolError("tools_md/broken.py:1: no function 'broken' here")
+
+    broken = type(bound)(bound.name, bound.spec, type(bound.binding)("sibling", "x", load))
+    result = harness(broken).call("broken")
+    assert result.outcome == "failed"
+    assert "no function 'broken'" in result.error.message

@@ -19,6 +19,10 @@ INDEX = "specs.index.json"
 PAYLOAD = "specs.payload.json"
 
 
+NONSENSE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+"""What reading raises where the JSON holds and is not what was written."""
+
+
 class Entry(NamedTuple):
     """What was read of one definition: its JSON stays encoded until someone looks."""
 
@@ -51,7 +55,7 @@ class Cache:
         """Read the cache in `folder`; an empty one where there is none to trust."""
         cache = cls(folder, fingerprint)
         # Damage can look like anything, so whatever it raises means the same: parse again.
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+        with contextlib.suppress(OSError, *NONSENSE):
             if _private(folder):
                 cache.entries, cache.checks = _load(folder, fingerprint)
         return cache

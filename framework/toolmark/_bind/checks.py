@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from toolmark._bind.cache import Cache
+from toolmark._bind.cache import NONSENSE, Cache
 from toolmark._bind.reading import Definition, Reader
 from toolmark._bind.walk import whole_file
 from toolmark._model.code import Code
@@ -75,13 +75,21 @@ class Checks:
             needed = self.definitions.get(name)
             grounds.append([needed.kind, needed.file.path, needed.digest] if needed else name)
         key = _hash(grounds)
-        known = self.cache.checks.get(key) if self.cache is not None else None
-        if known is not None:
-            self.done[key] = known
-            return tuple(map(Diagnostic.from_dict, known))
+        if (known := self._known(key)) is not None:
+            return known
         self.fresh = True
         said = self.reader.check_skill(bound.spec, tools, skills, implemented=implemented)
         self.done[key] = [diagnostic.to_dict() for diagnostic in said]
+        return said
+
+    def _known(self, key: str) -> tuple[Diagnostic, ...] | None:
+        if self.cache is None or key not in self.cache.checks:
+            return None
+        try:
+            said = tuple(map(Diagnostic.from_dict, self.cache.checks[key]))
+        except NONSENSE:
+            return None
+        self.done[key] = self.cache.checks[key]
         return said
 
     def _spread(self, found: dict[str, tuple[Diagnostic, ...]]) -> None:

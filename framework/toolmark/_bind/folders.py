@@ -38,10 +38,11 @@ class Group:
 def project_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
     """Read the folders that the settings name; one inside another is read once."""
     roots: list[Path] = []
-    for name in dict.fromkeys((*settings.tools, *settings.skills)):
+    wanted = dict.fromkeys(settings.tools, "tools") | dict.fromkeys(settings.skills, "skills")
+    for name, setting in wanted.items():
         root = settings.root / Path(name).expanduser()
         if not root.is_dir():
-            if "tools" in settings.origin or "skills" in settings.origin:
+            if setting in settings.origin:
                 plugins.diagnostics.append(_no_folder(settings, name))
             continue
         real = root.resolve()

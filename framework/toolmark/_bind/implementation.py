@@ -3,7 +3,7 @@
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -83,7 +83,8 @@ class Loader:
                 bond = Bond(spec, function, self.markdown.data.decode(errors="replace"), file)
                 digest = code_hash(file) if file is not None else ""
                 provides = self.around.resources.provides
-                self._found = bind(bond, f"{self.target}:{spec.name}", digest, provides)
+                found = bind(bond, f"{self.target}:{spec.name}", digest, provides)
+                self._found = replace(found, keeps=self.around.plugins.modules)
                 self._bond = bond
             return self._found
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from toolmark._bind.cache import Cache, Entry, digest
+from toolmark._bind.cache import NONSENSE, Cache, Entry, digest
 from toolmark._bind.folders import Group
 from toolmark._bind.walk import File, Kind
 from toolmark._model.diagnostic import Diagnostic
@@ -77,17 +77,20 @@ class Reading:
         for kind, file in group.folder.definitions:
             key = digest(file.data)
             entry = known.get(file.path)
-            if entry is not None and entry.digest == key:
-                definition = self._kept(kind, file, group, entry)
-            else:
-                definition = self._parsed(kind, file, key, group)
+            kept = self._kept(kind, file, group, entry) if entry and entry.digest == key else None
+            definition = kept or self._parsed(kind, file, key, group)
             self.diagnostics += definition.diagnostics
             if definition.name:
                 yield definition
 
-    def _kept(self, kind: Kind, file: File, group: Group, entry: Entry) -> Definition:
+    def _kept(self, kind: Kind, file: File, group: Group, entry: Entry) -> Definition | None:
+        try:
+            said = tuple(map(Diagnostic.from_dict, entry.diagnostics)) if entry.diagnostics else ()
+        except NONSENSE:
+            return None
+        if type(entry.name) is not str:
+            return None
         self.entries[file.path] = entry
-        said = tuple(map(Diagnostic.from_dict, entry.diagnostics)) if entry.diagnostics else ()
         spec = _Decode(self.reader, kind, file, entry.spec)
         return Definition(kind, file, entry.digest, group, entry.name, spec, entry.requires, said)
 

@@ -134,7 +134,7 @@ def _take(
 def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> None:
     """Say of a file that is no definition, or a linked folder, what its author may not expect."""
     near = entry.name.lower()
-    if near.endswith((*SUFFIXES, *_NEAR_SUFFIXES)) and entry.is_file():
+    if near.endswith((*SUFFIXES, *_NEAR_SUFFIXES)) and _is_file(entry):
         folder.diagnostics.append(
             whole_file(
                 shown,
@@ -143,7 +143,7 @@ def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> N
                 "name it NAME.tool.md or NAME.skill.md",
             )._replace(severity=Severity.WARNING)
         )
-    elif entry.is_symlink() and entry.is_dir():
+    elif entry.is_symlink() and Path(entry.path).is_dir():
         inside = _within(os.path.realpath(entry.path), real)
         # What lies within is read at its own place, so a link to it adds nothing.
         if not inside:
@@ -156,16 +156,20 @@ def _readable(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) ->
         if not _within(target, real):
             folder.diagnostics.append(_outside(shown, "file"))
             return False
-    try:
-        plain = entry.is_file() and (entry.name.isascii() or bool(entry.name.encode()))
-    except (OSError, UnicodeEncodeError):
-        plain = False
+    plain = _is_file(entry) and (entry.name.isascii() or _printable(entry.name) == entry.name)
     if not plain:
-        what = "a folder" if entry.is_dir() else "not a plain file with a name in UTF-8"
+        what = "a folder" if Path(entry.path).is_dir() else "no plain file with a name in UTF-8"
         folder.diagnostics.append(
             whole_file(shown, Code.UNREADABLE_FILE, f"this is {what}", "give it another name")
         )
     return plain
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False  # A link in a circle, or what vanished since it was listed.
 
 
 def _printable(shown: str) -> str:

@@ -30,6 +30,8 @@ class Implementation:
     """The keyword that takes the Context."""
     resources: Mapping[str, type] = field(default_factory=dict)
     """Keywords that take a resource, by the type that is asked for."""
+    keeps: Any = None
+    """What must live as long as the function may run: the modules of its snapshot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,220 @@
+"""Markdown and Python side by side: each difference told with both places."""
+
+import textwrap
+
+import pytest
+from conftest import Project, parameter
+
+from toolmark.errors import ImplementationError
+from toolmark.hooks import hookimpl
+
+
+class Shelf:
+    """A resource."""
+
+
+class Provides:
+    @hookimpl
+    def toolmark_resources(self, registry):
+        registry.register_value(Shelf, Shelf())
+
+
+def test_sides_that_agree_leave_nothing_to_say(project: Project) -> None:
+    project.tool(
+        "one",
+        parameter("patientId") + parameter("num-children", "integer") + parameter("class"),
+        "def one(patient_id: str, num_children: int, class_, *, context): ...",
+    )
+
+    assert project.inspect("one") == []
+    implementation = project.build().registry.tools["one"].binding.load()
+    assert implementation.names["patientId"] == "patient_id"
+    assert implementation.names["class"] == "class_"
+    assert implementation.context == "context"
+
+
+def test_a_parameter_that_python_lacks_is_told_with_both_places(project: Project) -> None:
+    project.tool("one", parameter("date") + parameter("hour"), "\n\ndef one(date: str): ...")
+
+    (found,) = project.inspect("one")
+
+    assert found.code == "parameter-drift"
+    assert found.severity == "error"
+    assert found.span.path == "tools_md/one.tool.md"
+    text = (project.root / "tools_md/one.tool.md").read_text().splitlines()
+    assert text[found.span.line - 1] == "### hour"
+    assert found.span.column == 5
+    assert "Python: tools_md/one.py:3" in found.message
+
+
+def test_a_parameter_that_the_markdown_lacks_is_told_with_both_places(project: Project) -> None:
+    project.tool("one", python="def one(\n    date: str,\n): ...")
+
+    (found,) = project.inspect("one")
+
+    assert found.code == "parameter-drift"
+    assert "Python: tools_md/one.py:2" in found.message
+    assert found.span == ("tools_md/one.tool.md", 1, 1, 1, 2)
+
+
+def test_a_parameter_with_a_default_may_be_pythons_own(project: Project) -> None:
+    project.tool("one", python="def one(verbose=False, *extra, **more): ...")
+
+    assert project.inspect("one") == []
+
+
+def test_an_optional_parameter_needs_a_default_in_python(project: Project) -> None:
+    project.tool("one", parameter("date", required=False), "def one(date): ...")
+
+    (found,) = project.inspect("one")
+
+    assert found.code == "parameter-drift"
+    assert "has no default" in found.message
+
+
+def test_a_default_in_the_markdown_is_enough(project: Project) -> None:
+    given = parameter("date", required=False, extra="- **Default**: today")
+    project.tool("one", given, "def one(date): ...")
+
+    assert project.inspect("one") == []
+
+
+def test_keywords_of_any_name_take_all_parameters(project: Project) -> None:
+    project.tool("one", parameter("a") + parameter("b"), "def one(**given): ...")
+
+    assert project.inspect("one") == []
+
+
+def test_a_positional_only_parameter_can_not_be_given(project: Project) -> None:
+    project.tool("one", parameter("a"), "def one(a, /): ...")
+
+    assert {d.code for d in project.inspect("one")} == {"parameter-drift"}
+
+
+@pytest.mark.parametrize(
+    ("type_", "annotation"),
+    [
+        ("string", "int"),
+        ("integer", "str"),
+        ("boolean", "int"),
+        ("integer", "bool"),
+        ("array", "dict"),
+        ("object", "list[str]"),
+        ("string", "list"),
+        ("number", "bool"),
+        ("string | array", "str"),
+    ],
+)
+def test_a_type_that_cannot_hold_the_others_is_told(
+    project: Project, type_: str, annotation: str
+) -> None:
+    project.tool("one", parameter("value", type_), f"def one(value: {annotation}): ...")
+
+    found = project.inspect("one")
+
+    assert [d.code for d in found] == ["type-drift"]
+    assert annotation.partition("[")[0] in found[0].message
+
+
+def test_a_whole_number_for_a_number_is_a_warning_and_converts(project: Project) -> None:
+    project.tool("one", parameter("value", "number"), "def one(value: int): return value")
+
+    (found,) = project.inspect("one")
+    convert = project.build().registry.tools["one"].binding.load().converters["value"]
+
+    assert found.severity == "warning"
+    assert convert(2.0) == 2
+    with pytest.raises(ValueError, match="fraction"):
+        convert(2.5)
+
+
+def test_a_resource_is_provided_by_its_type(project: Project) -> None:
+    project.write(
+        "tools_md/plugin.py",
+        textwrap.dedent("""
+            from toolmark.hooks import hookimpl
+            from ._shelf import Shelf
+
+            @hookimpl
+            def toolmark_resources(registry, settings):
+                registry.register_value(Shelf, Shelf())
+        """),
+    )
+    project.write("tools_md/_shelf.py", "class Shelf: ...")
+    project.tool("one", python="from ._shelf import Shelf\ndef one(*, shelf: Shelf): return shelf")
+
+    implementation = project.build().registry.tools["one"].binding.load()
+
+    assert implementation.resources["shelf"].__name__ == "Shelf"
+
+
+def test_a_resource_that_nobody_provides_is_told(project: Project) -> None:
+    project.tool("one", python="class Shelf: ...\ndef one(*, shelf: Shelf): ...")
+
+    (found,) = project.inspect("one")
+
+    assert found.code == "unprovided-parameter"
+    assert "Shelf" in found.message
+
+
+def test_a_resource_that_may_be_missing_is_left_out(project: Project) -> None:
+    project.tool("one", python="class S: ...\ndef one(*, shelf: S | None = None): ...")
+
+    assert project.inspect("one") == []
+    assert not project.build().registry.tools["one"].binding.load().resources
+
+
+def test_the_context_is_given_by_name_or_by_type(project: Project) -> None:
+    project.tool("one", python="from toolmark import Context\ndef one(*, about: Context): ...")
+
+    assert project.build().registry.tools["one"].binding.load().context == "about"
+
+
+def test_an_annotation_that_cannot_be_read_costs_only_itself(project: Project) -> None:
+    project.tool(
+        "one",
+        parameter("a") + parameter("b", "integer"),
+        "from __future__ import annotations\ndef one(a: Missing, b: str): ...",
+    )
+
+    found = project.inspect("one")
+
+    assert [(d.code, d.severity) for d in found] == [
+        ("type-drift", "warning"),
+        ("type-drift", "error"),
+    ]
+
+
+def test_python_that_does_not_fit_refuses_the_call_and_says_why(project: Project) -> None:
+    project.tool("one", parameter("date"), "def one(day): ...")
+    binding = project.build().registry.tools["one"].binding
+
+    with pytest.raises(ImplementationError, match="does not take the parameter `date`") as raised:
+        binding.load()
+
+    assert len(raised.value.diagnostics) == 2
+
+
+def test_a_provided_type_handed_in_counts_as_well(project: Project) -> None:
+    project.tool("one", python="from test_drift import Shelf\ndef one(*, shelf: Shelf): ...")
+
+    assert project.inspect("one", given={"provides": Provides()}) == []
+
+
+@pytest.mark.parametrize(
+    ("python", "mode"),
+    [
+        ("def one(): ...", "sync"),
+        ("async def one(): ...", "async"),
+        ("async def one():\n    yield 1", "stream"),
+        ("from toolmark import nonblocking\n@nonblocking\ndef one(): ...", "inline"),
+        ("class C:\n    async def __call__(self): ...\none = C()", "async"),
+        ("import functools\nasync def f(x): ...\none = functools.partial(f, 1)", "async"),
+    ],
+)
+def test_the_way_of_running_is_read_off_the_function(
+    project: Project, python: str, mode: str
+) -> None:
+    project.tool("one", python=python)
+
+    assert project.build().registry.tools["one"].binding.load().mode == mode

@@ -1,0 +1,153 @@
+"""Settings: four sources in one order, and nothing unreadable passed over."""
+
+from pathlib import Path
+
+import pytest
+
+from toolmark._model.settings import SafetySettings
+from toolmark.config import find_project, load_settings
+from toolmark.errors import ConfigError
+
+
+def write(folder: Path, text: str, name: str = "toolmark.toml") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_folder_that_is_given_needs_no_file(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, environ={})
+
+    assert settings.tools == ("tools_md",)
+    assert settings.skills == ("skills_md",)
+    assert settings.state == tmp_path / ".toolmark"
+    assert settings.safety == SafetySettings()
+    assert settings.plugins is None
+
+
+def test_the_command_line_stands_over_the_environment_over_the_file(tmp_path: Path) -> None:
+    write(tmp_path, 'engine = "memory"\n[safety]\nfloor = 0.1\ndefault_min = 0.2\n')
+    environ = {"TOOLMARK_SAFETY_FLOOR": "0.3", "TOOLMARK_SAFETY_DEFAULT_MIN": "0.4"}
+
+    settings = load_settings(tmp_path, overrides={"safety.floor": 0.5}, environ=environ)
+
+    assert settings.engine == "memory"
+    assert settings.safety.default_min == 0.4
+    assert settings.safety.floor == 0.5
+    assert settings.origin["safety.floor"] == "command line"
+
+
+def test_the_table_of_pyproject_is_read(tmp_path: Path) -> None:
+    write(tmp_path, '[tool.toolmark]\ntools = ["defs"]\n', "pyproject.toml")
+
+    assert load_settings(tmp_path, environ={}).tools == ("defs",)
+
+
+def test_the_nearest_project_upward_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "")
+    inner = tmp_path / "tools_md" / "deep"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+
+    assert find_project(inner) == tmp_path
+    assert load_settings(environ={}).root == tmp_path
+
+
+def test_a_pyproject_without_the_table_is_no_project(tmp_path: Path) -> None:
+    write(tmp_path, "[project]\nname = 'x'\n", "pyproject.toml")
+
+    assert find_project(tmp_path) is None
+
+
+def test_two_files_at_once_are_refused_since_one_would_be_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "[safety]\nfloor = 0.5\n")
+    write(tmp_path, "[tool.toolmark]\n", "pyproject.toml")
+
+    with pytest.raises(ConfigError, match="keep one of the two"):
+        load_settings(tmp_path, environ={})
+
+
+def test_an_unknown_key_is_an_error_with_a_suggestion(tmp_path: Path) -> None:
+    write(tmp_path, '[safety]\ncrisis_word = ["help"]\n')
+
+    with pytest.raises(ConfigError, match=r"did you mean safety\.crisis_words"):
+        load_settings(tmp_path, environ={})
+
+
+def test_a_safety_key_outside_its_table_is_an_error_that_says_where_it_belongs(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "floor = 0.5\n")
+
+    with pytest.raises(ConfigError, match=r"did you mean safety\.floor"):
+        load_settings(tmp_path, environ={})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[safety]\nfloor = 1.5",
+        "[safety]\nfloor = nan",
+        "[safety]\nfloor = true",
+        '[safety]\nfloor = "0.5"',
+        "[safety]\ndefault_min = -0.1",
+        '[safety]\ncrisis_words = "help"',
+        '[safety]\ncrisis_words = [""]',
+        '[safety]\non_missing_confidence = "allow"',
+        "safety = 1",
+        'audit = "yes"',
+        "tools = [1]",
+        'engine = "mysql://x"',
+        "this is no toml",
+    ],
+)
+def test_a_value_that_cannot_be_read_closes_the_door(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text)
+
+    with pytest.raises(ConfigError):
+        load_settings(tmp_path, environ={})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TOOLMARK_SAFETY_FLOR", "0.5"),
+        ("TOOLMARK_SAFETY_STRICT", "1"),
+        ("TOOLMARK_SAFETY_FLOOR", "high"),
+        ("TOOLMARK_LOAD_PLUGIN", ""),
+        ("TOOLMARK_AUDIT", "perhaps"),
+    ],
+)
+def test_a_variable_that_nearly_says_something_is_an_error(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    with pytest.raises(ConfigError, match=name):
+        load_settings(tmp_path, environ={name: value})
+
+
+def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
+    load_settings(tmp_path, environ={"TOOLMARK_CLINIC_SMS": "outbox", "HOME": "/"})
+
+
+def test_an_empty_load_plugins_loads_none(tmp_path: Path) -> None:
+    write(tmp_path, 'plugins = ["alara"]')
+
+    assert load_settings(tmp_path, environ={}).plugins == ("alara",)
+    assert load_settings(tmp_path, environ={"TOOLMARK_LOAD_PLUGINS": ""}).plugins == ()
+    assert load_settings(tmp_path, environ={"TOOLMARK_LOAD_PLUGINS": "a, b"}).plugins == ("a", "b")
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such folder"):
+        load_settings(tmp_path / "nowhere", environ={})
+
+
+def test_without_a_project_the_remedy_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(ConfigError, match="toolmark init"):
+        load_settings(environ={})

@@ -54,13 +54,9 @@ def call(
     from toolmark._cli.outcomes import exit_code, show_result
 
     with open_workspace(project_of(ctx, project)) as workspace:
-        bound = workspace.tools.get(name) or workspace.tools.get(name.replace("-", "_"))
-        if bound is None and name.replace("-", "_") in workspace.skills:
-            help_ = f"run it: toolmark run {name}"
-            stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
-        parameters = bound.spec.parameters if bound else ()
+        tool, parameters = _known(workspace, name)
         result = workspace.call_sync(
-            bound.name if bound else name,
+            tool,
             given_arguments(words or [], args_json, parameters, "--args-json"),
             confidence=confidence,
             message=message,
@@ -76,6 +72,18 @@ def call(
     else:
         show_result(result)
     raise typer.Exit(exit_code(result))
+
+
+def _known(workspace: Any, name: str) -> tuple[str, Any]:
+    """Give a tool's name and parameters; one that nobody knows is left to the door."""
+    folded = name.replace("-", "_")
+    bound = workspace.tools.get(name) or workspace.tools.get(folded)
+    if bound is not None:
+        return bound.name, bound.spec.parameters
+    if folded in workspace.skills:
+        help_ = f"run it: toolmark run {name}"
+        stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
+    return name, ()
 
 
 def given_arguments(words: list[str], text: str | None, parameters: Any, option: str) -> Any:

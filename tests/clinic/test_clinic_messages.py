@@ -69,6 +69,13 @@ def test_the_same_key_sends_once_and_no_key_sends_each_time(clinic):
     assert [m["body"] for m in clinic.outbox.messages()] == ["One", "Two", "Two"]
 
 
+def test_a_message_that_was_cut_off_before_it_was_sent_goes_out_under_its_key(clinic):
+    clinic.outbox.put("+12145550142", "See you.", "k")
+    assert clinic.outbox.messages()[0]["status"] == "queued"
+    assert Notifier(clinic.outbox).text("214 555 0142", "See you.", key="k")["status"] == "kept"
+    assert len(clinic.outbox.messages()) == 1
+
+
 @pytest.mark.parametrize(
     ("written", "dialled"),
     [

@@ -109,6 +109,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ToolmarkError as error:
         return _told(error)
+    except OSError as error:
+        if error.filename is None:
+            return report_crash(traceback.format_exc())
+        complain(f"{error.filename}: {error.strerror}", "look at the rights of that place")
+        return ExitCode.FINDINGS
     except Exception:  # noqa: BLE001  # the last net: a crash is a reference, not a stack trace
         return report_crash(traceback.format_exc())
     return ExitCode.DONE

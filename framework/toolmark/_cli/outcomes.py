@@ -57,7 +57,7 @@ def _show_failure(result: Result) -> None:
     said = (failure.message if failure else "") or result.message
     err(f"{paint(result.outcome, 'red', sys.stderr)}[{code}] {said}")
     for problem in failure.details if failure else ():
-        if problem.message != said:
+        if problem.message not in said:
             err(f"  {problem.message}")
     if result.confirmation is not None:
         held = result.confirmation

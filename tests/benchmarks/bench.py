@@ -1,0 +1,253 @@
+"""Measure the figures of the README: `python tests/benchmarks/bench.py [NAME…] [--json]`.
+
+Each figure is a ratio, or a time under a bound, within one run; nothing is compared with another
+machine. Exit code 1 where a figure is beyond its bound.
+"""
+
+import argparse
+import asyncio
+import gc
+import hashlib
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import bench_dialect
+
+from toolmark.testing import memory_workspace
+
+BOOKING = """\
+# Book Appointment
+
+Book a dental appointment for specified children. Only call after user confirms.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: appointment
+- **Requires Patient Context**: true
+
+## Parameters
+
+### child_names
+
+- **Type**: array
+- **Required**: true
+- **Description**: Names of children to schedule
+- **Items**:
+  - **Type**: string
+  - **Description**: Child name
+
+### appointment_time
+
+- **Type**: string
+- **Required**: true
+- **Description**: ISO 8601 datetime for appointment
+
+### appointment_type
+
+- **Type**: string
+- **Required**: true
+- **Description**: Type of appointment
+- **Enum**: exam, cleaning, exam_and_cleaning, emergency
+
+## Returns
+
+- **Type**: object
+- **Description**: Booking confirmation with appointment details
+"""
+"""The example of the format's seed."""
+
+ARGUMENTS = {
+    "child_names": ["Emma", "Noah"],
+    "appointment_time": "2026-03-05T09:00:00",
+    "appointment_type": "exam",
+}
+FILES = 1000
+
+
+async def book_appointment(child_names, appointment_time, appointment_type):
+    """Give a booking without any work, so that all that is measured is the way to it."""
+    return {
+        "booking_id": f"A-{len(child_names)}",
+        "status": "booked",
+        "datetime": appointment_time,
+        "appointment_type": appointment_type,
+        "child_names": child_names,
+    }
+
+
+def best(measure, rounds=60):
+    """Give the least seconds of so many rounds, the collector of garbage held off."""
+    gc.disable()
+    try:
+        return min(measure() for _ in range(rounds))
+    finally:
+        gc.enable()
+
+
+async def _seconds(make, calls=500):
+    began = time.perf_counter()
+    for _ in range(calls):
+        await make()
+    return (time.perf_counter() - began) / calls
+
+
+def calls():
+    """Measure a call from JSON text through `Workspace.call` against the bare function."""
+    good = json.dumps(ARGUMENTS)
+    bad = json.dumps({**ARGUMENTS, "appointment_type": "exm"})
+    definitions = {"book-appointment.tool.md": BOOKING.format(name="book_appointment")}
+    with memory_workspace(definitions, [book_appointment], overrides={"audit": False}) as workspace:
+
+        def call(text):
+            return workspace.call("book_appointment", text, patient="p1")
+
+        async def measure():
+            assert (await call(good)).success
+            assert (await call(bad)).error.code == "invalid_arguments"
+            times = dict.fromkeys(("bare", "valid", "invalid"), 9.0)
+            makers = {
+                "bare": lambda: book_appointment(**ARGUMENTS),
+                "valid": lambda: call(good),
+                "invalid": lambda: call(bad),
+            }
+            gc.disable()
+            for _ in range(60):
+                for name, make in makers.items():
+                    times[name] = min(times[name], await _seconds(make))
+            gc.enable()
+            return times
+
+        times = asyncio.run(measure())
+    bare = times["bare"]
+    yield "a valid call / the bare function", times["valid"] / bare, 8, f"{bare * 1e6:.2f} µs bare"
+    yield "an invalid call / the bare function", times["invalid"] / bare, 12, ""
+
+
+def _project(folder):
+    tools = Path(folder) / "tools_md"
+    tools.mkdir()
+    for number in range(FILES):
+        name = f"book_appointment_{number}"
+        file = tools / f"{name.replace('_', '-')}.tool.md"
+        file.write_text(BOOKING.format(name=name), encoding="utf-8")
+    (Path(folder) / "toolmark.toml").write_text("plugins = []\nskills = []\n", encoding="utf-8")
+    return tools
+
+
+def _timed(work):
+    def measure():
+        began = time.perf_counter()
+        work()
+        return time.perf_counter() - began
+
+    return measure
+
+
+def loading():
+    """Measure opening a project of 1,000 tool files, with and without its cache."""
+    import shutil
+
+    from markdown_it import MarkdownIt
+
+    from toolmark import Workspace
+
+    with tempfile.TemporaryDirectory() as folder:
+        tools = _project(folder)
+
+        def read():
+            for file in sorted(tools.iterdir()):
+                hashlib.sha256(file.read_bytes()).digest()
+
+        def blocks():
+            reader = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
+            reader.core.ruler.disable(["inline", "text_join"])
+            for file in sorted(tools.iterdir()):
+                reader.parse(file.read_text(encoding="utf-8"))
+
+        def opened():
+            with Workspace.open(folder) as workspace:
+                assert len(workspace.tools) == FILES
+
+        def cold():
+            shutil.rmtree(Path(folder) / ".toolmark", ignore_errors=True)
+            opened()
+
+        opened()
+        floor, warm = best(_timed(read), 5), best(_timed(opened), 5)
+        parsed, without = best(_timed(blocks), 2), best(_timed(cold), 2)
+    yield f"{FILES} files, warm / read and hash", warm / floor, 3, f"{warm * 1e3:.0f} ms"
+    yield f"{FILES} files, no cache / block parse", without / parsed, 1.3, f"{without:.2f} s"
+
+
+PATHOLOGICAL = {
+    "brackets": "[",
+    "images": "![",
+    "emphasis": "*a_ ",
+    "quotes": ">",
+    "deep list": "  - a\n",
+    "backticks": "`a``",
+    "tables": "|a",
+    "html": "<!--",
+    "entities": "&#9999;",
+    "headings": "# a\n",
+    "bullets": "- **a**: b\n",
+    "parameters": "### a\n\n- **Type**: string\n\n",
+    "links": "[a](",
+    "autolinks": "<a@",
+    "nested bullets": "- - - - ",
+    "references": "[a]: b\n",
+    "front matter": "a: [",
+    "zero width": "\u200b",
+}
+
+
+def pathological():
+    """Measure the worst known texts at the cap of 64 KiB."""
+    from toolmark import parse_tool
+
+    slowest, worst = 0.0, ""
+    heads = {"": "", " in a tool": BOOKING.format(name="a"), " in front matter": "---\n"}
+    for name, piece in PATHOLOGICAL.items():
+        for where, head in heads.items():
+            text = head + piece * ((65536 - len(head.encode())) // len(piece.encode()))
+            began = time.perf_counter()
+            parse_tool(text, "a.tool.md")
+            took = time.perf_counter() - began
+            if took > slowest:
+                slowest, worst = took, name + where
+    yield "the worst text of 64 KiB (s)", slowest, 1.5, worst
+
+
+def replies():
+    """Measure the worst known replies of a model (256 KiB)."""
+    found = bench_dialect.main()
+    yield "replies beyond 50 ms", found, 0, ""
+
+
+BENCHES = {"calls": calls, "loading": loading, "pathological": pathological, "replies": replies}
+
+
+def main():
+    """Measure what was named, or everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *BENCHES], help="what to measure")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    rows = [row for name in options.names or BENCHES for row in BENCHES[name]()]
+    if options.json:
+        keys = ("figure", "value", "bound", "note")
+        print(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], ensure_ascii=False))
+    else:
+        for figure, value, bound, note in rows:
+            mark = "ok " if value <= bound else "OVER"
+            print(f"{mark:4} {value:8.2f} ≤ {bound:<5} {figure}  {note}")
+    return int(any(value > bound for _, value, bound, _ in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from toolmark._call import Door
+from toolmark._call import CallContext, Door, start
 from toolmark._model.call import Call
 from toolmark._model.result import Failure, Result
 from toolmark._workspace.listeners import Listener
@@ -34,8 +34,6 @@ class DoorHands:
 
         Raises ImplementationError where it can't be loaded, and whatever it raises.
         """
-        from toolmark._call import CallContext, start
-
         bound = self._door.registry.skills.get(call.tool)
         if bound is None or bound.binding.load is None:
             raise NotFoundError(f"{call.tool} has no Python any more; cancel the run")

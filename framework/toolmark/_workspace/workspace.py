@@ -12,7 +12,7 @@ from toolmark._bind.cache import Cache
 from toolmark._bind.reading import Reader
 from toolmark._bind.walk import whole_file
 from toolmark._export.exported import Exported
-from toolmark._model.call import NOBODY, Budget, Caller
+from toolmark._model.call import Budget, Caller
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.plugin import PluginInfo
@@ -139,14 +139,15 @@ class Workspace:
         """
         # Not a coroutine itself, but the door's: one frame less on every call.
         door = self._live.door or self._door()
-        caller = Caller(user, patient, message) if message or user or patient else NOBODY
         taken: Coroutine[Any, Any, Result] = door.call(
             name,
             arguments,
             confidence=confidence,
-            caller=caller,
-            call_id=call_id,
+            message=message,
+            user=user,
+            patient=patient,
             dry_run=dry_run,
+            call_id=call_id,
             budget=budget,
             on_event=on_event,
         )

@@ -17,17 +17,18 @@ def make_plan(
 
     `python` names the skills that have an implementation.
     """
-    reached = {skill.name: skill}
+    reached: dict[str, SkillSpec] = {}
     waiting = [skill]
     while waiting:
         for name in waiting.pop().required_skills:
             if name in skills and name not in reached:
                 reached[name] = skills[name]
                 waiting.append(skills[name])
-    needed = sorted({name for spec in reached.values() for name in spec.required_tools})
+    every = (skill, *reached.values())
+    needed = sorted({name for spec in every for name in spec.required_tools})
     return Plan(
         skill=skill,
-        skills={name: spec for name, spec in reached.items() if name != skill.name},
+        skills=reached,
         tools={name: tools[name] for name in needed if name in tools},
-        python=tuple(sorted(name for name in reached if name in python)),
+        python=tuple(sorted({spec.name for spec in every} & set(python))),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from toolmark._cel.environment import CLOCK, environment
 from toolmark._cel.error import EvaluationError, ExpressionError
 from toolmark._cel.plain import NUMBERS, Optional_, bounded, plain
-from toolmark._cel.rewrite import GIVEN, Rewritten, rewrite
+from toolmark._cel.rewrite import CLASHING, GIVEN, Rewritten, rewrite
 from toolmark._cel.wording import compile_error, evaluation_error, undeclared
 
 _ABSENT = object()
@@ -115,9 +115,8 @@ def _unwrapping(rewritten: Rewritten, reads: Iterable[str]) -> Any:
         raise evaluation_error(str(error)) from None
 
 
-@lru_cache(maxsize=2048)
 def compile_expression(
-    source: str, names: frozenset[str] = frozenset(), *, functions: bool = False
+    source: str, names: Iterable[str] = (), *, functions: bool = False
 ) -> Program:
     """Compile without types; cached.
 
@@ -126,6 +125,12 @@ def compile_expression(
     `now()` and `next_days()` are there: they belong to skills, a rule does without a clock.
     Raises ExpressionError.
     """
+    odd = frozenset(name for name in names if name in CLASHING or not name.isidentifier())
+    return _program(source, odd, functions=functions)
+
+
+@lru_cache(maxsize=2048)
+def _program(source: str, names: frozenset[str], *, functions: bool) -> Program:
     rewritten = rewrite(source, names)
     try:
         compiled, reads = _compile(rewritten, functions=functions)

@@ -145,7 +145,7 @@ class Frame:
         )
 
     def _program(self, expression: Expression) -> Program:
-        names = frozenset(self.names) | {p.name for p in self.spec.parameters}
+        names = [*self.names, *(parameter.name for parameter in self.spec.parameters)]
         return compile_expression(expression.cel, names, functions=True)
 
     def call(self, name: str, arguments: Mapping[str, Any], key: str) -> Call:

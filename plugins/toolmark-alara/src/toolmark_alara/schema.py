@@ -1,0 +1,117 @@
+"""Build the health log's tables, and bring an older file up to date."""
+
+import sqlite3
+
+_FIRST = (
+    """CREATE TABLE check_in (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        mood TEXT NOT NULL,
+        UNIQUE (person, key)
+    ) STRICT""",
+    """CREATE TABLE medication (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        name TEXT NOT NULL, dose TEXT,
+        UNIQUE (person, key)
+    ) STRICT""",
+    """CREATE TABLE blood_pressure (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        systolic INTEGER NOT NULL, diastolic INTEGER NOT NULL,
+        pulse INTEGER, position TEXT, notes TEXT,
+        CHECK (diastolic < systolic),
+        UNIQUE (person, key)
+    ) STRICT""",
+    """CREATE TABLE hydration (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        amount_ml INTEGER NOT NULL CHECK (amount_ml > 0), notes TEXT,
+        UNIQUE (person, key)
+    ) STRICT""",
+    # `days` are ISO weekdays, Monday 1 to Sunday 7, such as "1,2,7".
+    """CREATE TABLE reminder (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        title TEXT NOT NULL, time TEXT NOT NULL, days TEXT NOT NULL, kind TEXT, description TEXT,
+        UNIQUE (person, key)
+    ) STRICT""",
+)
+
+_SECOND = (
+    """CREATE TABLE doctor_visit (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        kind TEXT NOT NULL, visited_on TEXT NOT NULL, notes TEXT,
+        UNIQUE (person, key)
+    ) STRICT""",
+    """CREATE TABLE clinical_date (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        falls_on TEXT NOT NULL, description TEXT NOT NULL, kind TEXT, location TEXT,
+        provider TEXT, preparation TEXT, remind INTEGER NOT NULL CHECK (remind IN (0, 1)),
+        UNIQUE (person, key)
+    ) STRICT""",
+    """CREATE TABLE care_log (
+        id INTEGER PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL,
+        day TEXT NOT NULL, at TEXT NOT NULL,
+        kind TEXT NOT NULL, title TEXT NOT NULL, occurred_at TEXT NOT NULL,
+        diagnosis TEXT, treatment TEXT, notes TEXT, minutes INTEGER,
+        location_kind TEXT, location TEXT,
+        UNIQUE (person, key)
+    ) STRICT""",
+    # A medical record is permanent, for this program and for any other that opens the file.
+    """CREATE TRIGGER care_log_is_not_changed BEFORE UPDATE ON care_log
+        BEGIN SELECT RAISE(ABORT, 'a care log is permanent: it cannot be changed'); END""",
+    """CREATE TRIGGER care_log_is_not_deleted BEFORE DELETE ON care_log
+        BEGIN SELECT RAISE(ABORT, 'a care log is permanent: it cannot be deleted'); END""",
+    # INSERT OR REPLACE takes a row away without asking the trigger above.
+    """CREATE TRIGGER care_log_is_not_replaced BEFORE INSERT ON care_log
+        WHEN EXISTS (
+            SELECT 1 FROM care_log
+            WHERE id = NEW.id OR (person = NEW.person AND key = NEW.key)
+        )
+        BEGIN SELECT RAISE(ABORT, 'a care log is permanent: it cannot be replaced'); END""",
+)
+
+_THIRD = tuple(
+    f"CREATE INDEX {table}_of_day ON {table} (person, {column})"
+    for table, column in (
+        ("check_in", "day"),
+        ("medication", "day"),
+        ("blood_pressure", "day"),
+        ("hydration", "day"),
+        ("doctor_visit", "day"),
+        ("care_log", "day"),
+        ("clinical_date", "falls_on"),
+    )
+)
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+"""What leads from each version of the file (`PRAGMA user_version`) to the next."""
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring a file of any earlier version up to date, all or nothing.
+
+    Raises sqlite3.DatabaseError for a file of a later version: it is not touched.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in _missing(db):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _missing(db: sqlite3.Connection) -> list[str]:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise sqlite3.DatabaseError(
+            f"the health log is of version {version}, later than this program's "
+            f"{len(MIGRATIONS)}: update toolmark-alara"
+        )
+    return [statement for statements in MIGRATIONS[version:] for statement in statements]

@@ -92,8 +92,8 @@ class Definition:
             read = read_entries(self.page, section.blocks, section.table)
             keep(self.document, section, read.prose, section.parts)
             for entry in read.entries:
-                known = table.field(entry.name)
-                twin = next((e for e in head.values() if known and table.field(e.name) is known), None)
+                known = table.field(entry.key.text)
+                twin = next((e for e in head.values() if known and table.field(e.key.text) is known), None)
                 if twin is None:
                     entries.append(entry)
                 elif not _same(twin, entry):

@@ -101,7 +101,7 @@ def from_heading(page: Page, part: Part) -> Draft:
     """Read `### date` or `### date (string, required)` and what stands below it."""
     text = heading_text(part.heading.text)
     mark = page.mark(text, part.heading.line)
-    inline = read_inline(mark)
+    inline = None if text.isidentifier() else read_inline(mark)
     said = inline is not None and (inline.typed or inline.separated)
     if inline is None or (inline.name.text != text.rstrip("?") and not said):
         draft = Draft(mark)
@@ -134,14 +134,14 @@ def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
 def _take(page: Page, draft: Draft, item: Item) -> bool:
     """Take a bullet as a field, or as a parameter nested in this one."""
     entry = item_entry(item)
-    if entry is not None and PARAMETER.field(entry.name):
+    if entry is not None and PARAMETER.field(entry.key.text):
         draft.entries.append(entry)
         return True
     if entry is None and PARAMETER.field(plain(item.mark.text)):
         draft.entries.append(Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True))
         return True
     inline = read_inline(item.mark)
-    nested = any((e := item_entry(i)) and PARAMETER.field(e.name) for i in item.items)
+    nested = any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items)
     if inline is not None and (inline.typed or nested):
         draft.drafts.append(from_item(page, item, inline))
         return True
@@ -176,7 +176,7 @@ def _names_parameter(inline: Inline, item: Item) -> bool:
     """Whether a bullet is a parameter and not a sentence."""
     if inline.typed or inline.marked:
         return True
-    if any((e := item_entry(i)) and PARAMETER.field(e.name) for i in item.items):
+    if any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items):
         return True
     said = len(inline.entries) > 0
     alone = inline.name.text == item.mark.text.strip().rstrip("?")

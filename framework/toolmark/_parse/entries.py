@@ -138,7 +138,7 @@ def lines_as_entries(block: Paragraph, table: SectionTable) -> Iterator[Entry]:
             return
         else:
             last.value = Mark(f"{last.value.text}\n{line}", last.value.line, last.value.column)
-    if found and table.field(found[0].name):
+    if found and table.field(found[0].key.text):
         yield from found
 
 
@@ -178,7 +178,7 @@ def name_fields(
     """Hold entries against a table: known, repaired, refused, or left as unknown."""
     fields = Fields({}, [])
     for entry in entries:
-        known = table.field(entry.name) or _repaired(page, entry, table)
+        known = table.field(entry.key.text) or _repaired(page, entry, table)
         if known is None:
             if not _refused(page, entry, table, kind):
                 fields.unknown.append(entry)

@@ -1,8 +1,7 @@
 """The field table: every section's and field's name, aliases, kind, default and meaning."""
 
 from dataclasses import dataclass
-from functools import cache
-from types import MappingProxyType
+from functools import cached_property
 
 from toolmark._model.schema import JsonType
 from toolmark._parse.keys import fold
@@ -29,7 +28,7 @@ class Field:
     """The types that it speaks of; empty fits any."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SectionTable:
     """One `## Name` and the fields below it."""
 
@@ -44,14 +43,13 @@ class SectionTable:
 
     def field(self, key: str) -> Field | None:
         """Find the field that a key names, in any way of writing it."""
-        return _by_key(self.fields).get(fold(key))
+        return self._by_key.get(fold(key))
 
-
-@cache
-def _by_key(fields: tuple[Field, ...]) -> MappingProxyType[str, Field]:
-    return MappingProxyType(
-        {fold(name): f for f in fields for name in (f.name, f.attribute, *f.aliases)}
-    )
+    @cached_property
+    def _by_key(self) -> dict[str, Field]:
+        return {
+            fold(name): f for f in self.fields for name in (f.name, f.attribute, *f.aliases)
+        }
 
 
 _NAME = Field("Name", "name", "identifier", "The name by which it is called.", "the file's name")
@@ -504,13 +502,15 @@ UNSUPPORTED = frozenset(
 """Constraints of JSON Schema and of habit that Toolmark does not hold: refused, not dropped."""
 
 
-@cache
 def section_of(kind: str, folded: str) -> SectionTable | None:
     """Find the section that a folded heading names in a `tool` or a `skill`."""
-    for table in TABLES[kind]:
-        if folded in {fold(name) for name in (table.name, *table.aliases)}:
-            return table
-    return None
+    return _SECTIONS[kind].get(folded)
+
+
+_SECTIONS = {
+    kind: {fold(name): table for table in tables for name in (table.name, *table.aliases)}
+    for kind, tables in TABLES.items()
+}
 
 
 def elsewhere(kind: str, key: str, here: SectionTable) -> tuple[SectionTable, Field] | None:

@@ -2,11 +2,13 @@
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from toolmark._parse.page import Mark
 
 _WRAPPERS = ("***", "**", "__", "``", "*", "_", "`")
+_OPENING = "*_`\"'“"
 _SEPARATORS = ":：—–=-"  # noqa: RUF001 - the dashes and the full-width colon that people write
 _SHORT = 4
 _MAX_KEY = 48
@@ -23,14 +25,23 @@ class Pair(NamedTuple):
 
 def fold(text: str) -> str:
     """Give what names are compared by: `min_length`, `Min Length` and `minLength` are equal."""
-    if text.isascii():
-        return "".join(c for c in text if c.isalnum()).lower()
-    normal = unicodedata.normalize("NFKC", text)
+    # The same few dozen keys come again and again, in every file.
+    return _folded(text) if len(text) <= _MAX_KEY else _folded.__wrapped__(text)
+
+
+@lru_cache(maxsize=2048)
+def _folded(text: str) -> str:
+    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return "".join(c for c in normal if c.isalnum()).casefold()
 
 
 def plain(text: str) -> str:
     """Give a name without markup, markdown escapes and invisible characters."""
+    return _plain(text) if len(text) <= _MAX_KEY else _plain.__wrapped__(text)
+
+
+@lru_cache(maxsize=2048)
+def _plain(text: str) -> str:
     text = unwrap(visible(text).strip())
     return text.replace("\\", "") if "\\" in text else text
 
@@ -46,7 +57,7 @@ def visible(text: str) -> str:
 
 def unwrap(text: str) -> str:
     """Take bold, italics, code and quotes off a text that stands in them whole."""
-    while len(text) > 1:
+    while len(text) > 1 and text[0] in _OPENING:
         for wrapper in (*_WRAPPERS, '"', "'", "“"):
             closing = "”" if wrapper == "“" else wrapper
             size = len(wrapper)
@@ -65,6 +76,11 @@ def unwrap(text: str) -> str:
 
 def heading_text(text: str) -> str:
     """Give a heading without numbering, emoji, markup and a closing colon."""
+    return _heading_text(text) if len(text) <= _MAX_KEY else _heading_text.__wrapped__(text)
+
+
+@lru_cache(maxsize=2048)
+def _heading_text(text: str) -> str:
     text = _without_signs(plain(text))
     head, _, rest = text.partition(" ")
     if rest and head[-1] in ".):" and head.rstrip(".):").replace(".", "").isdigit():
@@ -83,6 +99,10 @@ def _without_signs(text: str) -> str:
 def split(mark: Mark) -> Pair | None:
     """Find `key: value` in any of the ways that people write it, or None."""
     text = mark.text
+    if text.startswith("**"):  # the canonical way, quickly
+        close = text.find("**", 2)
+        if close > 2 and text.startswith(":", close + 2) and text[close - 1] not in ":：":  # noqa: PLR2004, RUF001
+            return _pair(mark, 2, close, close + 3, marked=True)
     start = len(text) - len(text.lstrip())
     while start < len(text) and not (text[start].isalnum() or text[start] in "*_`\"'[("):
         start += 1  # an emoji in front
@@ -123,9 +143,12 @@ def _split_marked(mark: Mark, start: int, wrapper: str) -> Pair | None:
 
 
 def _pair(mark: Mark, start: int, end: int, value: int, *, marked: bool) -> Pair:
-    key = Mark(mark.text[start:end], mark.line, mark.column + start)
-    rest = Mark(mark.text[value:], mark.line, mark.column + value).strip()
-    return Pair(key, rest, marked)
+    text, line, column = mark
+    rest = text[value:]
+    behind = rest.lstrip()
+    value += len(rest) - len(behind)
+    key = Mark(text[start:end], line, column + start)
+    return Pair(key, Mark(behind.rstrip(), line, column + value), marked)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

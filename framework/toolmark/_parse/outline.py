@@ -95,10 +95,8 @@ def outline(page: Page) -> list[Part]:
     parts = [Part(0, Mark("", 1, 1))]
     while (token := cursor.take()) is not None:
         if token.type == "heading_open":
-            inline = cursor.take()
-            cursor.take()
+            text = cursor.inside()
             line = (token.map or [0])[0] + 1
-            text = inline.content if inline else ""
             parts.append(Part(int(token.tag[1]), page.mark(text, line)))
         elif (block := cursor.block(token)) is not None:
             parts[-1].blocks.append(block)
@@ -122,13 +120,16 @@ class _Cursor:
         self.position += 1
         return self.stream[self.position - 1]
 
+    def inside(self) -> str:
+        """Take the text of a paragraph or a heading, and its closing token."""
+        self.position += 2
+        return self.stream[self.position - 2].content
+
     def block(self, token: Token) -> Block | None:
         line = (token.map or [0])[0] + 1
         match token.type:
             case "paragraph_open":
-                inline = self.take()
-                self.take()
-                return Paragraph(self.page.mark(inline.content if inline else "", line))
+                return Paragraph(self.page.mark(self.inside(), line))
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(token)
             case "fence":
@@ -154,14 +155,14 @@ class _Cursor:
     def _item(self, opening: Token) -> Item:
         line = (opening.map or [0])[0] + 1
         source = self.page.lines[line - 1] if line <= len(self.page.lines) else ""
-        indent = len(source.expandtabs(4)) - len(source.expandtabs(4).lstrip())
+        source = source.expandtabs(4) if "\t" in source else source
+        indent = len(source) - len(source.lstrip())
         item = Item(Mark("", line, indent + 1), line, indent)
         if self.lists == MAX_LIST_DEPTH + 1:
             _too_deep(self.page, self.page.mark(source.strip(), line))
         while (token := self.take()) is not None and token.type != "list_item_close":
             if token.type == "heading_open":
-                inline, _ = self.take(), self.take()
-                text = "#" * int(token.tag[1]) + " " + (inline.content if inline else "")
+                text = "#" * int(token.tag[1]) + " " + self.inside()
                 block: Block | None = Paragraph(self.page.mark(text, (token.map or [0])[0] + 1))
             else:
                 block = self.block(token)

@@ -1,14 +1,14 @@
 """The page being read: its lines, and what there is to say about them."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Edit, Severity
 from toolmark._model.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A stretch of text and where it begins; line and column count from 1."""
 
     text: str
@@ -25,7 +25,7 @@ class Mark:
         text = self.text.strip()
         if len(text) == len(self.text):
             return self
-        return Mark(text, self.line, self.column + len(self.text) - len(self.text.lstrip()))
+        return Mark(text, self.line, self.column + self.text.find(text))
 
 
 @dataclass(slots=True)

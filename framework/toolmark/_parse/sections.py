@@ -130,7 +130,7 @@ def _has_type(part: Part) -> bool:
         if isinstance(block, Bullets):
             for item in block.items:
                 entry = item_entry(item)
-                known = PARAMETER.field(entry.name) if entry else None
+                known = PARAMETER.field(entry.key.text) if entry else None
                 if known is not None and known.attribute in {"types", "required"}:
                     return True
     return False

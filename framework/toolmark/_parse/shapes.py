@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from toolmark._model.code import Code
-from toolmark._model.schema import Parameter, Schema
+from toolmark._model.schema import JSON_TYPES, Parameter, Schema
 from toolmark._parse import scalars
 from toolmark._parse.drafts import Draft, fill, from_item, nest_dotted
 from toolmark._parse.entries import Entry, Fields, flow, implied, name_fields
@@ -135,6 +135,8 @@ class ShapeReader:
         if entry is None:
             return {}, {}
         mark = Mark(flow(entry.value.text), entry.value.line, entry.value.column)
+        if mark.text in JSON_TYPES:
+            return {"types": (mark.text,)}, {}
         try:
             return read_type(mark.text).fields(), {}
         except TypeProblem as problem:
@@ -309,10 +311,9 @@ class ShapeReader:
 
     def _fits(self, said: dict[str, Any], fields: Fields) -> None:
         """Refuse a field that speaks of another type, and bounds that nothing could meet."""
-        types = set(said["types"])
+        types = said["types"]
         for known, entry in fields.known.values():
-            fits = set(known.fits)
-            if types and fits and not fits & types:
+            if types and known.fits and not set(known.fits) & set(types):
                 if known.attribute == "properties" and "array" in types:
                     continue
                 self.page.error(
@@ -321,11 +322,7 @@ class ShapeReader:
                     f"{known.name} does not fit {self.where}, which is {' or '.join(said['types'])}",
                     f"{known.name} is for {' and '.join(known.fits)}",
                 )
-        for low, high in (
-            ("minimum", "maximum"),
-            ("min_length", "max_length"),
-            ("min_items", "max_items"),
-        ):
+        for low, high in _BOUNDS:
             if low in said and high in said and said[low] > said[high]:
                 entry = fields.entry(low)
                 self.page.error(
@@ -391,15 +388,16 @@ class ShapeReader:
         return shape
 
 
+_BOUNDS = (("minimum", "maximum"), ("min_length", "max_length"), ("min_items", "max_items"))
 _OWN_BLOCKS = {"description", "items", "properties", "unit"}
 """Fields whose readers take what is nested below them whole."""
 
 
 def _spread(page: Page, draft: Draft) -> None:
     """Give what is nested below a one-line field, such as Type, to the parameter itself."""
-    for entry in list(draft.entries):
-        known = PARAMETER.field(entry.name)
-        if known is None or known.attribute in _OWN_BLOCKS or not entry.blocks:
+    for entry in [e for e in draft.entries if e.blocks]:
+        known = PARAMETER.field(entry.key.text)
+        if known is None or known.attribute in _OWN_BLOCKS:
             continue
         if known.attribute == "types":
             fill(page, draft, entry.blocks)

@@ -8,13 +8,28 @@ from markdown_it.token import Token
 MAX_NESTING = 20
 """markdown-it-py drops what is nested deeper; outline.py finds the lines and refuses them."""
 
+_NEEDS = {
+    "table": ("|",),
+    "fence": ("```", "~~~"),
+    "blockquote": (">",),
+    "html_block": ("<",),
+    "code": ("    ", "\t"),
+}
+"""What a text must hold for a block rule to find anything in it.
+
+Every rule is tried at every line, so leaving out those that can't match halves the time.
+"""
+_RULED = ("hr", "lheading")
+_RULE_SIGNS = "=-_* \t>+0123456789.)"
+"""What a line that is a rule, or underlines a heading, is made of, also in a list or a quote."""
+
 
 @cache
-def markdown() -> MarkdownIt:
+def markdown(rules: tuple[str, ...]) -> MarkdownIt:
     """Give the block parser: CommonMark and tables, without inline rules and references."""
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
     # References would swallow lines like `[key]: value` without a token.
-    md.block.ruler.disable("reference")
+    md.block.ruler.disable(["reference", *(rule for rule in (*_NEEDS, *_RULED) if rule not in rules)])
     md.core.ruler.disable(["inline", "text_join"])
     return md
 
@@ -26,4 +41,8 @@ def source_lines(text: str) -> list[str]:
 
 def tokens(lines: list[str]) -> list[Token]:
     """Give the block tokens of the lines."""
-    return markdown().parse("\n".join(lines))
+    text = "\n".join(lines)
+    rules = tuple(rule for rule, signs in _NEEDS.items() if any(sign in text for sign in signs))
+    if any(line and not line.strip(_RULE_SIGNS) for line in lines):
+        rules += _RULED
+    return markdown(rules).parse(text)

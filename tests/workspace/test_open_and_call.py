@@ -1,0 +1,369 @@
+"""A project opened, its tools called, what is wrong told."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import Shop, skill, tool, word
+
+from toolmark import ConfigError, NotFoundError, Result, ToolmarkError, Workspace
+
+
+def test_a_tool_is_called_with_an_object_or_its_json(shop: Shop) -> None:
+    shop.tool("greet", "async def greet(name: str): return {'said': f'Hello {name}'}", word("name"))
+
+    with shop.open() as ws:
+        by_object = asyncio.run(ws.call("greet", {"name": "Ada"}))
+        by_text = asyncio.run(ws.call("greet", '{"name": "Ada"}'))
+
+    assert isinstance(by_object, Result)
+    assert by_object.data == by_text.data == {"said": "Hello Ada"}
+
+
+def test_a_call_without_a_required_argument_names_it(shop: Shop) -> None:
+    shop.tool("greet", "def greet(name: str): ...", word("name"))
+
+    result = shop.open().call_sync("greet", {})
+
+    assert result.outcome == "denied"
+    assert result.error is not None
+    assert result.error.code == "invalid_arguments"
+    assert "name" in result.error.message
+
+
+def test_an_argument_that_cannot_become_the_annotated_type_is_invalid(shop: Shop) -> None:
+    shop.tool(
+        "book",
+        "import datetime as dt\ndef book(time: dt.datetime): return {'hour': time.hour}",
+        word("time"),
+    )
+    ws = shop.open()
+
+    assert ws.call_sync("book", {"time": "2026-01-02T15:00:00"}).data == {"hour": 15}
+    refused = ws.call_sync("book", {"time": "after lunch"})
+    assert (refused.outcome, refused.error.code) == ("denied", "invalid_arguments")
+
+
+def test_a_tool_without_python_says_so_when_it_is_called(shop: Shop) -> None:
+    shop.write("tools_md/alone.tool.md", tool("alone"))
+    ws = shop.open()
+
+    result = ws.call_sync("alone", {})
+
+    assert ws.tools["alone"].binding.kind == "none"
+    assert result.error.code == "not_implemented"
+    assert "alone.tool.md" in result.error.message
+
+
+def test_a_broken_file_next_to_good_ones_does_not_hinder_them(shop: Shop) -> None:
+    shop.tool("good", "def good(): return {'n': 1}")
+    shop.write("tools_md/bad.tool.md", b"\xff\xff")
+    shop.tool("drifted", "def drifted(x): ...")
+    shop.tool("broken", "import nothing_of_this_name")
+    ws = shop.open()
+
+    assert ws.call_sync("good", {}).data == {"n": 1}
+    assert {d.code for d in ws.registry.diagnostics} == {"not-utf8"}
+    assert {d.code for d in ws.diagnostics} == {
+        "not-utf8",
+        "parameter-drift",
+        "broken-implementation",
+    }
+    for name in ("drifted", "broken"):
+        assert ws.call_sync(name, {}).outcome == "failed"
+
+
+def test_a_broken_plugin_of_a_folder_is_told_once_and_its_tools_are_refused(shop: Shop) -> None:
+    shop.write("toolmark.toml", 'tools = ["tools_md", "more_md"]')
+    shop.write("tools_md/plugin.py", "raise OSError('no database')")
+    shop.tool("one", "def one(): return {}")
+    shop.tool("two", "def two(): return {}")
+    shop.write("more_md/three.tool.md", tool("three"))
+    shop.write("more_md/three.py", "def three(): return {}")
+    ws = shop.open()
+
+    (found,) = ws.diagnostics
+
+    assert (found.code, found.span.path) == ("broken-plugin", "tools_md/plugin.py")
+    assert "no database" in found.help
+    assert ws.call_sync("one", {}).outcome == "failed"
+    assert ws.call_sync("three", {}).success
+
+
+def test_a_skill_runs_its_steps_through_the_same_door(shop: Shop) -> None:
+    shop.tool("greet", "def greet(name): return {'said': f'Hello {name}'}", word("name"))
+    steps = (
+        "1. **Greet** them.\n   - **Use**: greet\n   - **With**:\n     - name: `who`\n"
+        "   - **Save as**: greeting\n\n2. **Return**:\n   - said: `greeting.said`"
+    )
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps, word("who")))
+    ws = shop.open()
+
+    result = ws.run_sync("welcome", {"who": "Ada"})
+
+    assert ws.diagnostics == ()
+    assert result.success
+    assert result.data == {"said": "Hello Ada"}
+
+
+def test_a_skill_with_python_runs_that_and_its_calls_go_through_the_door(shop: Shop) -> None:
+    shop.tool("greet", "def greet(name): return {'said': f'Hello {name}'}", word("name"))
+    text = skill("welcome", "greet", "Greets everyone, in whatever order.", word("who"))
+    shop.write("skills_md/welcome.skill.md", text)
+    shop.write(
+        "skills_md/welcome.py",
+        "async def welcome(who, *, context):\n"
+        "    bad = await context.call('greet', {'nam': who})\n"
+        "    good = await context.call('greet', {'name': who})\n"
+        "    return {'bad': bad.error.code, 'good': good.data['said']}\n",
+    )
+    ws = shop.open()
+
+    result = ws.run_sync("welcome", '{"who": "Ada"}')
+
+    assert ws.diagnostics == ()
+    assert result.data == {"bad": "invalid_arguments", "good": "Hello Ada"}
+
+
+def test_a_skill_that_asks_for_what_its_tool_lacks_does_not_load(shop: Shop) -> None:
+    shop.tool("greet", "def greet(name): ...", word("name"))
+    steps = "1. **Greet**.\n   - **Use**: greet\n   - **With**:\n     - nam: Ada"
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
+    ws = shop.open()
+
+    assert not ws.skills
+    assert any(d.severity == "error" for d in ws.registry.diagnostics)
+    with pytest.raises(NotFoundError, match="toolmark check"):
+        ws.run_sync("welcome", {})
+
+
+def test_a_skill_that_needs_a_broken_skill_is_broken_too(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): ...")
+    inner = skill("inner", "greet", "1. **Greet**.\n   - **Use**: gret")
+    outer = skill("outer", "greet\n- **Required Skills**: inner", "1. **Go**.\n   - **Use**: inner")
+    shop.write("skills_md/inner.skill.md", inner)
+    shop.write("skills_md/outer.skill.md", outer)
+    ws = shop.open()
+
+    assert not ws.skills
+    assert "broken-requirement" in {d.code for d in ws.registry.diagnostics}
+
+
+def test_a_step_asks_whoever_is_at_hand(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    steps = "1. **Greet**, if they like.\n   - **Ask**: Shall I greet?\n   - **Use**: greet"
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
+    ws = shop.open()
+    asked: list[str] = []
+
+    def yes(question):
+        asked.append(question.prompt)
+        return True
+
+    async def nobody(question):
+        return None
+
+    assert ws.run_sync("welcome", {}, ask=yes).success
+    assert asked == ["Shall I greet?"]
+    assert ws.run_sync("welcome", {}, ask=lambda question: False).code == "refused"
+    assert ws.run_sync("welcome", {}, ask=nobody).code == "waiting"
+    assert ws.run_sync("welcome", {}).code == "waiting"
+
+
+def test_whoever_looks_on_hears_of_each_step(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    steps = "1. **Greet**.\n   - **Use**: greet"
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
+    heard: list[tuple[str, str]] = []
+
+    shop.open().run_sync("welcome", on_event=lambda e: heard.append((e.kind, e.step)))
+
+    assert heard == [("started", "1"), ("done", "1")]
+
+
+def test_inputs_that_are_no_object_are_a_result_not_an_exception(shop: Shop) -> None:
+    steps = "1. **Return**:\n   - n: `1`"
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "", steps))
+
+    result = shop.open().run_sync("welcome", "[1")
+
+    assert (result.success, result.code) == (False, "malformed_call")
+
+
+def test_resources_are_made_by_the_folders_plugin_and_closed_with_the_workspace(
+    shop: Shop,
+) -> None:
+    shop.write(
+        "tools_md/plugin.py",
+        "from toolmark.hooks import hookimpl\nfrom ._till import Till\n"
+        "@hookimpl\ndef toolmark_resources(registry, settings):\n"
+        "    till = Till(settings.root)\n"
+        "    registry.register_value(Till, till, on_registry_close=till.close)\n",
+    )
+    shop.write(
+        "tools_md/_till.py",
+        "class Till:\n    def __init__(self, root): self.file = root / 'till'; self.n = 0\n"
+        "    def close(self): self.file.write_text(str(self.n))\n",
+    )
+    shop.tool(
+        "ring",
+        "from ._till import Till\ndef ring(*, till: Till):\n    till.n += 1\n"
+        "    return {'n': till.n}\n",
+    )
+    with shop.open() as ws:
+        assert [ws.call_sync("ring", {}).data["n"] for _ in range(3)] == [1, 2, 3]
+        assert not (shop.root / "till").exists()
+
+    assert (shop.root / "till").read_text() == "3"
+
+
+def test_what_a_factory_makes_lives_for_one_call_and_is_closed_after_it(shop: Shop) -> None:
+    shop.write(
+        "tools_md/plugin.py",
+        "from toolmark.hooks import hookimpl\nfrom ._desk import Desk\n"
+        "@hookimpl\ndef toolmark_resources(registry):\n"
+        "    registry.register_factory(Desk, Desk.made)\n",
+    )
+    shop.write(
+        "tools_md/_desk.py",
+        "import contextlib\nclass Desk:\n    made_, left = 0, 0\n"
+        "    @classmethod\n    @contextlib.asynccontextmanager\n    async def made(cls):\n"
+        "        cls.made_ += 1\n        yield cls()\n        cls.left += 1\n",
+    )
+    shop.tool(
+        "sit",
+        "from ._desk import Desk\ndef sit(*, desk: Desk): return [Desk.made_, Desk.left]\n",
+    )
+    text = (shop.root / "tools_md/sit.tool.md").read_text()
+    shop.write("tools_md/sit.tool.md", text.replace("**Type**: object", "**Type**: array"))
+    ws = shop.open()
+
+    assert [ws.call_sync("sit", {}).data for _ in range(2)] == [[1, 0], [2, 1]]
+
+
+def test_a_plugin_that_fails_to_provide_fails_only_calls_that_need_it(shop: Shop) -> None:
+    shop.write(
+        "tools_md/plugin.py",
+        "from toolmark.hooks import hookimpl\n@hookimpl\ndef toolmark_resources(registry):\n"
+        "    raise OSError('no disk')\n",
+    )
+    shop.tool("needs", "import io\ndef needs(*, buffer: io.StringIO): ...")
+    shop.tool("free", "def free(): return {}")
+    ws = shop.open()
+
+    assert ws.call_sync("needs", {}).outcome == "failed"
+    assert ws.call_sync("free", {}).success
+
+
+def test_the_sync_twins_work_from_any_thread_and_beside_a_running_loop(shop: Shop) -> None:
+    shop.tool("greet", "async def greet(): return {'ok': True}")
+    ws = shop.open()
+    done: list[bool] = []
+
+    async def inside() -> bool:
+        return ws.call_sync("greet", {}).success
+
+    threads = [
+        threading.Thread(target=lambda: done.append(ws.call_sync("greet", {}).success))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert done == [True] * 8
+    assert asyncio.run(inside())
+
+
+def test_a_sync_twin_within_a_tool_that_it_runs_is_refused_instead_of_hanging(shop: Shop) -> None:
+    shop.tool("inner", "async def inner(): return {}")
+    shop.tool(
+        "outer",
+        "import sys\nasync def outer():\n    return {'x': sys.modules['toolmark_test'](  )}\n",
+    )
+    ws = shop.open()
+    import sys
+
+    sys.modules["toolmark_test"] = lambda: ws.call_sync("inner", {}).success  # type: ignore[assignment]
+    try:
+        result = ws.call_sync("outer", {})
+    finally:
+        del sys.modules["toolmark_test"]
+
+    assert result.outcome == "failed"
+
+
+def test_a_closed_workspace_takes_no_call(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    ws = shop.open()
+    ws.close()
+    ws.close()
+
+    with pytest.raises(ToolmarkError, match="closed"):
+        ws.call_sync("greet", {})
+    with pytest.raises(ToolmarkError, match="closed"):
+        ws.reload()
+
+
+def test_an_async_workspace_awaits_what_closes_asynchronously(shop: Shop) -> None:
+    shop.write(
+        "tools_md/plugin.py",
+        "from toolmark.hooks import hookimpl\nimport pathlib\n"
+        "@hookimpl\ndef toolmark_resources(registry, settings):\n"
+        "    async def close(): (settings.root / 'closed').touch()\n"
+        "    registry.register_value(pathlib.PurePath, 1, on_registry_close=close)\n",
+    )
+    shop.tool("needs", "import pathlib\ndef needs(*, p: pathlib.PurePath): return {}")
+
+    async def use() -> bool:
+        async with shop.open() as ws:
+            return (await ws.call("needs", {})).success
+
+    assert asyncio.run(use())
+    assert (shop.root / "closed").exists()
+
+
+def test_settings_that_cannot_be_read_raise_before_anything_runs(shop: Shop) -> None:
+    shop.write("toolmark.toml", "[safety]\nflor = 0.5")
+
+    with pytest.raises(ConfigError, match="floor"):
+        Workspace.open(shop.root)
+
+
+def test_overrides_stand_over_the_file(shop: Shop, tmp_path: Path) -> None:
+    shop.write("toolmark.toml", "[safety]\nfloor = 0.5")
+
+    ws = shop.open(overrides={"safety.floor": 0.9})
+
+    assert ws.settings.safety.floor == 0.9
+    assert ws.settings.root == tmp_path
+
+
+def test_functions_are_exported_with_the_skills_that_can_run(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): ...")
+    steps = "1. **Greet**.\n   - **Use**: greet"
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
+    shop.write("skills_md/prose.skill.md", skill("prose", "greet", "1. Just greet."))
+    ws = shop.open()
+
+    names = [item["function"]["name"] for item in ws.export("openai")]
+
+    assert names == ["greet", "welcome"]
+    assert len(ws.export("openai", skills=False)) == 1
+    assert len(ws.export("openai", ["welcome"])) == 1
+    with pytest.raises(NotFoundError, match="did you mean greet"):
+        ws.export("openai", ["gret"])
+    with pytest.raises(NotFoundError):
+        ws.export("fax")
+
+
+def test_a_tool_with_a_threshold_asks_for_confidence_in_its_export(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): ...")
+
+    (plain,) = shop.open().export("openai")
+    (asking,) = shop.open(overrides={"safety.floor": 0.5}).export("openai")
+
+    assert "_confidence" not in plain["function"]["parameters"]["properties"]
+    assert "_confidence" in asking["function"]["parameters"]["properties"]

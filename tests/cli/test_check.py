@@ -96,6 +96,21 @@ def test_a_folder_outside_a_project_has_its_skills_held_against_its_tools(shop) 
     assert shop("check", "a/make-bouquet.skill.md").code == 0
 
 
+def test_a_folder_with_a_definitions_name_is_told(console) -> None:
+    (console.folder / "a/x.tool.md").mkdir(parents=True)
+    for path in ("a", "a/x.tool.md"):
+        typed = console("check", path)
+        assert "a/x.tool.md:1:1: error[unreadable-file]" in typed.out
+        assert typed.code == 1
+
+
+def test_a_folder_without_definitions_is_told(console) -> None:
+    (console.folder / "a").mkdir()
+    typed = console("check", "a")
+    assert typed.err == "Nothing to check: no `*.tool.md` and no `*.skill.md` there.\n"
+    assert typed.code == 0
+
+
 def test_stdin_is_read_as_a_definition(console) -> None:
     typed = console("check", "-", stdin=BROKEN)
     assert "<stdin>:15:13: error[unknown-type]" in typed.out

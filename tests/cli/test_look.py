@@ -103,6 +103,15 @@ def test_show_of_an_unknown_name_gives_near_ones(shop) -> None:
     )
 
 
+def test_a_definition_with_errors_is_not_loaded_and_that_is_said(shop) -> None:
+    shop.write("tools_md/water-plants.tool.md", "# Water Plants\n")
+    help_ = "help: its file has errors: toolmark check tools_md/water-plants.tool.md"
+    for words in (("show", "water_plants"), ("call", "water_plants")):
+        typed = shop(*words)
+        assert help_ in typed.err
+        assert typed.code == 5
+
+
 @pytest.mark.parametrize("words", [("show",), ("show", "x", "--file", "y")])
 def test_show_wants_one_of_two(shop, words: tuple[str, ...]) -> None:
     assert shop(*words).code == 2

@@ -68,20 +68,33 @@ def test_check_on_a_warm_cache_imports_no_parser_and_no_expressions(shop) -> Non
     assert imported(shop.folder, "check") <= OF_TYPER
 
 
-def test_completion_imports_nothing_heavy(tmp_path) -> None:
-    done = subprocess.run(
+def completed(folder, words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "toolmark"],
-        cwd=tmp_path,
+        cwd=folder,
         env={
             **os.environ,
             "_TOOLMARK_COMPLETE": "complete_bash",
-            "COMP_WORDS": "toolmark ex",
-            "COMP_CWORD": "1",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - 1),
         },
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_names_are_completed(shop) -> None:
+    assert completed(shop.folder, "toolmark call se").stdout.split() == ["sell_flowers"]
+    assert completed(shop.folder, "toolmark run make_b").stdout.split() == ["make_bouquet"]
+
+
+def test_names_are_not_completed_outside_a_project(tmp_path) -> None:
+    assert completed(tmp_path, "toolmark call se").stdout.split() == []
+
+
+def test_completion_imports_nothing_heavy(tmp_path) -> None:
+    done = completed(tmp_path, "toolmark ex")
     assert "export" in done.stdout
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert HEAVY & modules <= OF_TYPER

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toolmark._cli.paths import STDIN, SUFFIXES
+from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.skill import SkillSpec
+from toolmark._model.source import Span
 from toolmark._model.tool import ToolSpec
 from toolmark._parse import decode, parse_skill, parse_tool
 from toolmark.errors import NotFoundError
@@ -37,7 +39,10 @@ def read_alone(name: str) -> Read:
         except FileNotFoundError:
             raise NotFoundError(f"{name}: no such file") from None
         except OSError as error:
-            raise NotFoundError(f"{name}: can't be read: {error.strerror}") from None
+            span = Span(name, 1, 1, 1, 1)
+            said = f"the file can't be read: {error.strerror}"
+            unread = Diagnostic(span, Code.UNREADABLE_FILE, Severity.ERROR, said)
+            return Read(shown, None, None, (unread,))
     text, diagnostics = decode(data, shown)
     if text is None:
         return Read(shown, None, None, diagnostics)

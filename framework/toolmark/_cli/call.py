@@ -17,7 +17,7 @@ from toolmark._cli.options import (
     project_of,
     stop,
 )
-from toolmark._cli.projects import open_workspace
+from toolmark._cli.projects import named, not_loaded, open_workspace
 from toolmark._cli.screen import ask, err, interactive, out_json, printable
 
 
@@ -28,7 +28,7 @@ def add(app: typer.Typer) -> None:
 
 def call(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.")],
+    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.", autocompletion=named)],
     words: WordsArgument = None,
     *,
     args_json: Annotated[
@@ -83,6 +83,8 @@ def _known(workspace: Any, name: str) -> tuple[str, Any]:
     if folded in workspace.skills:
         help_ = f"run it: toolmark run {name}"
         stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
+    if file := not_loaded(name, workspace):
+        err(f"help: its file has errors: toolmark check {file}")
     return name, ()
 
 

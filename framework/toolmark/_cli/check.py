@@ -86,6 +86,8 @@ def _sum_up(findings: Findings, *, fix: bool) -> None:
     if findings.diagnostics:
         out()
         err(f"Found {summary(findings.diagnostics)}.")
+    elif findings.looked_at == "0 files":
+        err("Nothing to check: no `*.tool.md` and no `*.skill.md` there.")
     else:
         err(f"{paint('All well', 'green', sys.stderr)}: {findings.looked_at}.")
     fixable = sum(1 for d in findings.diagnostics if d.fix)

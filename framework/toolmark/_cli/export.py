@@ -7,7 +7,7 @@ import typer
 
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
-from toolmark._cli.projects import open_workspace
+from toolmark._cli.projects import named, open_workspace
 from toolmark._cli.reports import full
 from toolmark._cli.screen import err, out, out_json
 
@@ -23,7 +23,8 @@ def export(
     ctx: typer.Context,
     target: Annotated[str, typer.Argument(metavar="TARGET", help=f"{_TARGETS}, or a plugin's.")],
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Only these; else all.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Only these; else all.", autocompletion=named),
     ] = None,
     *,
     file: Annotated[

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from toolmark._cli.exits import ExitCode
-from toolmark._cli.screen import err, out, paint
+from toolmark._cli.screen import err, out, paint, printable
 from toolmark._model.result import Result
 
 _CODES = {
@@ -44,9 +44,9 @@ def show_result(result: Result) -> None:
 
 
 def show_data(data: Any) -> None:
-    """Write data to stdout: text as it is, everything else as JSON."""
+    """Write data to stdout: text as it is, harmless on a terminal; everything else as JSON."""
     if isinstance(data, str):
-        out(data)
+        out("\n".join(map(printable, data.split("\n"))) if sys.stdout.isatty() else data)
     elif data is not None:
         out(json.dumps(data, ensure_ascii=False, indent=2))
 

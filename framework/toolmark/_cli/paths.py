@@ -13,11 +13,13 @@ _SKIPPED = {"__pycache__", "node_modules"}
 def definitions_among(paths: Iterable[str]) -> Iterator[Path]:
     """Give each file that is named, and the definitions within each folder that is named.
 
+    A folder with a definition's name is given too: reading it tells what is wrong with it.
+
     Raises NotFoundError for a path that is not there.
     """
     for name in paths:
         path = Path(name)
-        if path.is_dir():
+        if path.is_dir() and not path.name.endswith(tuple(SUFFIXES)):
             yield from sorted(_within(path))
         elif path.exists():
             yield path
@@ -31,5 +33,5 @@ def _within(folder: Path) -> Iterator[Path]:
             hidden = any(
                 part.startswith(".") or part in _SKIPPED for part in path.relative_to(folder).parts
             )
-            if path.is_file() and not hidden:
+            if not hidden:
                 yield path

@@ -18,7 +18,7 @@ from toolmark._cli.options import (
     project_of,
     stop,
 )
-from toolmark._cli.projects import open_workspace, unknown
+from toolmark._cli.projects import named, open_workspace, unknown
 from toolmark._cli.screen import Paint, err, interactive, out_json, paint, printable
 
 _MARKS: dict[str, tuple[str, Paint]] = {
@@ -56,7 +56,7 @@ def add(app: typer.Typer) -> None:
 
 def run(
     ctx: typer.Context,
-    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.")],
+    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
     words: WordsArgument = None,
     *,
     input_json: Annotated[
@@ -79,7 +79,7 @@ def run(
             if skill.replace("-", "_") in workspace.tools:
                 help_ = f"call it: toolmark call {skill}"
                 stop(ExitCode.NOT_FOUND, f"{skill!r} is a tool, no skill", help_)
-            unknown(skill, workspace.skills, "skill")
+            unknown(skill, workspace.skills, workspace, "skill")
         inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")
         result = workspace.run_sync(
             bound.name,

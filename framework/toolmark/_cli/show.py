@@ -8,7 +8,7 @@ import typer
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.portrait import portrait
-from toolmark._cli.projects import open_workspace, unknown
+from toolmark._cli.projects import named, open_workspace, unknown
 from toolmark._cli.reports import counted, full
 from toolmark._cli.screen import err, out, out_json, table
 
@@ -58,7 +58,7 @@ def _runs(entry: dict[str, Any]) -> str:
 def show(
     ctx: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A tool or skill of the project.")
+        str | None, typer.Argument(metavar="NAME", help="A tool or skill.", autocompletion=named)
     ] = None,
     *,
     file: Annotated[
@@ -81,7 +81,7 @@ def show(
         with open_workspace(project_of(ctx, project)) as workspace:
             bound = workspace.tools.get(name) or workspace.skills.get(name)
             if bound is None:
-                unknown(str(name), (*workspace.tools, *workspace.skills))
+                unknown(str(name), (*workspace.tools, *workspace.skills), workspace)
             from toolmark._cli.described import describe_bound
 
             described = describe_bound(bound)

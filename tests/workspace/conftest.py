@@ -1,6 +1,6 @@
 """Definitions to open workspaces of."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +52,10 @@ class Shop:
         self.write(f"tools_md/{name.replace('_', '-')}.tool.md", tool(name, parameters, extra))
         self.write(f"tools_md/{name}.py", python)
 
-    def open(self, **options: Any) -> Workspace:
-        self.opened.append(Workspace.open(self.root, **options))
+    def open(self, *, overrides: dict[str, Any] | None = None) -> Workspace:
+        """Open it without the plugins that happen to be installed."""
+        chosen = {"plugins": [], **(overrides or {})}
+        self.opened.append(Workspace.open(self.root, overrides=chosen))
         return self.opened[-1]
 
 
@@ -63,6 +65,3 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
     yield made
     for workspace in made.opened:
         workspace.close()
-
-
-Make = Callable[..., Workspace]

@@ -9,7 +9,7 @@ from toolmark._model.skill import Step
 from toolmark._run.action import Actions
 from toolmark._run.frame import Frame, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
-from toolmark.errors import ToolError
+from toolmark.errors import ToolError, ToolmarkError
 
 logger = logging.getLogger(__name__)
 _PARTS = {"success", "message", "data", "error"}
@@ -32,6 +32,8 @@ async def run_python(frame: Frame, actions: Actions) -> SkillResult:
         value = _failed("cancelled", f"{spec.title} was cancelled.")
     except ParkedError as parked:
         raise parked from None
+    except ToolmarkError as error:
+        value = _failed("tool_error", str(error))
     except Exception:
         logger.exception("the Python of %s failed", spec.name)
         value = _failed("tool_error", f"{spec.name} failed inside; the log holds the reason.")

@@ -1,0 +1,7 @@
+"""A skill as a picture: its steps and the ways between them, as Mermaid text and as SVG."""
+
+from toolmark._run.graph.chart import Chart, chart_of
+from toolmark._run.graph.mermaid import mermaid
+from toolmark._run.graph.svg import svg
+
+__all__ = ["Chart", "chart_of", "mermaid", "svg"]

@@ -44,5 +44,7 @@ def monday(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def workspace(clinic: Clinic, monday: None, tmp_path: Path) -> Iterator[Workspace]:
     """Open the project's own files over the data base of `clinic`."""
-    with Workspace.open(ROOT, overrides={"state": str(tmp_path / "state")}) as opened:
+    with Workspace.open(
+        ROOT, overrides={"state": str(tmp_path / "state"), "plugins": []}
+    ) as opened:
         yield opened

@@ -48,7 +48,7 @@ def project_with(tmp_path, name):
         shutil.copytree(ROOT / part, folder / part, ignore=skip)
     (folder / "toolmark.toml").write_text('tools = ["tools_md"]\nskills = ["skills_md"]\n')
     shutil.copy(Path(__file__).parent / "skills" / name, folder / "skills_md" / name)
-    return Workspace.open(folder, overrides={"state": str(tmp_path / "state")})
+    return Workspace.open(folder, overrides={"state": str(tmp_path / "state"), "plugins": []})
 
 
 def test_the_skill_books_the_earliest_time_and_texts_the_parent(workspace, clinic):

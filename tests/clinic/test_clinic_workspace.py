@@ -15,7 +15,7 @@ def agreed(workspace, name, arguments, **context):
     """Call a tool and say yes where a person is asked."""
     result = workspace.call_sync(name, arguments, patient="P-1001", **context)
     if result.outcome == "confirm":
-        result = workspace.confirm_sync(result.confirmation.id, patient="P-1001")
+        result = workspace.confirm_sync(result.confirmation.id)
     return result
 
 
@@ -30,7 +30,9 @@ def test_nothing_is_to_be_said_about_the_clinics_files(workspace):
 
 
 def test_checking_the_files_leaves_no_data_base_behind(tmp_path):
-    with Workspace.open(ROOT, overrides={"state": str(tmp_path / "state")}) as opened:
+    with Workspace.open(
+        ROOT, overrides={"state": str(tmp_path / "state"), "plugins": []}
+    ) as opened:
         assert opened.diagnostics == ()
     assert not (tmp_path / "state" / FILE).exists()
 

@@ -12,6 +12,8 @@ import pytest
 
 from toolmark._cli.main import main
 
+LOADS = "TOOLMARK_LOAD_PLUGINS"
+"""Names the installed plugins that load: none here, whatever the tests' own Python has."""
 SHOP = Path(__file__).parent / "shop"
 
 
@@ -26,12 +28,14 @@ class Typed(NamedTuple):
 class Console:
     """Types commands into a project of its own, in this process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, plugins: str = "") -> None:
         self.folder = folder
+        self.plugins = plugins
 
     def __call__(self, *words: str, stdin: str = "") -> Typed:
         out, err = Stream(), Stream()
-        given = sys.stdin
+        given, loads = sys.stdin, os.environ.get(LOADS)
+        os.environ[LOADS] = self.plugins
         sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
         try:
             with (
@@ -42,6 +46,9 @@ class Console:
                 code = main(words)
         finally:
             sys.stdin = given
+            os.environ.pop(LOADS)
+            if loads is not None:
+                os.environ[LOADS] = loads
         return Typed(out.text(), err.text(), code)
 
     def write(self, path: str, text: str) -> Path:

@@ -196,6 +196,13 @@ def test_plugins_without_any_says_what_one_is(shop) -> None:
     assert isinstance(json.loads(typed.out), list)
 
 
+def test_graph_draws_a_skill(shop) -> None:
+    assert shop("graph", "make-bouquet").out.startswith("flowchart")
+    assert shop("graph", "make_bouquet", "--format", "svg").out.startswith("<svg")
+    assert json.loads(shop("graph", "make_bouquet", "--json").out)["format"] == "mermaid"
+    assert shop("graph", "make_boquet").code == 5
+
+
 PLUGIN = '''"""Count things."""
 
 from toolmark.hooks import hookimpl

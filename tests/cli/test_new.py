@@ -11,7 +11,10 @@ import pytest
 
 def pytest_in(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "TOOLMARK_LOAD_PLUGINS": ""}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_a_new_project_checks_and_calls_at_once(console, as_golden) -> None:
@@ -99,7 +102,7 @@ def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> N
     (info / "entry_points.txt").write_text("[toolmark]\ngarden-tools = garden_tools.plugin\n")
     path = os.pathsep.join([str(shop.folder / "garden-tools/src"), str(site)])
     command = [sys.executable, "-m", "toolmark"]
-    environment = {**os.environ, "PYTHONPATH": path}
+    environment = {**os.environ, "PYTHONPATH": path, "TOOLMARK_LOAD_PLUGINS": "garden-tools"}
     called = subprocess.run(
         [*command, "call", "garden_tools", "text=x"],
         cwd=shop.folder,

@@ -16,7 +16,7 @@ def typed(folder: Path, *words: str, says: str = "", no_color: str = "") -> tupl
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
-        os.environ |= {"TERM": "xterm", "NO_COLOR": no_color}
+        os.environ |= {"TERM": "xterm", "NO_COLOR": no_color, "TOOLMARK_LOAD_PLUGINS": ""}
         os.execv(sys.executable, [sys.executable, "-m", "toolmark", *words])
     shown, answered = b"", not says
     while True:

@@ -74,6 +74,7 @@ def completed(folder, words: str) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         env={
             **os.environ,
+            "TOOLMARK_LOAD_PLUGINS": "",
             "_TOOLMARK_COMPLETE": "complete_bash",
             "COMP_WORDS": words,
             "COMP_CWORD": str(len(words.split()) - 1),

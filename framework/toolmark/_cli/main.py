@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from toolmark._cli import about, call, check, export, fmt, new, run, show
+from toolmark._cli import about, call, check, export, fmt, graph, new, run, show
 from toolmark._cli.added import added_commands
 from toolmark._cli.crash import report_crash
 from toolmark._cli.exits import ExitCode
@@ -16,7 +16,7 @@ from toolmark._cli.options import ProjectOption
 from toolmark._cli.screen import complain, out
 from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
 
-GROUPS = (new, check, fmt, show, call, run, export, about)
+GROUPS = (new, check, fmt, show, graph, export, call, run, about)
 """The files of verbs, in the order of `--help`."""
 
 

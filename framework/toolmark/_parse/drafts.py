@@ -10,6 +10,7 @@ from toolmark._parse.keys import fold, heading_text, plain, split
 from toolmark._parse.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.page import Mark, Page
 
+_MAX_DOTS = 32
 _NO_PARAMETERS = {
     "none",
     "na",
@@ -275,6 +276,14 @@ def nest_dotted(page: Page, drafts: list[Draft]) -> list[Draft]:
     for draft in drafts:
         draft.drafts = nest_dotted(page, draft.drafts)
         steps = draft.name.text.replace("[]", ".[]").split(".")
+        if len(steps) > _MAX_DOTS:
+            page.error(
+                Code.NESTED_TOO_DEEP,
+                draft.name.at(0, 40),
+                f"a name with more than {_MAX_DOTS} parts nests too deep",
+                "make the object flatter",
+            )
+            continue
         if len(steps) == 1:
             roots.append(draft)
             continue

@@ -9,6 +9,8 @@ from toolmark._parse.page import Mark, Page
 
 MAX_BYTES = 4096
 MAX_DEPTH = 8
+MAX_BRACKETS = 64
+"""YAML's scanner takes seconds over a few thousand brackets."""
 
 
 @dataclass(slots=True)
@@ -43,43 +45,49 @@ def read_front_matter(page: Page) -> FrontMatter:
 
 
 def _parse(page: Page, block: list[str]) -> FrontMatter:
-    if len("\n".join(block).encode("utf-8", "replace")) > MAX_BYTES:
+    text = "\n".join(block)
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         _refuse(page, block, _Refused(f"the front matter is over {MAX_BYTES} bytes", 1, 1))
         return FrontMatter()
-    mended = list(block)
-    for _ in block:
+    if text.count("[") + text.count("{") > MAX_BRACKETS:
+        _refuse(page, block, _Refused(f"it has more than {MAX_BRACKETS} lists and maps", 1, 1))
+        return FrontMatter()
+    try:
+        return _compose(block)
+    except _Refused as refused:
+        quoted = _quoted(block)
         try:
-            found = _compose(mended)
-        except _Refused as refused:
-            if not _quote(page, mended, refused.line - 1):
-                _refuse(page, block, refused)
-                return FrontMatter()
-        else:
-            return found
-    return FrontMatter()
+            found = _compose([line for line, _ in quoted])
+        except _Refused:
+            _refuse(page, block, refused)
+            return FrontMatter()
+    for number, (_, edit) in enumerate(quoted, 2):
+        if edit is not None:
+            value = Mark(block[number - 2][edit.column - 1 :].rstrip(), number, edit.column)
+            page.warn(
+                Code.FRONT_MATTER_COLON,
+                value,
+                "a value that holds a colon needs quotes; read as quoted",
+                f"write {edit.text}",
+                (edit,),
+            )
+    return found
 
 
-def _quote(page: Page, block: list[str], at: int) -> bool:
-    """Quote the value of the line in which YAML stumbled over a colon, and say so."""
-    if not 0 <= at < len(block):
-        return False
-    line = block[at]
-    key, sign, value = line.partition(": ")
-    value = value.strip()
-    if not sign or ": " not in value or value[0] in "\"'[{|>&*!" or not key.strip():
-        return False
-    quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    column = len(key) + len(sign) + 1
-    number = at + 2
-    page.warn(
-        Code.FRONT_MATTER_COLON,
-        Mark(value, number, column),
-        f"the value of '{key.strip()}' holds a colon and needs quotes; read as quoted",
-        f"write {key.strip()}: {quoted}",
-        (Edit(number, column, number, column + len(value), quoted),),
-    )
-    block[at] = f"{key}: {quoted}"
-    return True
+def _quoted(block: list[str]) -> list[tuple[str, Edit | None]]:
+    """Quote each plain value that holds a colon, the commonest slip in front matter."""
+    lines: list[tuple[str, Edit | None]] = []
+    for number, line in enumerate(block, 2):
+        key, sign, value = line.partition(": ")
+        value = value.strip()
+        if not sign or ": " not in value or value[0] in "\"'[{|>&*!" or not key.strip():
+            lines.append((line, None))
+            continue
+        text = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        column = line.index(value, len(key) + len(sign)) + 1
+        edit = Edit(number, column, number, column + len(value), text)
+        lines.append((f"{key}: {text}", edit))
+    return lines
 
 
 def _refuse(page: Page, block: list[str], refused: _Refused) -> None:

@@ -22,6 +22,8 @@ from toolmark._values import pattern_fault, problems
 
 MAX_PARAMETERS = 128
 MAX_ENUM = 256
+_MAX_DRAFTS = 1024
+"""The most headings, bullets and rows that are read as parameters or as fields of them."""
 MAX_DEPTH = 16
 _MAX_NAME = 64
 _FORMATS = {
@@ -41,7 +43,9 @@ def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Pa
     """Give the parameters of drafts in file order; every mistake is reported."""
     parameters: dict[str, Parameter] = {}
     lines: dict[str, int] = {}
-    for draft in nest_dotted(page, drafts):
+    if len(drafts) > _MAX_DRAFTS:
+        _too_many(page, drafts[_MAX_DRAFTS].name, "parameters and fields", _MAX_DRAFTS)
+    for draft in nest_dotted(page, drafts[:_MAX_DRAFTS]):
         name = _name(page, draft.name)
         if name in parameters:
             page.error(
@@ -279,7 +283,10 @@ class ShapeReader:
         shape = Schema(types=_of_items(said))
         values: list[JsonValue] = []
         notes: list[str] = []
-        for word, note in _enum_words(self.page, entry):
+        words = _enum_words(self.page, entry)
+        if len(words) > MAX_ENUM:
+            _too_many(self.page, entry.key, "values in an enum", MAX_ENUM)
+        for word, note in words[:MAX_ENUM]:
             value, fits = scalars.literal(word.text, shape)
             if not fits:
                 self.page.error(
@@ -299,8 +306,6 @@ class ShapeReader:
                 f"the enum of {self.where} names no value, so nothing could pass",
                 "write the values separated by commas, or take Enum away",
             )
-        if len(values) > MAX_ENUM:
-            _too_many(self.page, entry.key, "values in an enum", MAX_ENUM)
         if notes:
             said["description"] = f"{said.get('description', '')} ({'; '.join(notes)})".strip()
         if "array" in said["types"] and len(said["types"]) == 1:
@@ -421,8 +426,11 @@ def _of_items(said: dict[str, Any]) -> tuple[Any, ...]:
 
 def _enum_words(page: Page, entry: Entry) -> list[tuple[Mark, str]]:
     words: list[tuple[Mark, str]] = []
+    column = entry.value.column
     for word in scalars.listed(entry.text):
-        words.append((page.mark(word, entry.value.line, entry.value.column), ""))
+        mark = page.mark(word, entry.value.line, column)
+        column = mark.column + len(word) if mark.column >= column else column
+        words.append((mark, ""))
     for item in entry.items:
         pair = split(item.mark)
         if pair is not None and (pair.marked or pair.value.text and " " in item.mark.text):

@@ -69,6 +69,18 @@ def test_the_skill_books_the_earliest_time_and_texts_the_parent(workspace, clini
     ]
 
 
+def test_a_run_that_is_begun_anew_under_its_id_books_and_texts_once(workspace, clinic, tmp_path):
+    first = workspace.run_sync("schedule_appointment", RIVERA, ask=yes, run_id="run-7")
+    booked = upcoming(clinic)
+    # A workspace that knows nothing of the run, as after the loss of its record.
+    settings = {"state": str(tmp_path / "state"), "plugins": [], "engine": "memory"}
+    with Workspace.open(ROOT, overrides=settings) as other:
+        again = other.run_sync("schedule_appointment", RIVERA, ask=yes, run_id="run-7")
+    assert again.data == first.data
+    assert upcoming(clinic) == booked
+    assert len(clinic.outbox.messages()) == 1
+
+
 def test_one_child_of_two_is_the_one_who_has_waited_longer(workspace):
     result = workspace.run_sync("schedule_appointment", {**RIVERA, "numChildren": 1}, ask=yes)
     assert result.data["childNames"] == ["Leo"]
@@ -98,6 +110,14 @@ def test_a_full_evening_names_three_days_with_room(workspace, clinic):
         "No slots in the evening of 2026-03-05. Days with room: 2026-03-09, 2026-03-10, 2026-03-11."
     )
     assert upcoming(clinic) == before
+
+
+def test_a_full_evening_with_one_other_day_names_that_day(workspace, clinic):
+    for day in (9, 10, 11):
+        clinic.calendar.close_day(date(2026, 3, day), "Flood")
+    asked = {**RIVERA, "date": THURSDAY, "timeRange": "evening"}
+    result = workspace.run_sync("schedule_appointment", asked, ask=yes)
+    assert result.message.endswith("Days with room: 2026-03-12.")
 
 
 def test_a_week_without_room_says_so(workspace, clinic):

@@ -41,7 +41,7 @@ def test_full_shows_line_caret_and_help(shop, as_golden) -> None:
     typed = shop("check")
     as_golden(typed.out, "check-full.txt")
     assert typed.err == (
-        "Found 1 error, 2 warnings in 1 file.\n3 fixes are known: run `toolmark check --fix`.\n"
+        "Found 1 error, 2 warnings in 1 file.\n3 fixes are known: run it again with --fix.\n"
     )
     assert typed.code == 1
 

@@ -93,4 +93,4 @@ def _sum_up(findings: Findings, *, fix: bool) -> None:
     fixable = sum(1 for d in findings.diagnostics if d.fix)
     if fixable and not fix:
         known = "1 fix is" if fixable == 1 else f"{fixable} fixes are"
-        err(f"{known} known: run `toolmark check --fix`.")
+        err(f"{known} known: run it again with --fix.")

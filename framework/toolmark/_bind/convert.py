@@ -1,8 +1,11 @@
 """Turn JSON values into the types that an implementation's annotations name."""
 
+import datetime as dt
+import decimal
 import enum
 import types
 import typing
+import uuid
 from collections.abc import (
     Callable,
     Collection,
@@ -14,12 +17,26 @@ from collections.abc import (
 )
 from typing import Any, Literal
 
-from toolmark._bind.annotations import anything, bare, hints, is_typed_dict, members
+from toolmark._bind.annotations import anything, bare, hints, is_typed_dict, members, show
 from toolmark._bind.fits import MAX_DEPTH, adapter, misfit
 from toolmark._model.schema import Schema
 
 _LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
 _DICTS = (dict, Mapping, MutableMapping)
+
+
+_WORDS: dict[Any, str] = {
+    dt.datetime: "an ISO 8601 date and time such as 2026-03-05T09:00:00",
+    dt.date: "an ISO 8601 date such as 2026-03-05",
+    dt.time: "an ISO 8601 time such as 09:00",
+    dt.timedelta: "an ISO 8601 duration such as PT15M",
+    uuid.UUID: "a UUID such as 6f1c2a0e-8f0b-4c1e-9d57-0a4be1f0c9d2",
+    decimal.Decimal: "a decimal number",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    types.NoneType: "null",
+}
 
 
 class Converter:
@@ -33,6 +50,12 @@ class Converter:
     def __init__(self, annotation: Any) -> None:
         self._annotation = annotation
         self._validate: Callable[[Any], Any] | None = None
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be, in words that a model can act on."""
+        words = [_WORDS.get(m) or f"a value for {show(m)}" for m in members(self._annotation)]
+        return " or ".join(words)
 
     def __call__(self, value: Any) -> Any:
         if self._validate is None:

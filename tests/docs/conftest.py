@@ -7,10 +7,12 @@ What a block is shows in its info string:
   where none is told;
 - a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it there;
 - `python`: executed, with `await` allowed; a `text output` block after it is what it printed;
-- `sh`: each line is `make TARGET`, and the target must exist;
+- `sh`: typed in a clone, so only looked through: `make` must have the target, `toolmark` the
+  command, and what has a slash must be a path of the repository;
 - `json`: must be JSON; `text`, `mermaid`: looked at by people only.
 
-A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder.
+A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder,
+and the page of a plugin loads that plugin; no other page loads any.
 """
 
 import ast
@@ -40,8 +42,9 @@ CLINIC = "<!-- in the clinic -->"
 class Page:
     """One page's folder, its Python names and what was last printed."""
 
-    def __init__(self, text: str, folder: Path) -> None:
+    def __init__(self, text: str, folder: Path, plugin: str = "") -> None:
         self.folder = folder
+        self.environment = environment(folder) | {"TOOLMARK_LOAD_PLUGINS": plugin}
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.printed = ""
         self.runner = asyncio.Runner()
@@ -62,7 +65,7 @@ class Page:
         elif language == "python":
             self.python(content)
         elif language == "sh":
-            self.make(content)
+            self.shell(content)
         elif language == "json":
             json.loads(content)
         elif "output" in marked:
@@ -87,7 +90,7 @@ class Page:
             done = subprocess.run(
                 ["bash", "-c", command],
                 cwd=self.folder,
-                env=environment(self.folder),
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -109,26 +112,29 @@ class Page:
                 exec(code, self.names)
         self.printed = printed.getvalue()
 
-    def make(self, content: str) -> None:
+    def shell(self, content: str) -> None:
         for line in content.splitlines():
-            program, target, *_ = line.split()
-            assert program == "make", line
-            subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
+            words = shlex.split(line, comments=True)
+            match words:
+                case ["make", target]:
+                    self.try_out("make", "-n", target)
+                case ["toolmark", *command]:
+                    self.try_out("toolmark", *command, "--help")
+                case _:
+                    assert all((ROOT / word).exists() for word in words if "/" in word), line
+
+    def try_out(self, *words: str) -> None:
+        subprocess.run(words, cwd=ROOT, env=self.environment, check=True, capture_output=True)
 
     def close(self) -> None:
         self.runner.close()
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Give a shell that finds this Python's programs and nothing of the person's settings."""
+    """Give what a shell finds: this Python's programs, and nothing of the person who runs it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
-    return {
-        "PATH": path,
-        "HOME": str(folder),
-        "NO_COLOR": "1",
-        "COLUMNS": "100",
-        "LC_ALL": "C.UTF-8",
-    }
+    quiet = {"NO_COLOR": "1", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+    return quiet | {"PATH": path, "HOME": str(folder)}
 
 
 def assert_like(printed: str, expected: str) -> None:
@@ -164,7 +170,8 @@ def read_page(tmp_path: Path) -> Iterator[Any]:
 
     def read(path: Path) -> Document:
         document = Sybil([fences]).parse(path)
-        page = Page(document.text, tmp_path)
+        plugin = path.parent.name if path.parent.parent.name == "plugins" else ""
+        page = Page(document.text, tmp_path, plugin)
         pages.append(page)
         document.namespace["page"] = page
         return document

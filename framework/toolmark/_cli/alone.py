@@ -12,7 +12,7 @@ from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.skill import SkillSpec
 from toolmark._model.source import Span
 from toolmark._model.tool import ToolSpec
-from toolmark._parse import decode, parse_skill, parse_tool
+from toolmark._parse import decode, lint_tool, parse_skill, parse_tool
 from toolmark.errors import NotFoundError
 
 _SHOWN_STDIN = "<stdin>"
@@ -59,6 +59,13 @@ def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diag
         return parse_skill(text, path)
     as_tool, as_skill = parse_tool(text, path), parse_skill(text, path)
     return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
+
+
+def checked(read: Read) -> tuple[Diagnostic, ...]:
+    """Give what was found on reading, and the policies that stand in a tool's prose alone."""
+    if read.text is None or not isinstance(read.spec, ToolSpec):
+        return read.diagnostics
+    return (*read.diagnostics, *lint_tool(read.spec, read.text))
 
 
 def check_steps(read: Read, among: Iterable[Read]) -> tuple[Diagnostic, ...]:

@@ -59,11 +59,11 @@ def _project(folder: Path | None) -> Findings:
 
 
 def _stdin() -> Findings:
-    from toolmark._cli.alone import read_alone
+    from toolmark._cli.alone import checked, read_alone
 
     read = read_alone(STDIN)
     lines = (read.text or "").splitlines()
-    return Findings(Path.cwd(), read.diagnostics, "stdin", lambda _: lines)
+    return Findings(Path.cwd(), checked(read), "stdin", lambda _: lines)
 
 
 def _belongs(path: Path, settings: Settings) -> bool:
@@ -88,10 +88,10 @@ def _about(file: Path, named: Sequence[Path]) -> bool:
 
 
 def _alone(paths: Sequence[str]) -> Findings:
-    from toolmark._cli.alone import check_steps, read_alone
+    from toolmark._cli.alone import check_steps, checked, read_alone
 
     reads = [read_alone(str(path)) for path in definitions_among(paths)]
-    diagnostics = [d for read in reads for d in (*read.diagnostics, *check_steps(read, reads))]
+    diagnostics = [d for read in reads for d in (*checked(read), *check_steps(read, reads))]
     return Findings(Path.cwd(), tuple(diagnostics), counted(len(reads), "file"))
 
 

@@ -2,6 +2,7 @@
 
 from toolmark._parse.definition import decode
 from toolmark._parse.formatter import format_text
+from toolmark._parse.prose_policy import lint_tool
 from toolmark._parse.skill import parse_skill
 from toolmark._parse.skill_text import skill_text
 from toolmark._parse.starter import new_text
@@ -11,6 +12,7 @@ from toolmark._parse.tool_text import tool_text
 __all__ = [
     "decode",
     "format_text",
+    "lint_tool",
     "new_text",
     "parse_skill",
     "parse_tool",

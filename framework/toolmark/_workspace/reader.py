@@ -14,6 +14,9 @@ from toolmark._model.tool import ToolSpec
 _ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
 """Whose code decides what is read of a file, or found in a skill."""
 
+_LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "cel_expr_python", "re2", "yaml")
+"""Whose files change when another version is installed."""
+
 
 class FileReader:
     """Reads definitions with the parser, and skills with the checker of `_run`."""
@@ -23,10 +26,15 @@ class FileReader:
         """Hex sha256 over the state of the code and libraries that read a file."""
         package = Path(__file__).parent.parent
         files = [file for room in _ROOMS for file in sorted((package / room).rglob("*.py"))]
-        for library in ("markdown_it", "pydantic", "cel_expr_python"):
-            found = find_spec(library)
-            if found is not None and found.origin is not None:
+        for library in _LIBRARIES:
+            if (found := find_spec(library)) is None:
+                continue
+            if found.origin is not None:
                 files.append(Path(found.origin))
+            else:
+                # A namespace package has no file of its own.
+                for place in found.submodule_search_locations or ():
+                    files += sorted(Path(place).glob("*.so"))
         said = [sys.version]
         for file in files:
             status = file.stat()
@@ -37,13 +45,17 @@ class FileReader:
         self, kind: str, data: bytes, path: str
     ) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
         """Read a definition; never raises for its author's mistake."""
-        from toolmark._parse import decode, parse_skill, parse_tool
+        from toolmark._parse import decode, lint_tool, parse_skill, parse_tool
 
         text, said = decode(data, path)
         if text is None:
             return None, said
-        spec, more = parse_tool(text, path) if kind == "tool" else parse_skill(text, path)
-        return spec, (*said, *more)
+        if kind == "skill":
+            skill, more = parse_skill(text, path)
+            return skill, (*said, *more)
+        tool, more = parse_tool(text, path)
+        policy = lint_tool(tool, text) if tool is not None else ()
+        return tool, (*said, *more, *policy)
 
     def check_skill(
         self,

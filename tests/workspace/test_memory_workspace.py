@@ -1,0 +1,98 @@
+"""What `toolmark.testing` gives to those who test their tools."""
+
+import asyncio
+import datetime as dt
+
+import pytest
+from conftest import skill, tool, word
+
+from toolmark.hooks import hookimpl
+from toolmark.testing import FOLDER, FakeClock, ScriptedModel, memory_workspace
+
+
+class Till:
+    def __init__(self) -> None:
+        self.sum = 0
+
+
+def test_definitions_are_text_and_functions_are_handed_in() -> None:
+    async def greet(name: str) -> dict[str, str]:
+        return {"said": f"Hello {name}"}
+
+    with memory_workspace({"greet.tool.md": tool("greet", word("name"))}, [greet]) as ws:
+        assert ws.diagnostics == ()
+        assert ws.call_sync("greet", {"name": "Ada"}).data == {"said": "Hello Ada"}
+        root = ws.settings.root
+
+    assert not root.exists()
+
+
+def test_resources_are_handed_in_by_type() -> None:
+    def pay(*, till: Till) -> dict[str, int]:
+        till.sum += 1
+        return {"sum": till.sum}
+
+    till = Till()
+    with memory_workspace({"pay.tool.md": tool("pay")}, [pay], resources={Till: till}) as ws:
+        ws.call_sync("pay")
+        ws.call_sync("pay")
+
+    assert till.sum == 2
+
+
+def test_a_function_that_drifted_is_told() -> None:
+    def greet(nam: str) -> None: ...
+
+    with memory_workspace({"greet.tool.md": tool("greet", word("name"))}, [greet]) as ws:
+        assert {d.code for d in ws.diagnostics} == {"parameter-drift"}
+
+
+def test_definitions_can_change_while_it_runs() -> None:
+    with memory_workspace({"a.tool.md": tool("a")}, {"a": dict, "b": dict}) as ws:
+        (ws.settings.root / FOLDER / "b.tool.md").write_text(tool("b"))
+        ws.reload()
+
+        assert list(ws.tools) == ["a", "b"]
+
+
+def test_python_may_stand_beside_the_text() -> None:
+    files = {"a.tool.md": tool("a"), "a.py": "def a(): return {'from': 'text'}"}
+
+    with memory_workspace(files) as ws:
+        assert ws.call_sync("a").data == {"from": "text"}
+
+
+def test_plugins_and_settings_are_handed_in() -> None:
+    class Gives:
+        @hookimpl
+        def toolmark_implementation(self, spec):
+            return lambda: {"by": spec.name}
+
+    with memory_workspace(
+        {"a.tool.md": tool("a")}, plugins={"gives": Gives()}, overrides={"safety.floor": 0.5}
+    ) as ws:
+        assert ws.call_sync("a", confidence=0.6).data == {"by": "a"}
+        assert ws.settings.safety.floor == 0.5
+
+
+def test_a_clock_moves_when_it_is_told_to() -> None:
+    clock = FakeClock(dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    steps = "1. **Return**:\n   - at: `string(now())`"
+    with memory_workspace({"tell.skill.md": skill("tell", "", steps)}, clock=clock) as ws:
+        before = ws.run_sync("tell").data["at"]
+        clock.advance(61)
+        after = ws.run_sync("tell").data["at"]
+
+    assert (before, after) == ("2026-01-01T00:00:00Z", "2026-01-01T00:01:01Z")
+
+
+def test_a_scripted_model_says_what_it_was_given_and_remembers_what_it_heard() -> None:
+    model = ScriptedModel("first", {"second": 2})
+
+    async def talk() -> list[object]:
+        return [await model("a"), await model("b")]
+
+    assert asyncio.run(talk()) == ["first", {"second": 2}]
+    assert model.heard == ["a", "b"]
+    with pytest.raises(AssertionError, match="no more"):
+        asyncio.run(talk())

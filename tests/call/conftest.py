@@ -63,19 +63,19 @@ class Harness:
     """Calls tools by their own door."""
 
     def __init__(self, *tools: Bound[ToolSpec], **door: Any) -> None:
-        settings = door.pop("settings", None) or Settings(root=Path.cwd())
+        settings = door.pop("settings", None) or Settings(root=Path.cwd(), audit=False)
         self.door = Door(Registry(tools={t.name: t for t in tools}), settings, **door)
 
     def call(self, name: str, arguments: Any = "{}", **context: Any) -> Result:
         return asyncio.run(self.door.call(name, arguments, **context))
 
 
-@pytest.fixture(name="tool")
+@pytest.fixture(name="tool", scope="session")
 def tool_fixture() -> Callable[..., Bound[ToolSpec]]:
     return tool
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def harness() -> type[Harness]:
     return Harness
 

@@ -1,26 +1,34 @@
 """The one door: every call, whoever makes it, comes down this ladder (behaviour.md)."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from difflib import get_close_matches
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
+from toolmark._call.audit import Audit
+from toolmark._call.confirm import Desk, Redeemed
 from toolmark._call.context import Listener, Resources, open_client
+from toolmark._call.holds import Holds
+from toolmark._call.intent import says_any
+from toolmark._call.judges import Judge
 from toolmark._call.misfit import read
+from toolmark._call.outcome import allowed, answered, denied, held_back, stale, told
 from toolmark._call.plain import PlainRun
 from toolmark._call.ready import ReadyTool
-from toolmark._call.refusal import Refusal, guard_failed, refuse
+from toolmark._call.recorder import Recorder
+from toolmark._call.refusal import Refusal, guard_failed, logged, refuse
 from toolmark._model.call import Budget, Call, Caller
+from toolmark._model.held import HeldCall
 from toolmark._model.registry import Registry
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
+from toolmark._model.verdict import Ruling
 
 MAX_CALL_DEPTH = 16
 """How many calls may stand around one: tools that call tools must come to an end."""
-
 # A call is made for each call: its fields in order, without naming defaults.
 _make = tuple.__new__
 
@@ -28,12 +36,28 @@ _make = tuple.__new__
 class Door:
     """Takes the calls of one snapshot."""
 
-    def __init__(
-        self, registry: Registry, settings: Settings, *, resources: Resources | None = None
+    def __init__(  # noqa: PLR0913 - what a snapshot brings, by keyword
+        self,
+        registry: Registry,
+        settings: Settings,
+        *,
+        resources: Resources | None = None,
+        judges: Callable[[ToolSpec], Sequence[Judge]] | None = None,
+        before: Callable[[Call, ToolSpec], None] | None = None,
+        after: Callable[[Call, ToolSpec, Result], None] | None = None,
+        clock: Callable[[], float] = time,
     ) -> None:
+        """Open the door; `clock` gives seconds since the epoch."""
         self.registry = registry
         self.settings = settings
         self.resources = resources
+        self._judges = judges
+        self._before = before
+        self._after = after
+        self._safety = settings.safety
+        self._desk = Desk(Holds(settings.state / "held.sqlite3"), self._safety, self._known, clock)
+        self.audit = Audit(settings.state / "audit.sqlite3") if settings.audit else None
+        self._recorder = Recorder(self.audit, clock)
         self._quick: dict[str, PlainRun] = {}
         self._ready: dict[str, ReadyTool] = {}
 
@@ -65,10 +89,6 @@ class Door:
                             idempotency_key, 0))  # fmt: skip
         return self.take(call, on_event)
 
-    def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
-        """Make the HTTP client of one call, which has so many seconds."""
-        return open_client(spec, seconds)
-
     async def call_many(self, calls: Sequence[Call]) -> tuple[Result, ...]:
         """Take independent calls at once; results in their order, none hinders another."""
         return tuple(await asyncio.gather(*(self.take(call) for call in calls)))
@@ -77,24 +97,59 @@ class Door:
         """Take a call down the ladder; the first row that does not pass gives the answer."""
         began = perf_counter()
         try:
-            if call.confidence is not None or call.depth:
-                _check(call)  # row 1
-            tool = self._ready.get(call.tool) or self._known(call)  # row 2
-            if tool.needs_caller:
-                tool.admit(call)  # row 2a
-            arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
+            result = await self._descend(call, began, on_event)
         except Refusal as refusal:
-            return _denied(call, refusal, began)
+            self._recorder.denied(call, self._ready.get(call.tool), refusal)
+            result = denied(call, refusal, began)
+        return self._last_words(call, result)
+
+    async def _descend(self, call: Call, began: float, on_event: Listener | None) -> Result:
+        if call.confidence is not None or call.depth:
+            _check(call)  # row 1
+        tool = self._ready.get(call.tool) or self._known(call)  # row 2
+        if tool.needs_caller:
+            tool.admit(call)  # row 2a
+        arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
+        if tool.is_judged:
+            verdict = await tool.judge(call, arguments)  # rows 4 to 7
+            if verdict.ruling is Ruling.DENY:
+                raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+            if verdict.ruling is not Ruling.ALLOW:
+                held = self._desk.hold(tool, call, arguments, verdict.ruling)
+                self._recorder.held(call, tool, arguments, verdict, held.id)
+                return held_back(call, held, verdict, began)
+        tool.limits.check(call.caller.user)  # row 8
         if call.dry_run:
-            result = _allowed(call, began)
+            result = allowed(call, began)
         else:
-            result = await tool.executor.run(call, arguments, began, on_event)  # row 9
-            if tool.executor.plain is not None and tool.is_plain:
-                self._quick[call.tool] = tool.executor.plain
-        return _told(result, tool.dropped(call.arguments)) if tool.ignores_unknown else result
+            result = await self._run(tool, call, arguments, began, on_event)  # row 9
+        return told(result, tool.dropped(call.arguments)) if tool.ignores_unknown else result
+
+    async def _run(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: Listener | None,
+    ) -> Result:
+        tool.limits.start(call.caller.user)
+        self._recorder.runs(call, tool, arguments)
+        self._tell(self._before, call, tool.spec)
+        result = await tool.executor.run(call, arguments, began, on_event)
+        plain = tool.executor.plain
+        if plain is not None and tool.is_plain and not self._looked_at:
+            self._quick[call.tool] = plain
+        return result
+
+    @property
+    def _looked_at(self) -> bool:
+        return bool(self.audit or self._before or self._after or self._safety.crisis_words)
 
     def _known(self, call: Call) -> ReadyTool:
         name = call.tool
+        if (ready := self._ready.get(name)) is not None:
+            return ready
         bound = self.registry.tools.get(name)
         if bound is None:
             read(call)
@@ -102,11 +157,109 @@ class Door:
             hint = f"did you mean {' or '.join(near)}?" if near else "it is not in this project."
             raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
         try:
-            ready = ReadyTool(bound, self)
+            judges = tuple(self._judges(bound.spec)) if self._judges else ()
+            ready = ReadyTool(bound, self, self._safety, judges)
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
             raise guard_failed(name, "policy", error) from None
-        self._ready[name] = ready
-        return ready
+        # Two threads may both make one: the first stays, so that its limits count all calls.
+        return self._ready.setdefault(name, ready)
+
+    def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
+        """Make the HTTP client of one call, which has so many seconds."""
+        return open_client(spec, seconds)
+
+    async def confirm(
+        self,
+        held_id: str,
+        *,
+        edit: Mapping[str, Any] | None = None,
+        user: str | None = None,
+        key: str | None = None,
+        on_event: Listener | None = None,
+    ) -> Result:
+        """Approve a held call, with some arguments edited or as it is, and run it.
+
+        `key` is the idempotency key where a runtime made one. Never raises but for cancellation.
+        """
+        began = perf_counter()
+        call = Call(held_id, {})
+        try:
+            held = self._desk.find(held_id, user)
+            call = held.call
+            decided = await self._desk.redeem(held, edit, key)
+            call = decided.call
+            tool = self._known(call)
+            if isinstance(decided, Redeemed):
+                result = await self._run(tool, call, decided.arguments, began, on_event)
+                result = result._replace(notes=(*decided.notes, *result.notes))
+            elif decided.stale:
+                result = stale(call, decided.held, began)
+            else:
+                result = held_back(call, decided.held, decided.verdict, began)
+        except Refusal as refusal:
+            self._recorder.denied(call, self._ready.get(call.tool), refusal)
+            result = denied(call, refusal, began)
+        return self._last_words(call, result)
+
+    async def confirm_call(self, held_id: str, call: Call) -> Result:
+        """Approve a held call with the arguments of `call`, as a run's person agreed to them."""
+        arguments = read(call)
+        held = next((h for h in self._desk.pending(None) if h.id == held_id), None)
+        same = held is not None and held.call.arguments == arguments
+        edit = None if same else arguments
+        return await self.confirm(held_id, edit=edit, user=call.caller.user, key=call.key)
+
+    def reject(self, held_id: str, *, user: str | None = None) -> Result:
+        """Refuse a held call: it never runs."""
+        message = "The user said no: do not call it again with the same arguments."
+        return self._decide(held_id, user, "rejected", lambda _: refuse("rejected", message))
+
+    def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
+        """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
+        return self._decide(held_id, user, "responded", lambda call: answered(call, text))
+
+    def pending(self, user: str | None = None) -> tuple[HeldCall, ...]:
+        """Give the held calls that wait, the oldest first; of one user, or of all."""
+        return self._desk.pending(user)
+
+    def _decide(
+        self, held_id: str, user: str | None, state: Any, make: Callable[[Call], Any]
+    ) -> Result:
+        began = perf_counter()
+        call = Call(held_id, {})
+        try:
+            held = self._desk.find(held_id, user)
+            call = held.call
+            self._desk.decide(held, state)
+            made = make(call)
+            if isinstance(made, Refusal):
+                raise made
+            self._recorder.decided(call, self._known(call), state)
+        except Refusal as refusal:
+            self._recorder.denied(call, self._ready.get(call.tool), refusal)
+            made = denied(call, refusal, began)
+        return self._last_words(call, made)
+
+    def _last_words(self, call: Call, result: Result) -> Result:
+        words = self._safety.crisis_words
+        if words and says_any(call.caller.message, words):
+            result = result._replace(crisis=True)
+        if self._after is not None and (bound := self.registry.tools.get(call.tool)) is not None:
+            self._tell(self._after, call, bound.spec, result)
+        return result
+
+    def _tell(self, listener: Callable[..., None] | None, *said: Any) -> None:
+        if listener is None:
+            return
+        try:
+            listener(*said)
+        except Exception as error:  # noqa: BLE001 - it only listens
+            logged(error, "a listener to calls failed")
+
+    def close(self) -> None:
+        """Close the records."""
+        if self.audit is not None:
+            self.audit.close()
 
 
 def _check(call: Call) -> None:
@@ -118,28 +271,3 @@ def _check(call: Call) -> None:
 
 def _is_confidence(confidence: Any) -> bool:
     return type(confidence) in (int, float) and 0 <= confidence <= 1
-
-
-def _denied(call: Call, refusal: Refusal, began: float) -> Result:
-    return Result(
-        success=False,
-        tool=call.tool,
-        outcome="denied",
-        error=refusal.failure,  # type: ignore[arg-type]  # worked out when someone looks
-        tool_call_id=call.id,
-        duration_ms=(perf_counter() - began) * 1000,
-    )
-
-
-def _allowed(call: Call, began: float) -> Result:
-    ms = (perf_counter() - began) * 1000
-    return Result(
-        success=True, tool=call.tool, outcome="allowed", tool_call_id=call.id, duration_ms=ms
-    )
-
-
-def _told(result: Result, dropped: tuple[str, ...]) -> Result:
-    if not dropped:
-        return result
-    note = f"Ignored, because the tool does not know them: {', '.join(dropped)}."
-    return result._replace(notes=(*result.notes, note))

@@ -60,6 +60,13 @@ class Executor:
         except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
             return self._settle(error, call.id, began)
 
+    def implementation_hash(self) -> str:
+        """Give the hex sha256 of the Python that would run; empty where there is none to run."""
+        try:
+            return (self._implementation or self._load()).hash
+        except Exception:  # noqa: BLE001 - running it says what is wrong
+            return ""
+
     def _load(self) -> Implementation:
         load = self._tool.binding.load
         if load is None:

@@ -1,19 +1,25 @@
 """A tool made ready for calls on its first use: everything that its spec decides, decided once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from pydantic_core import ValidationError
 
 from toolmark._call.context import Surroundings
 from toolmark._call.execute import Executor
+from toolmark._call.judges import Judge, ask
+from toolmark._call.limits import StartLimits
 from toolmark._call.misfit import explain, misfit, read
-from toolmark._call.refusal import Refusal, refuse
+from toolmark._call.policy import rows_of
+from toolmark._call.refusal import Refusal, guard_failed, refuse
 from toolmark._call.rules import Rules
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound
+from toolmark._model.settings import SafetySettings
 from toolmark._model.tool import ToolSpec
+from toolmark._model.verdict import ALLOWED, Verdict
 from toolmark._values import (
     ArgumentsValidator,
     InvalidArgumentsError,
@@ -25,9 +31,19 @@ from toolmark._values import (
 class ReadyTool:
     """One tool of one snapshot, its validator, rules and executor."""
 
-    def __init__(self, tool: Bound[ToolSpec], door: Surroundings) -> None:
+    def __init__(
+        self,
+        tool: Bound[ToolSpec],
+        door: Surroundings,
+        safety: SafetySettings,
+        judges: Sequence[Judge],
+    ) -> None:
         """Build the parts; raises where a restriction can't be read, and no call passes."""
         spec = tool.spec
+        self.default_min = tool.default_min
+        self._rows = rows_of(spec, tool.default_min, safety)
+        self._judges = judges
+        self.limits = StartLimits(spec.name, spec.limits, monotonic)
         self.spec = spec
         ignores = spec.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(spec.parameters, ignore_unknown=ignores)
@@ -35,7 +51,10 @@ class ReadyTool:
         self.needs_caller = spec.requires_auth or spec.requires_patient_context
         self.ignores_unknown = ignores
         self.executor = Executor(tool, door, self.validator)
-        self.is_plain = self.validator.is_quick and not self._rules
+        self.is_judged = bool(self._rows or judges)
+        self.is_plain = self.validator.is_quick and not (
+            self._rules or self.is_judged or self.limits.binds
+        )
         """Whether no row of the ladder but 1, 2a, 3 and 9 can stop or change its calls."""
 
     def admit(self, call: Call) -> None:
@@ -64,6 +83,22 @@ class ReadyTool:
         if self._rules is not None:
             self._rules.check(arguments)
         return arguments
+
+    async def judge(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Rows 4 to 7, then the judges of plugins: the strictest verdict, of equals the first."""
+        worst = ALLOWED
+        try:
+            for row in self._rows:
+                verdict = row(call, arguments)
+                if verdict.ruling > worst.ruling:
+                    worst = verdict
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+            raise guard_failed(call.tool, "policy", error) from None
+        if self._judges:
+            async for verdict in ask(self._judges, call, arguments):
+                if verdict.ruling > worst.ruling:
+                    worst = verdict
+        return worst
 
     def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:
         """Give the paths of unknown keys that were left out."""

@@ -10,6 +10,7 @@ from toolmark._model.verdict import Problem
 
 Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "failed", "unknown"]
 
+
 class Failure(NamedTuple):
     """Why a call did not succeed, in words that a model can act on; never a stack trace."""
 
@@ -74,7 +75,7 @@ class Result(_Fields):
     __slots__ = ()
 
     @property
-    def data(self) -> Any:  # type: ignore[override]
+    def data(self) -> Any:
         """What the tool gave, as JSON values that nobody else holds.
 
         The door keeps it as JSON text: most callers pass it on, and decode it never.
@@ -83,7 +84,7 @@ class Result(_Fields):
         return from_json(data) if type(data) is bytes else data
 
     @property
-    def error(self) -> Failure | None:  # type: ignore[override]
+    def error(self) -> Failure | None:
         """Why the call did not succeed; arguments that don't fit are explained when asked for."""
         error: Failure | Callable[[], Failure] | None = self[5]
         return error() if callable(error) else error

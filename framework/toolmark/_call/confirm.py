@@ -1,0 +1,201 @@
+"""Hold calls for a person's decision, and redeem them: once, and only as they were approved."""
+
+import hashlib
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from toolmark._call.holds import Holds
+from toolmark._call.prompt import prompt_of
+from toolmark._call.ready import ReadyTool
+from toolmark._call.redact import redacted
+from toolmark._call.refusal import guard_failed, refuse
+from toolmark._model.call import Call
+from toolmark._model.held import HeldCall, HeldState
+from toolmark._model.result import Held
+from toolmark._model.settings import SafetySettings
+from toolmark._model.verdict import Ruling, Verdict
+
+EXPIRES_S = 600.0
+"""How long a held call may be approved, in seconds."""
+
+
+class Redeemed(NamedTuple):
+    """A held call that was approved: what runs now."""
+
+    call: Call
+    arguments: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+class Stopped(NamedTuple):
+    """A decision that runs nothing yet: the call is held anew."""
+
+    call: Call
+    held: Held
+    verdict: Verdict
+    stale: bool = False
+
+
+class Desk:
+    """Where held calls wait."""
+
+    def __init__(
+        self,
+        holds: Holds,
+        safety: SafetySettings,
+        known: Callable[[Call], ReadyTool],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Keep them in `holds`; `known` is row 2; `clock` gives seconds since the epoch."""
+        self._holds = holds
+        self._safety = safety
+        self._known = known
+        self._clock = clock
+
+    def hold(
+        self, tool: ReadyTool, call: Call, arguments: Mapping[str, Any], ruling: Ruling
+    ) -> Held:
+        """Keep a call until somebody decides; a dry run keeps nothing. Raises a Refusal."""
+        spec = tool.spec
+        sensitivity = spec.safety.sensitivity or "low"
+        prompt = prompt_of(spec, arguments)
+        if call.dry_run:
+            return Held("", prompt, sensitivity)
+        shown = redacted(arguments, spec.parameters)
+        now = self._clock()
+        kind: Literal["confirm", "review"] = "review" if ruling is Ruling.REVIEW else "confirm"
+        held = HeldCall(
+            id=secrets.token_urlsafe(9).replace("-", "a"),
+            kind=kind,
+            call=call._replace(arguments=dict(arguments)),
+            bound_to=self._bound(tool, arguments),
+            prompt=prompt_of(spec, shown),
+            sensitivity=sensitivity,
+            created=now,
+            expires=now + EXPIRES_S,
+            shown=shown,
+        )
+        try:
+            self._holds.add(held)
+        except (sqlite3.Error, OSError) as error:
+            raise guard_failed(spec.name, "confirmation", error) from None
+        return Held(held.id, prompt, sensitivity)
+
+    def find(self, held_id: str, user: str | None) -> HeldCall:
+        """Give a call that may still be decided by this user; raises a Refusal.
+
+        A host that names no user decides for its operator.
+        """
+        try:
+            held = self._holds.get(held_id)
+        except (sqlite3.Error, OSError) as error:
+            raise guard_failed("the held call", "confirmation", error) from None
+        other = held is not None and user is not None and held.call.caller.user not in (None, user)
+        if held is None or (other and held.kind == "confirm"):
+            raise refuse("confirmation_not_found", f"No call is held under {held_id[:40]!r}.")
+        if held.state != "pending":
+            raise refuse("confirmation_used", f"This call was decided before: {held.state}.")
+        if held.expires <= self._clock():
+            self._holds.claim(held_id, "expired")
+            message = "The time to confirm this call is over: call the tool again."
+            raise refuse("confirmation_expired", message)
+        return held
+
+    async def redeem(
+        self, held: HeldCall, edit: Mapping[str, Any] | None, key: str | None
+    ) -> Redeemed | Stopped:
+        """Approve a held call, edited or as it is; raises a Refusal.
+
+        Whatever could stop the call is asked again: the arguments, the rules, the judges.
+        """
+        tool = self._known(held.call)
+        tool.admit(held.call)
+        before = held.call.arguments
+        assert isinstance(before, dict)
+        arguments = tool.arguments(held.call)
+        if self._bound(tool, before) != held.bound_to:
+            self._claim(held, "stale")
+            verdict = await tool.judge(held.call, arguments)
+            return self._again(tool, held.call, arguments, verdict, stale=True)
+        call = _edited(held.call, edit)
+        if edit:
+            arguments = tool.arguments(call)
+        verdict = await tool.judge(call, arguments)
+        if verdict.ruling is Ruling.DENY:
+            raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+        escalated = verdict.ruling is Ruling.REVIEW and held.kind != "review"
+        # An edit of a critical call is shown once more, with the values that would run.
+        if escalated or (edit and tool.spec.safety.sensitivity == "critical"):
+            self._claim(held, "edited")
+            return self._again(tool, call._replace(caller=held.call.caller), arguments, verdict)
+        tool.limits.check(call.caller.user)
+        self._claim(held, "edited" if edit else "approved")
+        runs = call._replace(arguments=arguments, caller=held.call.caller, key=key or held.id)
+        return Redeemed(runs, arguments, _changes(tool, before, arguments))
+
+    def decide(self, held: HeldCall, state: HeldState) -> None:
+        """Reject or answer a held call; raises a Refusal where somebody was quicker."""
+        self._claim(held, state)
+
+    def pending(self, user: str | None) -> tuple[HeldCall, ...]:
+        """Give what waits, for one user or for all."""
+        waiting = self._holds.pending(self._clock())
+        return tuple(h for h in waiting if user is None or h.call.caller.user == user)
+
+    def _claim(self, held: HeldCall, state: HeldState) -> None:
+        try:
+            won = self._holds.claim(held.id, state)
+        except (sqlite3.Error, OSError) as error:
+            raise guard_failed(held.call.tool, "confirmation", error) from None
+        if not won:
+            raise refuse("confirmation_used", "This call was decided before.")
+
+    def _again(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        verdict: Verdict,
+        *,
+        stale: bool = False,
+    ) -> Stopped:
+        if verdict.ruling is Ruling.DENY:
+            raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+        ruling = max(verdict.ruling, Ruling.CONFIRM)
+        return Stopped(call, self.hold(tool, call, arguments, ruling), verdict, stale)
+
+    def _bound(self, tool: ReadyTool, arguments: Mapping[str, Any]) -> str:
+        """Give what an approval is good for: exactly this call of exactly this tool."""
+        safety = self._safety
+        policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
+                  safety.on_missing_confidence]  # fmt: skip
+        parts = [tool.spec.hash, tool.executor.implementation_hash(), policy, dict(arguments)]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _edited(call: Call, edit: Mapping[str, Any] | None) -> Call:
+    if not edit:
+        return call
+    assert isinstance(call.arguments, dict)
+    # What the user typed into the form is said by the user.
+    typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
+    caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
+    return call._replace(arguments={**call.arguments, **edit}, caller=caller)
+
+
+def _changes(
+    tool: ReadyTool, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[str, ...]:
+    old = redacted(before, tool.spec.parameters)
+    new = redacted(after, tool.spec.parameters)
+    changed = [
+        f"{name}: {json.dumps(old.get(name), ensure_ascii=False)}"
+        f" → {json.dumps(new.get(name), ensure_ascii=False)}"
+        for name in dict.fromkeys((*before, *after))
+        if json.dumps(before.get(name)) != json.dumps(after.get(name))
+    ]
+    return (f"The user changed {', '.join(changed)}.",) if changed else ()

@@ -1,0 +1,77 @@
+"""Keep held calls in SQLite, so that they outlive a restart and are redeemed once."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from toolmark._model.call import Budget, Call, Caller
+from toolmark._model.held import HeldCall, HeldState
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS held (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL, bound_to TEXT NOT NULL,
+    prompt TEXT NOT NULL, sensitivity TEXT NOT NULL, created REAL NOT NULL, expires REAL NOT NULL,
+    state TEXT NOT NULL, shown TEXT NOT NULL
+) STRICT
+"""
+
+
+class Holds:
+    """The held calls of a project; safe for threads and processes at one time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._made = False
+
+    def add(self, held: HeldCall) -> None:
+        """Keep a held call; raises sqlite3.Error or OSError where it can't be kept."""
+        row = (held.id, held.kind, _written(held.call), held.bound_to, held.prompt,
+               held.sensitivity, held.created, held.expires, held.state,
+               json.dumps(held.shown))  # fmt: skip
+        with closing(self._open()) as store:
+            store.execute("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def get(self, held_id: str) -> HeldCall | None:
+        """Give a held call by its id."""
+        with closing(self._open()) as store:
+            row = store.execute("SELECT * FROM held WHERE id = ?", (held_id,)).fetchone()
+        return None if row is None else _read(row)
+
+    def claim(self, held_id: str, state: HeldState) -> bool:
+        """Take a pending call out of waiting; True for exactly one of those who try."""
+        with closing(self._open()) as store:
+            changed = store.execute(
+                "UPDATE held SET state = ? WHERE id = ? AND state = 'pending'", (state, held_id)
+            )
+            return changed.rowcount == 1
+
+    def pending(self, now: float) -> tuple[HeldCall, ...]:
+        """Give what may still be decided, the oldest first."""
+        question = "SELECT * FROM held WHERE state = 'pending' AND expires > ? ORDER BY created, id"
+        with closing(self._open()) as store:
+            return tuple(_read(row) for row in store.execute(question, (now,)))
+
+    def _open(self) -> sqlite3.Connection:
+        if not self._made:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        store = sqlite3.connect(self._path, timeout=10, isolation_level=None)
+        if not self._made:
+            store.execute(_TABLE)
+            self._made = True
+        return store
+
+
+def _written(call: Call) -> str:
+    return json.dumps(call._replace(dry_run=False))
+
+
+def _read(row: tuple[Any, ...]) -> HeldCall:
+    call = Call(*json.loads(row[2]))
+    caller = Caller(*call.caller)
+    budget = None if call.budget is None else Budget(*call.budget)
+    call = call._replace(caller=caller, budget=budget)
+    held_id, kind, _, bound_to, prompt, sensitivity, created, expires, state, shown = row
+    return HeldCall(held_id, kind, call, bound_to, prompt, sensitivity, created, expires, state,
+                    json.loads(shown))  # fmt: skip

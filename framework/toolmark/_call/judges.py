@@ -1,0 +1,51 @@
+"""Ask the judges that plugins bring; whatever breaks or answers oddly refuses the call."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from toolmark._call.refusal import guard_failed
+from toolmark._call.threads import in_thread
+from toolmark._model.call import Call
+from toolmark._model.verdict import Ruling, Verdict
+
+Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
+"""Says its ruling on one call and its validated arguments; None has no opinion."""
+
+PATIENCE_S = 5.0
+"""How long a judge may take, in seconds."""
+
+
+async def ask(
+    judges: Sequence[Judge],
+    call: Call,
+    arguments: Mapping[str, Any],
+    patience: float = PATIENCE_S,
+) -> AsyncIterator[Verdict]:
+    """Give each judge's verdict; raises a Refusal for one that fails, is slow or answers oddly."""
+    for judge in judges:
+        # Of its own: a judge that changes what it was shown must not change what runs.
+        shown = call._replace(arguments=deepcopy(dict(arguments)))
+        try:
+            async with asyncio.timeout(patience):
+                verdict = await _answer(judge, shown)
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+            raise guard_failed(call.tool, "judge", error) from None
+        if verdict is None:
+            continue
+        if not isinstance(verdict, Verdict) or not isinstance(verdict.ruling, Ruling):
+            odd = TypeError(f"{judge!r} answered {type(verdict).__name__}, not a Verdict")
+            raise guard_failed(call.tool, "judge", odd)
+        yield verdict
+
+
+async def _answer(judge: Judge, call: Call) -> Any:
+    arguments = deepcopy(call.arguments)
+    assert isinstance(arguments, dict)
+    if inspect.iscoroutinefunction(judge):
+        return await judge(call, arguments)
+    # In a thread, so that a slow one can be given up.
+    answer = await in_thread(lambda: judge(call, arguments))
+    return await answer if inspect.isawaitable(answer) else answer

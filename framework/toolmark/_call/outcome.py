@@ -1,0 +1,84 @@
+"""Make Results of calls that did not run, and add what the door has to say."""
+
+from time import perf_counter
+
+from toolmark._call.refusal import Refusal
+from toolmark._model.call import Call
+from toolmark._model.result import Failure, Held, Result
+from toolmark._model.verdict import Ruling, Verdict
+
+
+def denied(call: Call, refusal: Refusal, began: float) -> Result:
+    """Give the Result of a call that a row refused."""
+    return Result(
+        success=False,
+        tool=call.tool,
+        outcome="denied",
+        error=refusal.failure,  # type: ignore[arg-type]  # worked out when someone looks
+        tool_call_id=call.id,
+        duration_ms=_ms(began),
+    )
+
+
+def allowed(call: Call, began: float) -> Result:
+    """Give the Result of a dry run that nothing stopped."""
+    return Result(
+        success=True,
+        tool=call.tool,
+        outcome="allowed",
+        tool_call_id=call.id,
+        duration_ms=_ms(began),
+    )
+
+
+def held_back(call: Call, held: Held, verdict: Verdict, began: float) -> Result:
+    """Give the Result of a call that waits for a person."""
+    review = verdict.ruling is Ruling.REVIEW
+    return Result(
+        success=False,
+        tool=call.tool,
+        outcome="review" if review else "confirm",
+        message=verdict.message,
+        tool_call_id=call.id,
+        duration_ms=_ms(began),
+        confirmation=held,
+    )
+
+
+def stale(call: Call, held: Held, began: float) -> Result:
+    """Give the Result of an approval that came too late: what it approved has changed."""
+    message = "The tool or its policy changed since this call was held: it must be confirmed anew."
+    return Result(
+        success=False,
+        tool=call.tool,
+        outcome="confirm",
+        error=Failure("confirmation_stale", message),
+        tool_call_id=call.id,
+        duration_ms=_ms(began),
+        confirmation=held,
+    )
+
+
+def answered(call: Call, text: str) -> Result:
+    """Give the Result of a call that a person answered in the tool's stead."""
+    return Result(
+        success=True,
+        tool=call.tool,
+        outcome="ok",
+        message=text,
+        data=text,
+        tool_call_id=call.id,
+        notes=("A person answered; the tool did not run.",),
+    )
+
+
+def told(result: Result, dropped: tuple[str, ...]) -> Result:
+    """Say which parameters were ignored."""
+    if not dropped:
+        return result
+    note = f"Ignored, because the tool does not know them: {', '.join(dropped)}."
+    return result._replace(notes=(*result.notes, note))
+
+
+def _ms(began: float) -> float:
+    return (perf_counter() - began) * 1000

@@ -1,0 +1,142 @@
+"""Rows 4 to 7: what the file, the project and plugins demand before a call may run."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from toolmark._call.intent import says_any, unsaid
+from toolmark._cel import EvaluationError, compile_expression
+from toolmark._model.call import Call
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import SafetySettings
+from toolmark._model.tool import ToolSpec
+from toolmark._model.verdict import ALLOWED, Problem, Ruling, Verdict
+
+Row = Callable[[Call, Mapping[str, Any]], Verdict]
+"""Judges one call and its validated arguments."""
+
+
+def rows_of(spec: ToolSpec, default_min: float | None, safety: SafetySettings) -> tuple[Row, ...]:
+    """Give the rows that can stop a call of this tool, in the ladder's order.
+
+    A row that can never say anything but ALLOW is left out. Raises ExpressionError for a
+    condition that can't be compiled: the tool can't be called then.
+    """
+    own = spec.safety
+    rows: list[Row] = []
+    if (least := threshold(spec, default_min, safety)) is not None:
+        rows.append(_confidence(spec.name, least, safety.on_missing_confidence))
+    verbatim = [p for p in spec.parameters if _has_verbatim(p.shape)]
+    if own.explicit_intent or verbatim:
+        rows.append(_stated(spec, verbatim))
+    if safety.crisis_words:
+        rows.append(_crisis(safety.crisis_words))
+    if own.escalate_when is not None:
+        rows.append(_when(spec, own.escalate_when, _ESCALATED))
+    if own.requires_confirmation or own.sensitivity == "critical":
+        rows.append(lambda _call, _arguments: _UNCONFIRMED)
+    elif own.confirm_when is not None:
+        rows.append(_when(spec, own.confirm_when, _UNCONFIRMED))
+    return tuple(rows)
+
+
+def threshold(spec: ToolSpec, default_min: float | None, safety: SafetySettings) -> float | None:
+    """Give the confidence (0..1) that a call of the tool needs; None where it needs none."""
+    own = spec.safety.min_confidence
+    if own is None:
+        own = safety.default_min if default_min is None else default_min
+    return max((least for least in (own, safety.floor) if least is not None), default=None)
+
+
+_ESCALATED = Verdict(Ruling.REVIEW, "held_for_review", "Somebody must look at this call first.")
+_CRISIS = Verdict(
+    Ruling.REVIEW,
+    "held_for_review",
+    "The user's words may tell of a crisis, so somebody must look at this call first.",
+)
+_UNCONFIRMED = Verdict(Ruling.CONFIRM, "confirmation_required", "The user must confirm it.")
+
+
+def _confidence(name: str, least: float, on_missing: str) -> Row:
+    wanted = f"{name} needs a confidence of at least {least:g}"
+    ruling = Ruling.CONFIRM if on_missing == "confirm" else Ruling.DENY
+    missing = Verdict(ruling, "missing_confidence", f"{wanted}: state it (0 to 1) with the call.")
+
+    def row(call: Call, _arguments: Mapping[str, Any]) -> Verdict:
+        given = call.confidence
+        if given is None:
+            return missing
+        if given >= least:
+            return ALLOWED
+        message = f"{wanted}, not {given:g}: ask the user instead."
+        return Verdict(Ruling.DENY, "low_confidence", message)
+
+    return row
+
+
+def _stated(spec: ToolSpec, verbatim: list[Parameter]) -> Row:
+    keywords = spec.safety.intent_keywords if spec.safety.explicit_intent else None
+    no_intent = Verdict(
+        Ruling.DENY,
+        "no_explicit_intent",
+        f"The user did not ask for {spec.name} in words of their own: ask whether they want it.",
+    )
+
+    def row(call: Call, arguments: Mapping[str, Any]) -> Verdict:
+        message = call.caller.message
+        if keywords is not None and not says_any(message, keywords):
+            return no_intent
+        missing = tuple(
+            Problem("not_stated_by_user", path, f"{path} must be in the user's own words")
+            for parameter in verbatim
+            if parameter.name in arguments
+            for path in _unsaid(arguments[parameter.name], parameter.shape, parameter.name, message)
+        )
+        if not missing:
+            return ALLOWED
+        told = "; ".join(problem.message for problem in missing)
+        return Verdict(Ruling.DENY, "not_stated_by_user", f"{told}: ask the user.", missing)
+
+    return row
+
+
+def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[str]:
+    if shape.verbatim:
+        if unsaid(value, message):
+            yield path
+        return
+    if isinstance(value, list) and shape.items is not None:
+        for index, item in enumerate(value):
+            yield from _unsaid(item, shape.items, f"{path}[{index}]", message)
+    elif isinstance(value, dict):
+        for field in shape.properties or ():
+            if field.name in value:
+                inner = f"{path}.{field.name}"
+                yield from _unsaid(value[field.name], field.shape, inner, message)
+        known = {field.name for field in shape.properties or ()}
+        if shape.values is not None:
+            for name in value.keys() - known:
+                yield from _unsaid(value[name], shape.values, f"{path}.{name}", message)
+
+
+def _has_verbatim(shape: Schema) -> bool:
+    inner = [p.shape for p in shape.properties or ()]
+    inner += [s for s in (shape.items, shape.values) if s is not None]
+    return shape.verbatim or any(_has_verbatim(s) for s in inner)
+
+
+def _crisis(words: tuple[str, ...]) -> Row:
+    return lambda call, _arguments: _CRISIS if says_any(call.caller.message, words) else ALLOWED
+
+
+def _when(spec: ToolSpec, expression: str, verdict: Verdict) -> Row:
+    program = compile_expression(expression, frozenset(p.name for p in spec.parameters))
+
+    def row(_call: Call, arguments: Mapping[str, Any]) -> Verdict:
+        try:
+            answer = program.evaluate(arguments)
+        except EvaluationError:
+            return verdict
+        # Only a plain "no" lets the call through; anything odd counts as "yes".
+        return ALLOWED if answer is False else verdict
+
+    return row

@@ -1,0 +1,86 @@
+"""Write the decision on each call to the audit, before its effect."""
+
+import datetime as dt
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolmark._call.audit import Audit
+from toolmark._call.ready import ReadyTool
+from toolmark._call.redact import redacted
+from toolmark._call.refusal import Refusal, guard_failed, logged
+from toolmark._model.call import Call
+from toolmark._model.verdict import Verdict
+
+
+class Recorder:
+    """Makes the records; without an audit, none."""
+
+    def __init__(self, audit: Audit | None, clock: Callable[[], float]) -> None:
+        self._audit = audit
+        self._clock = clock
+
+    def runs(self, call: Call, tool: ReadyTool, arguments: Mapping[str, Any]) -> None:
+        """Record that a call runs now; raises a Refusal where that can't be written."""
+        if self._audit is not None:
+            self._write(call, tool, "run", arguments=arguments)
+
+    def held(
+        self,
+        call: Call,
+        tool: ReadyTool,
+        arguments: Mapping[str, Any],
+        verdict: Verdict,
+        held_id: str,
+    ) -> None:
+        """Record that a call waits; raises a Refusal where that can't be written."""
+        if self._audit is not None and not call.dry_run:
+            self._write(call, tool, verdict.ruling.name.lower(), arguments=arguments,
+                        code=verdict.code, reason=verdict.message, held=held_id)  # fmt: skip
+
+    def decided(self, call: Call, tool: ReadyTool, state: str) -> None:
+        """Record what a person did with a held call; raises a Refusal."""
+        if self._audit is not None:
+            arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
+            self._write(call, tool, state, arguments=arguments)
+
+    def denied(self, call: Call, tool: ReadyTool | None, refusal: Refusal) -> None:
+        """Record a refusal; the call stays refused where that can't be written."""
+        if self._audit is None or call.dry_run:
+            return
+        failure = refusal.failure if not callable(refusal.failure) else refusal.failure()
+        faults = [[problem.code, problem.path] for problem in failure.details]
+        try:
+            self._write(call, tool, "deny", code=failure.code, faults=faults)
+        except Refusal as error:
+            logged(error, "the refusal of a call was not recorded")
+
+    def _write(
+        self,
+        call: Call,
+        tool: ReadyTool | None,
+        decision: str,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        assert self._audit is not None
+        record: dict[str, Any] = {
+            "at": dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat(),
+            "decision": decision,
+            "tool": call.tool[:64],
+            "call": call.id,
+            "user": call.caller.user,
+            "patient": call.caller.patient,
+            "confidence": call.confidence,
+        }
+        if tool is not None:
+            record["spec"] = tool.spec.hash
+        if tool is not None and arguments is not None:
+            record["implementation"] = tool.executor.implementation_hash()
+            record["arguments"] = redacted(arguments, tool.spec.parameters)
+        record |= more
+        try:
+            self._audit.append({k: v for k, v in record.items() if v is not None})
+        except (sqlite3.Error, OSError, ValueError) as error:
+            raise guard_failed(call.tool, "audit", error) from None

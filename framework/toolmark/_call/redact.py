@@ -1,0 +1,27 @@
+"""Hide Sensitive values wherever a call's arguments are kept or told."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolmark._model.schema import Parameter, Schema
+
+HIDDEN = "(hidden)"
+
+
+def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
+    """Give the arguments with each Sensitive value replaced, at every depth."""
+    shapes = {p.name: p.shape for p in parameters}
+    return {name: _shown(value, shapes.get(name)) for name, value in arguments.items()}
+
+
+def _shown(value: Any, shape: Schema | None) -> Any:
+    if shape is None:
+        return value
+    if shape.sensitive:
+        return HIDDEN
+    if isinstance(value, list):
+        return [_shown(item, shape.items) for item in value]
+    if isinstance(value, dict):
+        fields = {p.name: p.shape for p in shape.properties or ()}
+        return {name: _shown(item, fields.get(name, shape.values)) for name, item in value.items()}
+    return value

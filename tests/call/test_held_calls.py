@@ -1,0 +1,260 @@
+"""Held calls: approved once, by whom they are for, and only as they were shown."""
+
+import asyncio
+import threading
+
+import pytest
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Safety
+
+TEXT = Schema(types=("string",))
+DAYS = Schema(types=("array",), items=Schema(types=("integer",), minimum=1, maximum=7))
+REMINDER = (
+    Parameter(name="title", shape=TEXT, required=True),
+    Parameter(name="time", shape=Schema(types=("string",), format="time"), required=True),
+    Parameter(name="days", shape=DAYS),
+)
+SEED = {"title": "Take medication", "time": "09:00", "days": [1, 2, 3, 4, 5, 6, 7]}
+CONFIRM = Safety(requires_confirmation=True)
+
+
+class Desk:
+    """A door to one tool, what ran behind it, and a clock that is told."""
+
+    def __init__(self, harness, tool, tmp_path):
+        self.now = 1_000_000.0
+        self.ran = []
+        self.make, self.tool, self.root = harness, tool, tmp_path
+        self.open()
+
+    async def remind(self, title, time, days=None, *, context=None):
+        self.ran.append((title, time, days, context.idempotency_key))
+        return {"message": f"Created reminder: {title}"}
+
+    def open(self, *parameters, safety=CONFIRM, function=None, judges=None, **fields):
+        made = self.tool("create_reminder", function or self.remind, *(parameters or REMINDER),
+                         context="context", safety=safety, **fields)  # fmt: skip
+        self.harness = self.make(
+            made, settings=Settings(root=self.root, state=self.root, audit=False),
+            clock=lambda: self.now, judges=judges,
+        )  # fmt: skip
+        self.door = self.harness.door
+
+    def hold(self, arguments=None, **context):
+        result = self.harness.call("create_reminder", arguments or SEED, **context)
+        assert result.outcome in ("confirm", "review")
+        return result
+
+    def confirm(self, held, **options):
+        return asyncio.run(self.door.confirm(held.confirmation.id, **options))
+
+
+@pytest.fixture
+def desk(harness, tool, tmp_path):
+    return Desk(harness, tool, tmp_path)
+
+
+def test_the_prompt_names_every_argument_as_the_seed_words_it(desk):
+    held = desk.hold(call_id="call-456").to_dict()
+    assert held["confirmation"]["prompt"] == (
+        "I'd like to create reminder: title: Take medication, time: 09:00, "
+        "days: 1,2,3,4,5,6,7. Is this correct?"
+    )
+    assert held["confirmation"]["sensitivity"] == "low"
+    desk.open(safety=Safety(sensitivity="critical"))
+    critical = desk.hold({"title": "a\nb", "time": "09:00"}).confirmation
+    assert critical.prompt == (
+        "I'd like to create reminder: title: a b, time: 09:00. "
+        "Please confirm these details are correct."
+    )
+
+
+def test_an_approved_call_runs_with_the_arguments_that_were_shown(desk):
+    held = desk.hold(call_id="call-456", user="u1")
+    assert desk.ran == []
+    assert [h.id for h in desk.door.pending("u1")] == [held.confirmation.id]
+    result = desk.confirm(held, user="u1")
+    assert (result.success, result.message) == (True, "Created reminder: Take medication")
+    assert result.tool_call_id == "call-456"
+    assert desk.ran == [(*SEED.values(), held.confirmation.id)]
+    assert desk.door.pending() == ()
+
+
+def test_it_survives_a_restart(desk):
+    held = desk.hold()
+    desk.open()
+    assert desk.confirm(held).success
+
+
+def test_a_call_is_redeemed_once(desk):
+    held = desk.hold()
+    assert desk.confirm(held).success
+    again = desk.confirm(held)
+    assert (again.outcome, again.error.code) == ("denied", "confirmation_used")
+    assert len(desk.ran) == 1
+
+
+def test_of_racing_approvals_one_runs(desk):
+    held = desk.hold()
+    door, outcomes = desk.door, []
+    ready = threading.Barrier(8)
+
+    def approve():
+        async def many():
+            ready.wait()
+            approvals = (door.confirm(held.confirmation.id) for _ in range(125))
+            return await asyncio.gather(*approvals)
+
+        outcomes.extend(result.outcome for result in asyncio.run(many()))
+
+    threads = [threading.Thread(target=approve) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 1000
+    assert outcomes.count("ok") == 1
+    assert len(desk.ran) == 1
+
+
+def test_after_ten_minutes_it_is_too_late(desk):
+    held = desk.hold()
+    desk.now += 599
+    assert len(desk.door.pending()) == 1
+    desk.now += 1
+    assert desk.door.pending() == ()
+    assert desk.confirm(held).error.code == "confirmation_expired"
+    assert desk.ran == []
+
+
+def test_another_user_cannot_decide(desk):
+    held = desk.hold(user="u1")
+    assert desk.confirm(held, user="u2").error.code == "confirmation_not_found"
+    assert desk.door.reject(held.confirmation.id, user="u2").error.code == "confirmation_not_found"
+    assert desk.door.pending("u2") == ()
+    assert desk.confirm(held, user="u1").success
+
+
+def test_an_unknown_id_is_told_so(desk):
+    result = asyncio.run(desk.door.confirm("nothing"))
+    assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")
+
+
+def test_an_edit_by_the_user_counts_as_approval_and_is_told(desk):
+    result = desk.confirm(desk.hold(), edit={"days": [1, 2]})
+    assert result.success
+    assert result.notes == ("The user changed days: [1, 2, 3, 4, 5, 6, 7] → [1, 2].",)
+    assert desk.ran[0][2] == [1, 2]
+
+
+def test_an_edit_that_does_not_fit_is_refused_and_the_call_still_waits(desk):
+    held = desk.hold()
+    assert desk.confirm(held, edit={"days": [8]}).error.code == "invalid_arguments"
+    assert desk.confirm(held, edit={"nonsense": 1}).error.code == "invalid_arguments"
+    assert desk.confirm(held).success
+
+
+def test_an_edited_critical_call_is_shown_once_more(desk):
+    desk.open(safety=Safety(sensitivity="critical"))
+    first = desk.hold()
+    second = desk.confirm(first, edit={"time": "10:00"})
+    assert second.outcome == "confirm"
+    assert "time: 10:00" in second.confirmation.prompt
+    assert desk.confirm(first).error.code == "confirmation_used"
+    assert desk.confirm(second).success
+    assert desk.ran[0][1] == "10:00"
+
+
+def test_an_edit_is_judged_again(desk):
+    desk.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
+    second = desk.confirm(desk.hold(), edit={"days": [1]})
+    assert second.outcome == "review"
+    assert desk.ran == []
+    assert desk.confirm(second, user="a reviewer").success
+
+
+CHANGES = {
+    "a parameter": {
+        "parameters": (*REMINDER[:2], REMINDER[2].model_copy(update={"required": True}))
+    },
+    "the policy": {"safety": Safety(requires_confirmation=True, min_confidence=0.1)},
+    "the title": {"when_to_use": "When the user asks for one."},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_after_a_change_the_approval_is_stale_and_the_prompt_fresh(desk, what):
+    held = desk.hold(confidence=0.9)
+    change = dict(CHANGES[what])
+    desk.open(*change.pop("parameters", ()), **change)
+    fresh = desk.confirm(held)
+    assert (fresh.outcome, fresh.error.code) == ("confirm", "confirmation_stale")
+    assert fresh.confirmation.id != held.confirmation.id
+    assert desk.ran == []
+    assert desk.confirm(held).error.code == "confirmation_used"
+    assert desk.confirm(fresh).success
+
+
+def test_a_held_call_of_a_tool_that_is_gone_does_not_run(desk):
+    held = desk.hold()
+    desk.harness = desk.make(
+        desk.tool("other"), settings=Settings(root=desk.root, state=desk.root, audit=False),
+        clock=lambda: desk.now,
+    )  # fmt: skip
+    desk.door = desk.harness.door
+    assert desk.confirm(held).error.code == "unknown_tool"
+
+
+def test_a_rejected_call_never_runs(desk):
+    held = desk.hold()
+    result = desk.door.reject(held.confirmation.id)
+    assert (result.outcome, result.error.code) == ("denied", "rejected")
+    assert desk.confirm(held).error.code == "confirmation_used"
+    assert desk.ran == []
+
+
+def test_a_person_may_answer_in_the_tools_stead(desk):
+    held = desk.hold(call_id="c")
+    result = desk.door.respond(held.confirmation.id, "It is on the fridge.")
+    assert (result.success, result.data, result.tool_call_id) == (True, "It is on the fridge.", "c")
+    assert desk.confirm(held).error.code == "confirmation_used"
+    assert desk.ran == []
+
+
+def test_a_dry_run_shows_the_prompt_and_keeps_nothing(desk):
+    result = desk.hold(dry_run=True)
+    assert result.confirmation.prompt.startswith("I'd like to create reminder")
+    assert "id" not in result.to_dict()["confirmation"]
+    assert desk.door.pending() == ()
+
+
+def test_what_is_kept_for_people_hides_sensitive_values(desk):
+    secret = Parameter(name="title", shape=TEXT.model_copy(update={"sensitive": True}))
+    desk.open(secret, *REMINDER[1:])
+    held = desk.hold()
+    assert "Take medication" in held.confirmation.prompt
+    (kept,) = desk.door.pending()
+    assert "Take medication" not in str(kept.to_dict())
+    changed = desk.confirm(held, edit={"title": "hunter2"})
+    assert desk.ran[0][0] == "hunter2"
+    assert "hunter2" not in str(changed.notes)
+
+
+def test_true_is_not_one_in_what_was_approved(desk):
+    flag = Parameter(name="title", shape=Schema())
+    desk.open(flag, *REMINDER[1:])
+    held = desk.hold({"title": True, "time": "09:00"})
+    assert desk.confirm(held, edit={"title": 1}).notes == ("The user changed title: true → 1.",)
+    assert type(desk.ran[0][0]) is int
+
+
+def test_a_run_approves_with_the_arguments_its_person_agreed_to(desk):
+    from toolmark._model.call import Call
+
+    for days in (SEED["days"], [1, 2]):
+        held = desk.hold()
+        call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
+        assert asyncio.run(desk.door.confirm_call(held.confirmation.id, call)).success
+        assert desk.ran[-1] == ("Take medication", "09:00", days, "run-1/4:create_reminder")

@@ -1,0 +1,359 @@
+"""Rows 4 to 8: confidence, intent, review, confirmation, judges, limits."""
+
+import asyncio
+import itertools
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolmark._call.intent import says_any, words_of
+from toolmark._call.judges import ask
+from toolmark._call.limits import StartLimits
+from toolmark._call.refusal import Refusal
+from toolmark._model.call import Call
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import SafetySettings, Settings
+from toolmark._model.tool import Limits, Rate, Safety
+from toolmark._model.verdict import ALLOWED, Ruling, Verdict
+
+TEXT = Schema(types=("string",))
+NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
+STRICTNESS = ["ok", "confirm", "review", "denied"]
+
+
+async def nothing(number=0):
+    return {}
+
+
+def settings(tmp_path, **safety):
+    return Settings(root=tmp_path, state=tmp_path, audit=False, safety=SafetySettings(**safety))
+
+
+@pytest.fixture
+def outcome(harness, tool, tmp_path):
+    """Call a tool of this Safety under these settings; give the outcome and its code."""
+
+    def call(safety=None, arguments="{}", *, project=None, judges=(), default_min=None, **context):
+        made = tool("act", nothing, NUMBER, safety=Safety(**(safety or {})))
+        made.default_min = default_min
+        door = harness(made, settings=settings(tmp_path, **(project or {})),
+                       judges=lambda _: judges)  # fmt: skip
+        result = door.call("act", arguments, **context)
+        return result.outcome, result.error.code if result.error else None
+
+    return call
+
+
+SEEDS = {"log_blood_pressure": 0.7, "log_hydration": 0.7, "schedule_reminder": 0.8,
+         "log_doctor_visit": 0.8, "add_clinical_date": 0.8, "add_care_log": 0.9,
+         "get_today_summary": 0.5}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_each_threshold_of_the_seeds_passes_at_itself_and_above(outcome, name):
+    least = SEEDS[name]
+    low, missing = ("denied", "low_confidence"), ("denied", "missing_confidence")
+    expected = {least: ("ok", None), least - 0.01: low, 1: ("ok", None), 0: low, None: missing}
+    for confidence, wanted in expected.items():
+        assert outcome({"min_confidence": least}, confidence=confidence) == wanted
+
+
+@pytest.mark.parametrize(
+    ("own", "package", "default", "floor", "least"),
+    [
+        (0.5, None, 0.7, None, 0.5),
+        (None, None, 0.7, None, 0.7),
+        (None, 0.6, 0.7, None, 0.6),
+        (0.5, 0.6, 0.7, 0.8, 0.8),
+        (None, None, None, 0.3, 0.3),
+        (0.9, None, None, 0.3, 0.9),
+        (0.0, None, 0.7, None, 0.0),
+    ],
+)
+def test_the_floor_is_hard_and_default_min_is_for_silent_tools(
+    outcome, own, package, default, floor, least
+):
+    project = {"default_min": default, "floor": floor}
+    for confidence, passes in ((least, True), (max(least - 0.01, 0), least == 0), (None, False)):
+        got, _ = outcome({"min_confidence": own}, project=project, default_min=package,
+                         confidence=confidence)  # fmt: skip
+        assert (got == "ok") == passes
+
+
+def test_a_tool_without_a_threshold_asks_for_no_confidence(outcome):
+    assert outcome() == outcome(confidence=0.0) == ("ok", None)
+
+
+def test_a_missing_confidence_may_ask_the_user_instead(outcome):
+    project = {"on_missing_confidence": "confirm"}
+    assert outcome({"min_confidence": 0.7}, project=project) == ("confirm", None)
+    assert outcome({"min_confidence": 0.7}, project=project, confidence=0.1)[0] == "denied"
+
+
+INTENT = {"explicit_intent": True, "intent_keywords": ("remind", "schedule", "log it", "café")}
+
+
+@pytest.mark.parametrize(
+    ("message", "stated"),
+    [
+        ("Remind me", True),
+        ("please set REMINDERS", True),
+        ("I reminded her", True),
+        ("it was scheduled", True),
+        ("ｒｅｍｉｎｄ me", True),
+        ("Log it, please", True),
+        ("I logged it", True),
+        ("cafe\u0301s", True),
+        ("a remindful day", False),
+        ("log that, it is good", False),
+        ("", False),
+        ("I took aspirin", False),
+    ],
+)  # fmt: skip
+def test_intent_is_a_keyword_in_the_users_own_words(outcome, message, stated):
+    wanted = ("ok", None) if stated else ("denied", "no_explicit_intent")
+    assert outcome(INTENT, message=message) == wanted
+
+
+def test_explicit_intent_without_keywords_is_never_stated(outcome):
+    assert outcome({"explicit_intent": True}, message="do it")[0] == "denied"
+
+
+@given(st.text(max_size=40))
+def test_words_are_the_same_however_they_are_written(text):
+    assert words_of(" ".join(words_of(text))) == words_of(text)
+    assert all(says_any(text, [word]) for word in words_of(text))
+
+
+def test_verbatim_values_must_be_words_of_the_user(harness, tool, tmp_path):
+    said = Schema(types=("string",), verbatim=True)
+    details = Schema(types=("object",), properties=(Parameter(name="dose", shape=said),))
+
+    async def log(name, details=None):
+        return {}
+
+    door = harness(
+        tool("log", log, Parameter(name="name", shape=said, required=True),
+             Parameter(name="details", shape=Schema(types=("array",), items=details))),
+        settings=settings(tmp_path),
+    )  # fmt: skip
+    message = "I took Aspirin, 100 mg"
+    assert door.call("log", {"name": "aspirin"}, message=message).success
+    error = door.call("log", {"name": "ibuprofen", "details": [{"dose": "200 mg"}]},
+                      message=message).error  # fmt: skip
+    assert error.code == "not_stated_by_user"
+    assert [problem.path for problem in error.details] == ["name", "details[0].dose"]
+
+
+def test_crisis_words_hold_every_call_and_flag_every_outcome(harness, tool, tmp_path):
+    door = harness(
+        tool("act", nothing, NUMBER),
+        settings=settings(tmp_path, crisis_words=("suicide", "kill myself")),
+    )
+    assert not door.call("act", message="hello").crisis
+    result = door.call("act", message="I want to KILL myself")
+    assert (result.outcome, result.crisis) == ("review", True)
+    for name, arguments in (("unknown", "{}"), ("act", "{"), ("act", '{"a": 1}')):
+        refused = door.call(name, arguments, message="suicide")
+        assert (refused.outcome, refused.crisis) == ("denied", True)
+
+
+@pytest.mark.parametrize(
+    ("safety", "wanted"),
+    [
+        ({"requires_confirmation": True}, "confirm"),
+        ({"requires_confirmation": False}, "ok"),
+        ({"sensitivity": "critical"}, "confirm"),
+        ({"sensitivity": "critical", "requires_confirmation": False}, "confirm"),
+        ({"sensitivity": "high"}, "ok"),
+        ({"confirm_when": "number > 2"}, "confirm"),
+        ({"confirm_when": "number > 3"}, "ok"),
+        ({"confirm_when": "number / 0 > 1"}, "confirm"),
+        ({"confirm_when": "number"}, "confirm"),
+        ({"escalate_when": "number > 2"}, "review"),
+        ({"escalate_when": "number / 0 > 1"}, "review"),
+        ({"escalate_when": "number >", "requires_confirmation": True}, "denied"),
+        ({"escalate_when": "number > 2", "requires_confirmation": True}, "review"),
+        ({"escalate_when": "number > 2", "min_confidence": 0.5}, "denied"),
+    ],
+)
+def test_what_holds_a_call(outcome, safety, wanted):
+    got, _ = outcome(safety, {"number": 3})
+    assert got == wanted
+
+
+def test_a_confirmation_that_cannot_be_computed_asks(outcome):
+    assert outcome({"confirm_when": "number > 2"}, {}) == ("confirm", None)
+
+
+CHOICES = [
+    {"min_confidence": 0.7}, {"explicit_intent": True, "intent_keywords": ("book",)},
+    {"requires_confirmation": True}, {"sensitivity": "critical"},
+    {"confirm_when": "number > 2"}, {"escalate_when": "number > 4"},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def every_outcome(tmp_path_factory, harness, tool):
+    """Every set of restrictions on one call, by its confidence, message and number."""
+    root = tmp_path_factory.mktemp("monotony")
+    found = {}
+    for size in range(len(CHOICES) + 1):
+        for chosen in itertools.combinations(range(len(CHOICES)), size):
+            fields = {k: v for index in chosen for k, v in CHOICES[index].items()}
+            door = harness(tool("act", nothing, NUMBER, safety=Safety(**fields)),
+                           settings=settings(root))  # fmt: skip
+            for confidence, message, number in itertools.product(
+                (0.0, 0.69, 0.7, 1.0), ("book it", ""), (1, 3, 5)
+            ):
+                result = door.call("act", {"number": number}, confidence=confidence,
+                                   message=message, dry_run=True)  # fmt: skip
+                outcome = result.outcome.replace("allowed", "ok")
+                found[frozenset(chosen), confidence, message, number] = STRICTNESS.index(outcome)
+    return found
+
+
+def test_adding_a_restriction_never_makes_the_outcome_better(every_outcome):
+    for (chosen, *call), outcome in every_outcome.items():
+        for added in set(range(len(CHOICES))) - chosen:
+            assert every_outcome[chosen | {added}, *call] >= outcome
+
+
+def test_raising_the_confidence_never_makes_the_outcome_worse(every_outcome):
+    for (chosen, confidence, *call), outcome in every_outcome.items():
+        for higher in (0.69, 0.7, 1.0):
+            if higher > confidence:
+                assert every_outcome[chosen, higher, *call] <= outcome
+
+
+def deny(_call, _arguments):
+    return Verdict(Ruling.DENY, "not_today", "Not today.")
+
+
+async def review(_call, _arguments):
+    return Verdict(Ruling.REVIEW, "held_for_review", "Look at it.")
+
+
+def silent(_call, _arguments):
+    return None
+
+
+def test_the_strictest_judge_wins(outcome):
+    assert outcome(judges=(silent, lambda *_: ALLOWED)) == ("ok", None)
+    assert outcome(judges=(silent, review)) == ("review", None)
+    assert outcome(judges=(review, deny, silent)) == ("denied", "not_today")
+    assert outcome({"requires_confirmation": True}, judges=(review,)) == ("review", None)
+    assert outcome({"min_confidence": 0.7}, judges=(deny,)) == ("denied", "missing_confidence")
+
+
+def crash(_call, _arguments):
+    raise RuntimeError("hunter2")
+
+
+async def crash_later(_call, _arguments):
+    raise RuntimeError("hunter2")
+
+
+async def slow(_call, _arguments):
+    await asyncio.Event().wait()
+
+
+def block(_call, _arguments):
+    threading.Event().wait(5)
+
+
+ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Ruling.ALLOW,
+       "a tuple": (0,), "a number": Verdict(0), "a word": Verdict("allow")}  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", ODD)
+def test_an_odd_answer_refuses(outcome, answer):
+    judges = (lambda *_: ALLOWED, lambda *_: ODD[answer])
+    assert outcome(judges=judges) == ("denied", "internal_guard_error")
+
+
+@pytest.mark.parametrize("judge", [crash, crash_later])
+def test_a_judge_that_breaks_refuses(outcome, judge):
+    assert outcome(judges=(judge,)) == ("denied", "internal_guard_error")
+
+
+@pytest.mark.parametrize("judge", [slow, block])
+def test_a_slow_judge_refuses(judge):
+    async def main():
+        return [v async for v in ask((judge,), Call("act", {}), {}, patience=0.05)]
+
+    with pytest.raises(Refusal) as refused:
+        asyncio.run(main())
+    assert refused.value.failure.code == "internal_guard_error"
+
+
+def test_judges_that_cannot_be_had_refuse(harness, tool, tmp_path):
+    def broken(_spec):
+        raise RuntimeError
+
+    door = harness(tool("act", nothing), settings=settings(tmp_path), judges=broken)
+    for _ in range(2):
+        assert door.call("act").error.code == "internal_guard_error"
+
+
+def test_a_judge_cannot_change_what_runs(harness, tool, tmp_path):
+    seen = []
+
+    async def act(items):
+        seen.append(items)
+
+    def meddle(call, arguments):
+        arguments["items"].append("b")
+        call.arguments["items"].append("c")
+
+    items = Parameter(name="items", shape=Schema(types=("array",), items=TEXT), required=True)
+    door = harness(tool("act", act, items), settings=settings(tmp_path), judges=lambda _: (meddle,))
+    assert door.call("act", {"items": ["a"]}).success
+    assert seen == [["a"]]
+
+
+def test_a_rate_lets_so_many_start_in_any_window():
+    now = [0.0]
+    limits = StartLimits("act", Limits(rate=Rate(calls=3, per_s=1)), lambda: now[0])
+    for moment in (0.0, 0.25, 0.5, 1.0, 1.25):
+        now[0] = moment
+        limits.start("u1")
+    with pytest.raises(Refusal) as refused:
+        limits.start("u2")
+    assert refused.value.failure.code == "rate_limited"
+    assert refused.value.failure.retry_after_ms == 250
+
+
+def test_max_calls_are_counted_for_each_user(harness, tool, tmp_path):
+    door = harness(tool("act", nothing, limits=Limits(max_calls=2)), settings=settings(tmp_path))
+    outcomes = [door.call("act", user=user).outcome for user in ("a", "a", "a", "b")]
+    assert outcomes == ["ok", "ok", "denied", "ok"]
+    assert door.call("act", user="a").error.code == "budget_exhausted"
+
+
+def test_listeners_hear_and_decide_nothing(harness, tool, tmp_path):
+    heard = []
+
+    def before(call, spec):
+        heard.append(("before", call.tool))
+        raise RuntimeError
+
+    def after(call, spec, result):
+        heard.append(("after", result.outcome))
+        raise RuntimeError
+
+    door = harness(tool("act", nothing), settings=settings(tmp_path), before=before, after=after)
+    for arguments in ("{}", "{}", "{"):
+        door.call("act", arguments)
+    assert heard == [("before", "act"), ("after", "ok")] * 2 + [("after", "denied")]
+
+
+def test_without_a_place_to_keep_it_no_call_is_held(harness, tool, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    state = Settings(root=Path(tmp_path), state=file / "below", audit=False)
+    made = tool("act", nothing, safety=Safety(requires_confirmation=True))
+    assert harness(made, settings=state).call("act").error.code == "internal_guard_error"

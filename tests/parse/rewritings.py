@@ -104,9 +104,7 @@ def deeper_headings(text: str) -> str:
 
 def numbered_headings(text: str) -> str:
     numbers = iter(range(1, 100))
-    return _lines(
-        text, lambda line: re.sub(r"^## ", lambda _: f"## {next(numbers)}. ", line)
-    )
+    return _lines(text, lambda line: re.sub(r"^## ", lambda _: f"## {next(numbers)}. ", line))
 
 
 def emoji_headings(text: str) -> str:
@@ -198,5 +196,8 @@ def python_types(text: str) -> str:
     )
 
 
-REWRITINGS = [value for name, value in list(globals().items()) if callable(value) and name.islower()
-              and not name.startswith("_")]
+REWRITINGS = [
+    value
+    for name, value in list(globals().items())
+    if callable(value) and name.islower() and not name.startswith("_")
+]

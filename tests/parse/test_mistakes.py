@@ -52,7 +52,8 @@ def test_a_file_of_five_megabytes_is_refused_by_its_size():
 
 
 def test_every_error_is_reported_at_once():
-    text = "# T\n\nText.\n\n## Parameters\n\n### a\n\n- **Type**: strng\n\n### b\n\n- **Type**: nmber\n"
+    parameters = "### a\n\n- **Type**: strng\n\n### b\n\n- **Type**: nmber\n"
+    text = f"# T\n\nText.\n\n## Parameters\n\n{parameters}"
     _, diagnostics = parse_tool(text, "t.tool.md")
     codes = [d.code for d in diagnostics]
     assert codes.count("unknown-type") == 2

@@ -180,7 +180,7 @@ RESTRICTING = [
 @example(4, "tru")
 def test_a_restriction_is_read_as_written_or_closes_the_door(which, value):
     table, field = RESTRICTING[which]
-    text = TOOL.split("\n## Safety")[0] + "\n"
+    text = TOOL.split("\n## Safety", maxsplit=1)[0] + "\n"
     line = f"- **{field.name}**: {value}"
     if table is TOOL_METADATA:
         text = text.replace("- **Category**: general", f"- **Category**: general\n{line}")
@@ -208,9 +208,13 @@ def test_a_misspelt_restriction_never_falls_back_to_a_looser_reading(which, at, 
     name = field.name[:at] + letter + field.name[at + 1 :]
     if table.field(name) is not None:
         return
-    values = {"boolean": "true", "share": "0.9", "choice": field.choices[-1] if field.choices else ""}
+    values = {
+        "boolean": "true",
+        "share": "0.9",
+        "choice": field.choices[-1] if field.choices else "",
+    }
     line = f"- **{name}**: {values.get(field.kind, '5')}"
-    text = TOOL.split("\n## Safety")[0] + "\n"
+    text = TOOL.split("\n## Safety", maxsplit=1)[0] + "\n"
     if table is TOOL_METADATA:
         text = text.replace("- **Category**: general", f"- **Category**: general\n{line}")
     else:

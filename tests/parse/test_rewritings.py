@@ -25,9 +25,7 @@ def read(text: str, path: Path):
 
 def parameters_of(text: str) -> tuple[re.Match, list[tuple[str, str]]]:
     """Find the section of parameters in a canonical text, and each name with its bullets."""
-    section = re.search(
-        r"\n## (?:Parameters|Input Schema)\n(.*?)(?=\n## |\Z)", text, re.DOTALL
-    )
+    section = re.search(r"\n## (?:Parameters|Input Schema)\n(.*?)(?=\n## |\Z)", text, re.DOTALL)
     blocks = re.split(r"^### ", section[1], flags=re.MULTILINE)
     return section, [tuple(block.split("\n", 1)) for block in blocks[1:]]
 

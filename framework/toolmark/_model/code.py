@@ -1,6 +1,7 @@
 """Every diagnostic's code, with what it means and what to do."""
 
 from enum import StrEnum
+from typing import Self
 
 
 class Code(StrEnum):
@@ -8,7 +9,7 @@ class Code(StrEnum):
 
     says: str
 
-    def __new__(cls, word: str, says: str) -> "Code":
+    def __new__(cls, word: str, says: str) -> Self:
         """Make a member of the word and its sentence."""
         member = str.__new__(cls, word)
         member._value_ = word
@@ -106,6 +107,7 @@ class Code(StrEnum):
     UNREADABLE_SETTINGS = "unreadable-settings", "The settings can't be read; the old ones hold."
 
     # Binding
+    READER_FAILED = "reader-failed", "Toolmark itself failed on a file, which is not loaded."
     DUPLICATE_NAME = "duplicate-name", "Two definitions have one name; the first one stays."
     MISSING_FOLDER = (
         "missing-folder",

@@ -61,7 +61,7 @@ class Bound(Generic[Spec]):
 
     __slots__ = ("_decode", "_spec", "binding", "default_min", "diagnostics", "name", "stale")
 
-    def __init__(  # noqa: PLR0913 - a record, read by name
+    def __init__(
         self,
         name: str,
         spec: Spec | Callable[[], Spec],

@@ -72,9 +72,7 @@ class Parameter(Noun):
     required: bool = False
 
 
-def object_schema(
-    parameters: tuple[Parameter, ...], *, open_: bool = False
-) -> dict[str, Any]:
+def object_schema(parameters: tuple[Parameter, ...], *, open_: bool = False) -> dict[str, Any]:
     """Give the JSON Schema of an object with these fields, closed unless `open_`."""
     schema: dict[str, Any] = {
         "type": "object",

@@ -7,6 +7,7 @@ import pytest
 from conftest import Project, tool
 
 from toolmark._bind.walk import MAX_DEFINITION
+from toolmark._workspace.reader import FileReader
 
 
 def codes(project: Project) -> list[tuple[str, str]]:
@@ -156,3 +157,38 @@ def test_a_folder_that_the_settings_name_and_that_is_not_there_is_told(project: 
 
     assert found.code == "missing-folder"
     assert "'more'" in found.message
+
+
+def test_a_fault_of_the_reader_in_one_file_costs_only_that_file(project: Project) -> None:
+    class Faulty(FileReader):
+        def parse(self, kind, data, path):
+            if "two" in path:
+                raise RecursionError("too deep")
+            return super().parse(kind, data, path)
+
+    project.reader = Faulty()
+    for name in ("one", "two", "three"):
+        project.tool(name)
+
+    assert list(project.build().registry.tools) == ["one", "three"]
+    assert codes(project) == [("reader-failed", "tools_md/two.tool.md")]
+
+
+def test_a_fault_of_the_checker_in_one_skill_costs_only_that_skill(project: Project) -> None:
+    class Faulty(FileReader):
+        def check_skill(self, spec, tools, skills, *, implemented):
+            if spec.name == "two":
+                raise ZeroDivisionError
+            return super().check_skill(spec, tools, skills, implemented=implemented)
+
+    project.reader = Faulty()
+    for name in ("one", "two"):
+        text = (
+            f"# {name}\n\nDoes.\n\n## Metadata\n\n- **Name**: {name}\n- **Version**: 1.0.0\n"
+            "- **Category**: test\n\n## Workflow\n\n1. **Return**:\n   - n: 1\n\n"
+            "## Input Schema\n\nNone\n\n## Output Schema\n\n- **Type**: object (SkillResult)\n"
+        )
+        project.write(f"tools_md/{name}.skill.md", text)
+
+    assert list(project.build().registry.skills) == ["one"]
+    assert ("reader-failed", "tools_md/two.skill.md") in codes(project)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from toolmark._bind.cache import NONSENSE, Cache
-from toolmark._bind.reading import Definition, Reader
+from toolmark._bind.reading import Definition, Reader, fault
 from toolmark._bind.walk import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
@@ -77,8 +77,11 @@ class Checks:
         key = _hash(grounds)
         if (known := self._known(key)) is not None:
             return known
+        try:
+            said = self.reader.check_skill(bound.spec, tools, skills, implemented=implemented)
+        except Exception as error:  # noqa: BLE001 - as when it was read: it costs this skill only
+            return (fault(own.file, error),)
         self.fresh = True
-        said = self.reader.check_skill(bound.spec, tools, skills, implemented=implemented)
         self.done[key] = [diagnostic.to_dict() for diagnostic in said]
         return said
 

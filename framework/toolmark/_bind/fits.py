@@ -107,9 +107,7 @@ _PYTHON: dict[type, JsonType] = {
 }
 
 
-def _held(  # noqa: PLR0911 - one answer for each kind of annotation
-    kind: JsonType, shape: Schema, choice: Any, depth: int
-) -> Misfit | None:
+def _held(kind: JsonType, shape: Schema, choice: Any, depth: int) -> Misfit | None:
     """Hold one JSON type of the shape against one alternative of the annotation."""
     origin = typing.get_origin(choice) or choice
     if origin is Literal:

@@ -1,16 +1,19 @@
 """Read definitions through the cache or the parser, each file's bytes once."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from toolmark._bind.cache import NONSENSE, Cache, Entry, digest
 from toolmark._bind.folders import Group
-from toolmark._bind.walk import File, Kind
+from toolmark._bind.walk import File, Kind, whole_file
+from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 
+_log = logging.getLogger(__name__)
 AnySpec = ToolSpec | SkillSpec
 _NOUNS: dict[Kind, type[ToolSpec] | type[SkillSpec]] = {"tool": ToolSpec, "skill": SkillSpec}
 
@@ -95,8 +98,11 @@ class Reading:
         return Definition(kind, file, entry.digest, group, entry.name, spec, entry.requires, said)
 
     def _parsed(self, kind: Kind, file: File, key: str, group: Group) -> Definition:
+        try:
+            spec, said = self.reader.parse(kind, file.data, file.path)
+        except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
+            return Definition(kind, file, key, group, "", _nothing, (), (fault(file, error),))
         self.fresh = True
-        spec, said = self.reader.parse(kind, file.data, file.path)
         requires = _requires(spec)
         name = spec.name if spec is not None else ""
         if self.cache is not None and (encoded := _encode(spec)) is not None:
@@ -133,6 +139,14 @@ class _Decode:
             if spec is None:
                 raise
             return spec
+
+
+def fault(file: File, error: Exception) -> Diagnostic:
+    """Make the diagnostic of a fault of Toolmark's own, met on a file; the trace is logged."""
+    _log.error("reading %s failed", file.path, exc_info=error)
+    message = f"Toolmark itself failed on this file: {type(error).__name__}: {error}"
+    help_ = "please report it with the file; until then, write it in the canonical form"
+    return whole_file(file.path, Code.READER_FAILED, message, help_)
 
 
 def _encode(spec: AnySpec | None) -> bytes | None:

@@ -42,7 +42,7 @@ class Bond:
     context: str | None = None
     resources: dict[str, type] = field(default_factory=dict)
 
-    def report(  # noqa: PLR0913, PLR0917 - a diagnostic has this many parts
+    def report(
         self,
         code: Code,
         message: str,

@@ -9,7 +9,7 @@ Thing = TypeVar("Thing")
 
 
 class Context(Protocol):
-    """What the keyword `context: Context` gives (interface.md, "Implementations")."""
+    """What the keyword `context: Context` gives an implementation."""
 
     @property
     def user(self) -> str | None:

@@ -26,7 +26,7 @@ class Edit(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One finding: what, where, what it costs, what to do (interface.md, "Command line")."""
+    """One finding: what, where, what it costs, what to do."""
 
     span: Span
     code: str
@@ -37,7 +37,7 @@ class Diagnostic(NamedTuple):
     fix: tuple[Edit, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the JSON of interface.md."""
+        """Give its JSON (json.md, "A diagnostic")."""
         span = self.span
         return {
             "path": span.path,

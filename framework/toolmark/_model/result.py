@@ -95,7 +95,7 @@ class Result(_Fields):
     __hash__ = None  # type: ignore[assignment]  # holds values that can change
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the JSON of behaviour.md."""
+        """Give its JSON (json.md, "A result")."""
         shown: dict[str, Any] = {"success": self.success}
         if self.tool_call_id is not None:
             shown["tool_call_id"] = self.tool_call_id
@@ -123,7 +123,7 @@ class Result(_Fields):
 
 @dataclass(frozen=True, slots=True)
 class SkillResult:
-    """What a skill gives: seed 003, "Output Schema"."""
+    """What a skill gives: format.md, "Skill file"."""
 
     success: bool
     message: str

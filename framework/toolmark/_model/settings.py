@@ -27,7 +27,7 @@ class SafetySettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A project's settings, whole (interface.md, "Configuration")."""
+    """A project's settings, whole (configuration.md)."""
 
     root: Path
     """The project's folder, absolute."""

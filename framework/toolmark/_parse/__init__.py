@@ -1,11 +1,11 @@
 """The parser: markdown text to a typed spec and diagnostics; never runs code, never raises."""
 
-from toolmark._parse.definition import decode
 from toolmark._parse.formatter import format_text
 from toolmark._parse.prose_policy import lint_tool
 from toolmark._parse.skill import parse_skill
 from toolmark._parse.skill_text import skill_text
 from toolmark._parse.starter import new_text
+from toolmark._parse.text import decode
 from toolmark._parse.tool import parse_tool
 from toolmark._parse.tool_text import tool_text
 

@@ -10,7 +10,6 @@ from toolmark._parse.keys import fold, heading_text, plain, split
 from toolmark._parse.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.page import Mark, Page
 
-_MAX_DOTS = 32
 _NO_PARAMETERS = {
     "none",
     "na",
@@ -28,11 +27,24 @@ _NO_PARAMETERS = {
 _NO_PARAMETERS_TAILS = ("noparameters", "noarguments", "noinputs", "noinput", "noparams")
 _COLUMNS = {
     **dict.fromkeys(
-        ("name", "parameter", "param", "field", "argument", "arg", "property", "key", "input", "variable"),
+        (
+            "name",
+            "parameter",
+            "param",
+            "field",
+            "argument",
+            "arg",
+            "property",
+            "key",
+            "input",
+            "variable",
+        ),
         "Name",
     ),
     **dict.fromkeys(("type", "datatype", "schema", "kind"), "Type"),
-    **dict.fromkeys(("required", "req", "mandatory", "need", "needed", "requiredoptional"), "Required"),
+    **dict.fromkeys(
+        ("required", "req", "mandatory", "need", "needed", "requiredoptional"), "Required"
+    ),
     **dict.fromkeys(
         ("description", "desc", "details", "meaning", "purpose", "explanation", "notes", "note"),
         "Description",
@@ -139,7 +151,9 @@ def _take(page: Page, draft: Draft, item: Item) -> bool:
         draft.entries.append(entry)
         return True
     if entry is None and PARAMETER.field(plain(item.mark.text)):
-        draft.entries.append(Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True))
+        draft.entries.append(
+            Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True)
+        )
         return True
     inline = read_inline(item.mark)
     nested = any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items)
@@ -181,7 +195,7 @@ def _names_parameter(inline: Inline, item: Item) -> bool:
         return True
     said = len(inline.entries) > 0
     alone = inline.name.text == item.mark.text.strip().rstrip("?")
-    return (inline.separated and said or alone) and not inline.name.text[0].isupper()
+    return ((inline.separated and said) or alone) and not inline.name.text[0].isupper()
 
 
 def _from_paragraph(block: Paragraph, found: Drafts) -> None:
@@ -206,7 +220,9 @@ def _from_paragraph(block: Paragraph, found: Drafts) -> None:
 def _continue(draft: Draft, mark: Mark) -> None:
     for entry in draft.entries:
         if entry.key.text == "Description":
-            entry.value = Mark(f"{entry.value.text}\n{mark.text}", entry.value.line, entry.value.column)
+            entry.value = Mark(
+                f"{entry.value.text}\n{mark.text}", entry.value.line, entry.value.column
+            )
             return
     draft.entries.append(Entry(Mark("Description", mark.line, mark.column), mark))
 
@@ -270,38 +286,22 @@ def _from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
     return drafts
 
 
-def nest_dotted(page: Page, drafts: list[Draft]) -> list[Draft]:
-    """Put `range.start` below `range`, and `rows[].name` below the items of `rows`."""
-    roots: list[Draft] = []
-    for draft in drafts:
-        draft.drafts = nest_dotted(page, draft.drafts)
-        steps = draft.name.text.replace("[]", ".[]").split(".")
-        if len(steps) > _MAX_DOTS:
-            page.error(
-                Code.NESTED_TOO_DEEP,
-                draft.name.at(0, 40),
-                f"a name with more than {_MAX_DOTS} parts nests too deep",
-                "make the object flatter",
-            )
-            continue
-        if len(steps) == 1:
-            roots.append(draft)
-            continue
-        _place(roots, steps, draft)
-    return roots
+_OWN_BLOCKS = {"description", "items", "properties", "unit"}
+"""Fields whose readers take what is nested below them whole."""
 
 
-def _place(level: list[Draft], steps: list[str], draft: Draft) -> None:
-    for step in steps[:-1]:
-        owner = next((d for d in level if d.name.text == step), None)
-        if owner is None:
-            owner = Draft(Mark(step, draft.name.line, draft.name.column))
-            level.append(owner)
-        level = owner.drafts
-    draft.name = Mark(steps[-1], draft.name.line, draft.name.column)
-    held = next((d for d in level if d.name.text == draft.name.text), None)
-    if held is not None and not held.entries:
-        held.name, held.entries, held.notes = draft.name, draft.entries, draft.notes
-        held.drafts += draft.drafts
-        return
-    level.append(draft)
+def spread(page: Page, draft: Draft) -> None:
+    """Give what is nested below a one-line field, such as Type, to the parameter itself."""
+    for entry in [e for e in draft.entries if e.blocks]:
+        known = PARAMETER.field(entry.key.text)
+        if known is None or known.attribute in _OWN_BLOCKS:
+            continue
+        if known.attribute == "types":
+            fill(page, draft, entry.blocks)
+            entry.blocks = []
+        elif known.attribute == "enum":
+            draft.prose += [b for b in entry.blocks if not isinstance(b, Bullets)]
+            entry.blocks = [b for b in entry.blocks if isinstance(b, Bullets)]
+        elif known.attribute in {"default", "example", "pattern"} and entry.text:
+            draft.prose += entry.blocks
+            entry.blocks = []

@@ -87,7 +87,10 @@ class _Reader:
             self.said["arguments"] = value
             return
         self.page.warn(
-            Code.INVALID_EXAMPLE, mark, "the arguments are no JSON object", 'write `{"name": value}`'
+            Code.INVALID_EXAMPLE,
+            mark,
+            "the arguments are no JSON object",
+            'write `{"name": value}`',
         )
 
     def _bullet(self, item: Item) -> None:

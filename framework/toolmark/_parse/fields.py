@@ -47,9 +47,7 @@ class SectionTable:
 
     @cached_property
     def _by_key(self) -> dict[str, Field]:
-        return {
-            fold(name): f for f in self.fields for name in (f.name, f.attribute, *f.aliases)
-        }
+        return {fold(name): f for f in self.fields for name in (f.name, f.attribute, *f.aliases)}
 
 
 _NAME = Field("Name", "name", "identifier", "The name by which it is called.", "the file's name")

@@ -1,7 +1,7 @@
 """Any accepted way of writing to the one canonical way, comments kept."""
 
 from toolmark._parse.keys import fold, heading_text
-from toolmark._parse.outline import Block, Bullets, Comment, Fence, Paragraph, outline
+from toolmark._parse.outline import Block, Bullets, Comment, Paragraph, outline
 from toolmark._parse.page import Page
 from toolmark._parse.skill import parse_skill
 from toolmark._parse.skill_text import skill_text
@@ -55,7 +55,7 @@ def _comments(blocks: list[Block]) -> list[str]:
             case Bullets():
                 for item in block.items:
                     found += [*_inside(item.mark.text), *_comments(item.blocks)]
-            case Fence():
+            case _:
                 pass
     return found
 

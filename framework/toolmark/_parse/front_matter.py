@@ -1,5 +1,6 @@
 """YAML at the head of a file: plain keys and values only, each with its place."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
@@ -29,7 +30,7 @@ class _Refused(Exception):  # noqa: N818 - a finding
 
 
 def read_front_matter(page: Page) -> FrontMatter:
-    """Read and blank out the block between `---` lines at the head; the lines keep their numbers."""
+    """Read and blank out the block between `---` lines at the head; lines keep their numbers."""
     if page.lines[0].rstrip() != "---":
         return FrontMatter()
     end = next((i for i, ln in enumerate(page.lines[1:], 1) if ln.rstrip() in ("---", "...")), 0)
@@ -106,22 +107,21 @@ def _compose(block: list[str]) -> FrontMatter:
 
     found = FrontMatter()
     try:
-        events = list(yaml.parse("\n".join(block), Loader=yaml.SafeLoader))
+        events: list[object] = list(yaml.parse("\n".join(block), Loader=yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
         line, column = (place.line + 1, place.column + 1) if place else (1, 1)
         raise _Refused(error.problem or "it is no YAML", line, column) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _Refused(str(error).split("\n", 1)[0], 1, 1) from None
-    reader = _Events(events, block)
+    reader = _Events(events)
     reader.top(found)
     return found
 
 
 @dataclass(slots=True)
 class _Events:
-    events: list[object]
-    block: list[str]
+    events: Sequence[object]
     position: int = 0
 
     def take(self) -> object:

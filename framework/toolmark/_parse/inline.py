@@ -155,7 +155,7 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
     if not first or not _is_type(first):
         return rest
     group = head.find("(")
-    if 0 < group and head.rstrip().endswith(")") and "{" not in head:
+    if group > 0 and head.rstrip().endswith(")") and "{" not in head:
         read_details(found, rest.at(0, group).strip())
         read_details(found, rest.at(group + 1, len(head.rstrip()) - group - 2))
     else:
@@ -216,7 +216,9 @@ def _keyed(found: Inline, mark: Mark) -> None:
                 found.entries.append(Entry(_inner(mark, text[:at]), _inner(mark, value)))
                 return
     if text.lower().startswith("defaults to "):
-        found.entries.append(Entry(Mark("Default", mark.line, mark.column), _inner(mark, text[12:])))
+        found.entries.append(
+            Entry(Mark("Default", mark.line, mark.column), _inner(mark, text[12:]))
+        )
         return
     found.notes.append(mark)
 

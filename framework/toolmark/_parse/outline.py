@@ -80,7 +80,7 @@ Block = Paragraph | Fence | Bullets | Table | Comment | Raw
 
 @dataclass(slots=True)
 class Part:
-    """A heading and the blocks below it, up to the next heading; level 0 is the head of the file."""
+    """A heading and the blocks below it, up to the next heading; level 0 is the file's head."""
 
     level: int
     heading: Mark

@@ -64,7 +64,7 @@ class Page:
         """Report what could be better."""
         self._report(Severity.HINT, code, mark, message, help_, fix)
 
-    def _report(  # noqa: PLR0913 - a diagnostic has this many parts
+    def _report(
         self,
         severity: Severity,
         code: Code,

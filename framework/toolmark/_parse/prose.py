@@ -1,5 +1,7 @@
 """Blocks back to markdown in one canonical way, for the prose that is kept."""
 
+from collections.abc import Sequence
+
 from toolmark._parse.entries import without_comments
 from toolmark._parse.keys import split
 from toolmark._parse.outline import (
@@ -16,7 +18,7 @@ from toolmark._parse.outline import (
 from toolmark._parse.page import Mark
 
 
-def prose(blocks: list[Block]) -> str:
+def prose(blocks: Sequence[Block]) -> str:
     """Give blocks as markdown; equal meaning gives equal text."""
     return "\n\n".join(text for text in map(_block, blocks) if text)
 
@@ -57,7 +59,9 @@ def _list(block: Bullets) -> str:
         text = body[0]
         for block_, more in zip(item.blocks, body[1:], strict=True):
             text += ("\n" if isinstance(block_, Bullets) else "\n\n") + more if more else ""
-        lines.append(sign + "\n".join(f"{indent}{ln}" if ln else "" for ln in text.split("\n"))[len(sign) :])
+        lines.append(
+            sign + "\n".join(f"{indent}{ln}" if ln else "" for ln in text.split("\n"))[len(sign) :]
+        )
     return "\n".join(lines)
 
 

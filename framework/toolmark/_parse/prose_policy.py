@@ -103,8 +103,10 @@ def _enforced(policy: _Policy, spec: ToolSpec) -> bool:
 
 
 def _sentences(spec: ToolSpec) -> list[str]:
-    prose = " ".join([spec.description, spec.notes, spec.when_to_use]).replace("\n", " ")
-    return [sentence.strip() for sentence in prose.replace("; ", ". ").split(". ") if sentence.strip()]
+    prose = f"{spec.description} {spec.notes} {spec.when_to_use}".replace("\n", " ")
+    return [
+        sentence.strip() for sentence in prose.replace("; ", ". ").split(". ") if sentence.strip()
+    ]
 
 
 def _place(page: Page, sentence: str) -> Mark:

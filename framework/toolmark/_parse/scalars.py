@@ -202,6 +202,8 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
                 return "", True
             case "string":
                 return unwrap(text.strip()), True
+            case _:
+                continue
     return unwrap(text.strip()), False
 
 

@@ -1,4 +1,4 @@
-"""Parts to the sections of a tool or a skill, at whatever level and in whatever order they stand."""
+"""Parts to the sections of a tool or a skill, at whatever level and in whatever order."""
 
 from dataclasses import dataclass, field
 
@@ -40,7 +40,9 @@ class Document:
         kept: dict[str, str] = {}
         for section in self.others:
             text = "\n\n".join(
-                t for t in (prose(section.blocks), with_headings(section.parts, section.level + 1)) if t
+                t
+                for t in (prose(section.blocks), with_headings(section.parts, section.level + 1))
+                if t
             )
             before = kept.get(section.title)
             kept[section.title] = f"{before}\n\n{text}" if before else text
@@ -65,7 +67,9 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
 
 
 def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
-    if rest and not (rest[0].level > 1 and section_of(kind, fold(heading_text(rest[0].heading.text)))):
+    if rest and not (
+        rest[0].level > 1 and section_of(kind, fold(heading_text(rest[0].heading.text)))
+    ):
         return rest[0]
     page.error(
         Code.MISSING_TITLE,
@@ -78,7 +82,7 @@ def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
 
 def _head(blocks: list[Block]) -> tuple[str, str]:
     """Give the first paragraph on one line, and what follows it."""
-    found = [b for b in blocks if not isinstance(b, Comment)]
+    found: list[Block] = [b for b in blocks if not isinstance(b, Comment)]
     for at, block in enumerate(found):
         if isinstance(block, Paragraph) and (text := " ".join(prose([block]).split())):
             return text, prose(found[:at] + found[at + 1 :])

@@ -6,6 +6,7 @@ from toolmark._model.skill import Output, SkillSpec
 from toolmark._parse.definition import Definition, open_definition
 from toolmark._parse.entries import Entry, name_fields, read_entries
 from toolmark._parse.keys import fold
+from toolmark._parse.metadata import read_metadata
 from toolmark._parse.outline import Paragraph, Table
 from toolmark._parse.page import Mark
 from toolmark._parse.prose import prose
@@ -22,15 +23,13 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
     definition, refused = open_definition(text, path, "skill")
     if definition is None:
         return None, refused
-    said = definition.metadata()
+    said = read_metadata(definition)
     said["parameters"] = parameters(definition, "Input Schema")
     said["output"] = _output(definition)
     said["when_to_use"] = definition.prose_of("When to use")
     workflow = definition.section("Workflow")
     if workflow is not None:
-        said["workflow"], sections = read_workflow(
-            definition.page, workflow.blocks, workflow.parts
-        )
+        said["workflow"], sections = read_workflow(definition.page, workflow.blocks, workflow.parts)
         said["workflow_sections"] = tuple(sections)
     said["sections"] = definition.document.prose()
     return definition.finish(SkillSpec, said)

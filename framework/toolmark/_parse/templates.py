@@ -139,7 +139,9 @@ def read_way(page: Page, entry: Entry, *, choose: bool = False) -> Way:
 
 def way_of(page: Page, mark: Mark, text: str) -> Way | None:
     """Read a way on from its words, or None."""
-    text = text.strip().rstrip(".") if text.strip().lower() in {"continue.", "stop."} else text.strip()
+    text = (
+        text.strip().rstrip(".") if text.strip().lower() in {"continue.", "stop."} else text.strip()
+    )
     word = fold(text)
     if word == "continue":
         return Way(kind="continue")
@@ -151,5 +153,7 @@ def way_of(page: Page, mark: Mark, text: str) -> Way | None:
     if text.lower().startswith(("stop ", "stop:")):
         rest = text[5:].strip()
         at = mark.text.find(rest.split(" ")[0]) if rest else 0
-        return Way(kind="stop", text=read_template(page, Mark(rest, mark.line, mark.column + max(at, 0))))
+        return Way(
+            kind="stop", text=read_template(page, Mark(rest, mark.line, mark.column + max(at, 0)))
+        )
     return None

@@ -29,7 +29,9 @@ def markdown(rules: tuple[str, ...]) -> MarkdownIt:
     """Give the block parser: CommonMark and tables, without inline rules and references."""
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
     # References would swallow lines like `[key]: value` without a token.
-    md.block.ruler.disable(["reference", *(rule for rule in (*_NEEDS, *_RULED) if rule not in rules)])
+    md.block.ruler.disable(
+        ["reference", *(rule for rule in (*_NEEDS, *_RULED) if rule not in rules)]
+    )
     md.core.ruler.disable(["inline", "text_join"])
     return md
 

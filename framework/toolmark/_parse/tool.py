@@ -12,6 +12,7 @@ from toolmark._parse.drafts import Draft, fill, from_heading, read_drafts
 from toolmark._parse.entries import flow, implied, name_fields, read_entries
 from toolmark._parse.examples import read_examples
 from toolmark._parse.fields import PARAMETER
+from toolmark._parse.metadata import read_metadata
 from toolmark._parse.outline import Block, Bullets, Item, Table
 from toolmark._parse.page import Mark, Page
 from toolmark._parse.sections import Section, keep
@@ -24,7 +25,7 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
     definition, refused = open_definition(text, path, "tool")
     if definition is None:
         return None, refused
-    said = definition.metadata()
+    said = read_metadata(definition)
     said["parameters"] = parameters(definition, "Parameters")
     said["returns"] = _returns(definition)
     conditions = _Conditions(definition.page, said["parameters"])

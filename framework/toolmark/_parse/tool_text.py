@@ -10,7 +10,16 @@ from toolmark._parse.fields import LIMITS, SAFETY, TOOL_METADATA
 from toolmark._parse.writing import code, fields_text, parameters_text, shape_lines
 
 _LINE = 88
-_KNOWN = ("Metadata", "When to use", "Parameters", "Returns", "Rules", "Safety", "Limits", "Examples")
+_KNOWN = (
+    "Metadata",
+    "When to use",
+    "Parameters",
+    "Returns",
+    "Rules",
+    "Safety",
+    "Limits",
+    "Examples",
+)
 
 
 def tool_text(spec: ToolSpec) -> str:
@@ -22,7 +31,7 @@ def tool_text(spec: ToolSpec) -> str:
     blocks += section("Parameters", spec, *parameters_text(spec.parameters))
     if not spec.parameters:
         blocks.append("None")
-    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns, None, 1)))
+    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns, 1)))
     rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
     blocks += optional_section("Rules", spec, rules)
     blocks += optional_section("Safety", spec, _lines(spec.safety, SAFETY))
@@ -36,7 +45,9 @@ def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
     """Give the front matter, if it must be, the title, the description and the notes."""
     foreign = {k: v for k, v in spec.extra.items() if not isinstance(v, str)}
     if foreign:
-        lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in foreign.items()]
+        lines = [
+            f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in foreign.items()
+        ]
         yield "\n".join(["---", *lines, "---"])
     yield f"# {spec.title}"
     yield spec.description

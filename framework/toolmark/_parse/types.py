@@ -6,55 +6,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from toolmark._model.schema import JSON_TYPES, JsonType, Parameter, Schema
+from toolmark._model.schema import JsonType, Parameter, Schema
 from toolmark._parse.keys import fold, nearest
+from toolmark._parse.type_words import PLURALS, WORDS
 
-WORDS: dict[str, tuple[JsonType | None, str | None]] = {
-    **{name: (name, None) for name in JSON_TYPES},
-    "str": ("string", None),
-    "text": ("string", None),
-    "char": ("string", None),
-    "enum": ("string", None),
-    "int": ("integer", None),
-    "long": ("integer", None),
-    "float": ("number", None),
-    "double": ("number", None),
-    "decimal": ("number", None),
-    "num": ("number", None),
-    "numeric": ("number", None),
-    "bool": ("boolean", None),
-    "dict": ("object", None),
-    "dictionary": ("object", None),
-    "map": ("object", None),
-    "mapping": ("object", None),
-    "record": ("object", None),
-    "obj": ("object", None),
-    "json": ("object", None),
-    "list": ("array", None),
-    "sequence": ("array", None),
-    "tuple": ("array", None),
-    "set": ("array", None),
-    "none": ("null", None),
-    "undefined": ("null", None),
-    "nonetype": ("null", None),
-    "any": (None, None),
-    "unknown": (None, None),
-    "date": ("string", "date"),
-    "time": ("string", "time"),
-    "datetime": ("string", "date-time"),
-    "timestamp": ("string", "date-time"),
-    "uuid": ("string", "uuid"),
-    "email": ("string", "email"),
-    "url": ("string", "uri"),
-    "uri": ("string", "uri"),
-}
-"""A folded word to the type and the format that it stands for; no type means anything."""
-
-_PLURALS = {f"{word}s": word for word in WORDS} | {
-    "dictionaries": "dictionary",
-    "any": "any",
-    "anything": "any",
-}
 _MAX_DEPTH = 16
 _SYMBOLS = "|[]<>(){},:;?"
 
@@ -108,7 +63,7 @@ class Shape:
 def is_type_word(word: str) -> bool:
     """Whether a bare word names a type."""
     folded = fold(word)
-    return folded in WORDS or folded in _PLURALS
+    return folded in WORDS or folded in PLURALS
 
 
 def read_type(text: str) -> Shape:
@@ -139,7 +94,9 @@ def _words(text: str) -> list[tuple[str, int]]:
             at += 1
         else:
             end = at
-            while end < len(text) and not text[end].isspace() and text[end] not in _SYMBOLS + "`\"'":
+            while (
+                end < len(text) and not text[end].isspace() and text[end] not in _SYMBOLS + "`\"'"
+            ):
                 end += 1
             words.append((text[at:end], at))
             at = end
@@ -220,7 +177,7 @@ class _Reader:
                 inner.append(self.union(depth + 1))
             self.expect(closing)
             return special(inner)
-        known = WORDS.get(name) or WORDS.get(_PLURALS.get(name, ""))
+        known = WORDS.get(name) or WORDS.get(PLURALS.get(name, ""))
         if known is None:
             suggestion = nearest(word, WORDS)
             raise TypeProblem("is no type", word, offset, suggestion)

@@ -54,7 +54,12 @@ def _numbered(text: str) -> bool:
 def word(value: str) -> str:
     """Give an item of a list: bare where it reads back as itself, else in a code span."""
     bare = value and set(value) <= _PLAIN and value == value.strip() and " or " not in value
-    if bare and value[0] not in "*-+:" and value[-1] not in ".*" and scalars.listed(value) == [value]:
+    if (
+        bare
+        and value[0] not in "*-+:"
+        and value[-1] not in ".*"
+        and scalars.listed(value) == [value]
+    ):
         return value
     return f"`{value}`" if "`" not in value else json.dumps(value, ensure_ascii=False)
 
@@ -62,7 +67,9 @@ def word(value: str) -> str:
 def literal(value: JsonValue) -> str:
     """Give a default or an example."""
     if isinstance(value, str):
-        quoted = not value or value != value.strip() or value.lower() in {"none", "null", "-", "n/a"}
+        quoted = (
+            not value or value != value.strip() or value.lower() in {"none", "null", "-", "n/a"}
+        )
         return json.dumps(value, ensure_ascii=False) if quoted else value
     if isinstance(value, (dict, list)):
         return f"`{json.dumps(value, ensure_ascii=False)}`"
@@ -89,7 +96,7 @@ def _rate(value: Rate) -> str:
 
 
 def _number(value: float) -> str:
-    return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
+    return json.dumps(int(value) if value % 1 == 0 else value)
 
 
 def code(expression: str) -> str:
@@ -113,16 +120,14 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "share": _number,
     "choice": str,
     "list": lambda values: ", ".join(word(v) for v in values),
-    "names": lambda values: ", ".join(values),
+    "names": ", ".join,
     "duration": seconds,
     "size": _size,
     "rate": _rate,
     "batch": _batch,
     "expression": code,
     "pattern": code,
-    "enum": lambda values: ", ".join(
-        word(v) if isinstance(v, str) else literal(v) for v in values
-    ),
+    "enum": lambda values: ", ".join(word(v) if isinstance(v, str) else literal(v) for v in values),
     "literal": literal,
 }
 
@@ -134,7 +139,7 @@ def type_text(shape: Schema) -> str:
     return " | ".join(shape.types) or "any"
 
 
-def shape_lines(shape: Schema, required: bool | None, depth: int) -> list[str]:
+def shape_lines(shape: Schema, depth: int, *, required: bool | None = None) -> list[str]:
     """Give the bullets of one shape; `required` is left out where it has no meaning."""
     said: dict[str, Any] = {
         name: getattr(shape, name)
@@ -162,7 +167,7 @@ def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: in
             lines = [f"- **{field.name}**:"]
             for parameter in shape.properties:
                 lines.append(f"  - **{parameter.name}**:")
-                nested = shape_lines(parameter.shape, parameter.required, depth + 2)
+                nested = shape_lines(parameter.shape, depth + 2, required=parameter.required)
                 lines += [indented(line, 4) for line in nested]
             return lines
         case "types" | "optional" | "enum" | "items" | "properties":
@@ -174,7 +179,7 @@ def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: in
 
 
 def _items_lines(field: Field, items: Schema, depth: int) -> list[str]:
-    nested = shape_lines(items, None, depth + 1)
+    nested = shape_lines(items, depth + 1)
     return [f"- **{field.name}**:", *(indented(line, 2) for line in nested)]
 
 
@@ -184,12 +189,14 @@ def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iter
         name = f"{prefix}{parameter.name}"
         shape = parameter.shape
         if list_depth(shape) <= MAX_LIST_DEPTH:
-            yield "\n".join([f"### {name}", "", *shape_lines(shape, parameter.required, 1)])
+            yield "\n".join(
+                [f"### {name}", "", *shape_lines(shape, 1, required=parameter.required)]
+            )
             continue
         bare = shape.model_copy(update={"properties": None})
         if shape.items is not None:
             bare = bare.model_copy(update={"items": None})
-        yield "\n".join([f"### {name}", "", *shape_lines(bare, parameter.required, 1)])
+        yield "\n".join([f"### {name}", "", *shape_lines(bare, 1, required=parameter.required)])
         if shape.items is not None:
             yield from parameters_text((Parameter(name="", shape=shape.items),), f"{name}[]")
         yield from parameters_text(shape.properties or (), f"{name}.")

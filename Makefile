@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check install bench lock docs clean
+.PHONY: help demo test check format lint types storeys install bench lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -24,10 +24,15 @@ demo: $(STAMP)  ## the main job, from markdown to result, on the dental clinic
 test: $(STAMP)  ## everything: units, properties, golden files, documents, the house
 	@$(BIN)/python -m pytest -n auto --dist worksteal
 
-check: $(STAMP)  ## format, lint, types, storeys
+check: format lint types storeys  ## format, lint, types, storeys
+
+format: $(STAMP)
 	@$(BIN)/ruff format --check .
+lint: $(STAMP)
 	@$(BIN)/ruff check .
+types: $(STAMP)
 	@$(BIN)/mypy
+storeys: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 
 install: $(STAMP)  ## make .venv and install what constraints.txt locks

@@ -37,7 +37,7 @@ storeys: $(STAMP)
 
 install: $(STAMP)  ## make .venv and install what constraints.txt locks
 
-bench: $(STAMP)  ## the figures of the README, as ratios within one run
+bench: $(STAMP)  ## the figures, as ratios within one run
 	@$(BIN)/python tests/benchmarks/bench.py
 
 docs: $(STAMP)  ## write the generated pages of docs/reference anew

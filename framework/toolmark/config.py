@@ -51,8 +51,7 @@ def load_settings(
     environ = os.environ if environ is None else environ
     root, file, table = _given(Path(folder)) if folder is not None else _nearest(Path.cwd())
     values: dict[str, tuple[Any, _Place]] = {}
-    if file is not None:
-        values |= _from_table(table, str(file))
+    values |= _from_table(table, str(file or root))
     values |= _from_environment(environ)
     values |= _from_overrides(overrides or {})
     return _settings(root, file, values)
@@ -82,8 +81,17 @@ def _given(folder: Path) -> tuple[Path, Path | None, dict[str, Any]]:
     root = folder.expanduser().resolve()
     if not root.is_dir():
         raise ConfigError(f"{folder}: no such folder; give the project's folder")
-    file, table = _read(root) or (None, {})
+    file, table = _read(root) or (None, _where_definitions_are(root))
     return root, file, table
+
+
+def _where_definitions_are(root: Path) -> dict[str, Any]:
+    """Choose the folder itself where nothing says otherwise and its definitions lie in it."""
+    if any((root / name).is_dir() for name in (*DEFAULT_TOOLS, *DEFAULT_SKILLS)):
+        return {}
+    patterns = [f"{below}*.{kind}.md" for below in ("", "*/") for kind in ("tool", "skill")]
+    found = any(next(root.glob(pattern), None) for pattern in patterns)
+    return {"tools": ["."], "skills": []} if found else {}
 
 
 def _nearest(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
@@ -99,7 +107,7 @@ def _nearest(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
 
 def _read(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     own, project = folder / OWN_FILE, folder / PROJECT_FILE
-    table = _toml(project).get("tool", {}).get("toolmark") if project.is_file() else None
+    table = _toml(project).get("tool", {}).get("toolmark") if _is_ours(project) else None
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{project}: [tool.toolmark] must be a table")
     if own.is_file():
@@ -109,6 +117,14 @@ def _read(folder: Path) -> tuple[Path, dict[str, Any]] | None:
             )
         return own, _toml(own)
     return None if table is None else (project, table)
+
+
+def _is_ours(project: Path) -> bool:
+    """Tell whether a pyproject.toml may speak of Toolmark: another's faults are not ours."""
+    try:
+        return b"toolmark" in project.read_bytes()
+    except OSError:
+        return False
 
 
 def _toml(file: Path) -> dict[str, Any]:
@@ -218,7 +234,10 @@ def _words(value: Any, place: _Place) -> tuple[str, ...]:
 def _path(value: Any, place: _Place) -> Path:
     if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
         raise place.error(f"must be a folder, not {value!r}")
-    return Path(value).expanduser()
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:
+        raise place.error(f"{value!r} names no user's folder") from error
 
 
 def _engine(value: Any, place: _Place) -> str:

@@ -151,3 +151,24 @@ def test_without_a_project_the_remedy_is_told(
 
     with pytest.raises(ConfigError, match="toolmark init"):
         load_settings(environ={})
+
+
+def test_a_folder_of_definitions_is_a_project_by_itself(tmp_path: Path) -> None:
+    write(tmp_path / "booking", "# x", "book.tool.md")
+
+    assert load_settings(tmp_path, environ={}).tools == (".",)
+    assert load_settings(tmp_path / "booking", environ={}).tools == (".",)
+
+
+def test_a_broken_pyproject_that_does_not_speak_of_toolmark_is_left_alone(tmp_path: Path) -> None:
+    write(tmp_path, "[broken", "pyproject.toml")
+    assert load_settings(tmp_path, environ={}).file is None
+
+    write(tmp_path, "[tool.toolmark\n", "pyproject.toml")
+    with pytest.raises(ConfigError, match="can't be read"):
+        load_settings(tmp_path, environ={})
+
+
+def test_a_state_folder_of_nobody_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no user"):
+        load_settings(tmp_path, overrides={"state": "~nobody-of-this-name/x"}, environ={})

@@ -1,6 +1,5 @@
 """Block tokens to headings with their paragraphs, lists, tables and fences."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from markdown_it.token import Token
@@ -148,18 +147,33 @@ class _Cursor:
         items: list[Item] = []
         self.lists += 1
         while (token := self.take()) is not None and token.type == "list_item_open":
-            items.append(self._item(token))
+            # Nearly every item is one paragraph.
+            items.append(self._line(token) if self._alone() else self._filled(self._opened(token)))
         self.lists -= 1
         return Bullets(items, opening.type == "ordered_list_open")
 
-    def _item(self, opening: Token) -> Item:
+    def _alone(self) -> bool:
+        """Whether the item ahead is one paragraph."""
+        ahead = self.stream[self.position : self.position + 4]
+        return ahead[0].type == "paragraph_open" and ahead[-1].type == "list_item_close"
+
+    def _line(self, opening: Token) -> Item:
+        item = self._opened(opening)
+        content = self.stream[self.position + 1].content
+        self.position += 4
+        item.mark = self.page.mark(content, item.line)
+        return item
+
+    def _opened(self, opening: Token) -> Item:
         line = (opening.map or [0])[0] + 1
         source = self.page.lines[line - 1] if line <= len(self.page.lines) else ""
         source = source.expandtabs(4) if "\t" in source else source
         indent = len(source) - len(source.lstrip())
-        item = Item(Mark("", line, indent + 1), line, indent)
         if self.lists == MAX_LIST_DEPTH + 1:
             _too_deep(self.page, self.page.mark(source.strip(), line))
+        return Item(Mark("", line, indent + 1), line, indent)
+
+    def _filled(self, item: Item) -> Item:
         while (token := self.take()) is not None and token.type != "list_item_close":
             if token.type == "heading_open":
                 text = "#" * int(token.tag[1]) + " " + self.inside()
@@ -241,20 +255,19 @@ def _join(last: Bullets, following: Bullets) -> None:
             last.items.append(item)
 
 
+_HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
+
+
 def _refuse_unread(page: Page, stream: list[Token]) -> None:
     """Report every line that no token holds: markdown-it-py drops what is nested too deep."""
-    read = set(_lines_held(stream))
+    read: set[int] = set()
+    for token in stream:
+        if token.map is not None and (token.nesting == 0 or token.type in _HOLDING):
+            read.update(range(*token.map))
     for number, line in enumerate(page.lines):
         if number not in read and line.strip(" \t\xa0-*+>#|:=1234567890.)"):
             _too_deep(page, page.mark(line.strip(), number + 1))
             return
-
-
-def _lines_held(stream: list[Token]) -> Iterator[int]:
-    for token in stream:
-        leaf = token.nesting == 0 or token.type in {"tr_open", "blockquote_open", "table_open"}
-        if leaf and token.map is not None:
-            yield from range(*token.map)
 
 
 def _too_deep(page: Page, mark: Mark) -> None:

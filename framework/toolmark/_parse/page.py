@@ -39,11 +39,10 @@ class Page:
 
     def mark(self, text: str, line: int, after: int = 0) -> Mark:
         """Find `text` (its first line) in the source line `line`, at or behind column `after`."""
-        if 0 < line <= len(self.lines):
-            first = text.split("\n", 1)[0]
-            found = self.lines[line - 1].find(first, max(after - 1, 0)) if first else -1
-            if found >= 0:
-                return Mark(text, line, found + 1)
+        first = text.partition("\n")[0] if "\n" in text else text
+        if first and 0 < line <= len(self.lines):
+            found = self.lines[line - 1].find(first, after - 1 if after > 0 else 0)
+            return Mark(text, line, found + 1 if found >= 0 else 1)
         return Mark(text, line, 1)
 
     def error(

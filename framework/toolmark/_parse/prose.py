@@ -20,6 +20,8 @@ from toolmark._parse.page import Mark
 
 def prose(blocks: Sequence[Block]) -> str:
     """Give blocks as markdown; equal meaning gives equal text."""
+    if not blocks:
+        return ""
     return "\n\n".join(text for text in map(_block, blocks) if text)
 
 

@@ -65,7 +65,7 @@ _POLICIES = (
 def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
     """Warn of each sentence that states a policy which no field of the tool enforces.
 
-    Prose is read by a model, not by the door (behaviour.md, "seeds disagree", seed 003).
+    Prose is read by a model, not by the door (006-prose-is-no-policy.md, seed 003).
     """
     page = Page(spec.source.path, source_lines(text))
     told: set[str] = set()

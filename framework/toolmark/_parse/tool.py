@@ -20,6 +20,9 @@ from toolmark._parse.shapes import ShapeReader, read_parameters
 from toolmark._parse.values import read_values
 
 
+_NO_SAFETY, _NO_LIMITS = Safety(), Limits()
+
+
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
     """Read a `.tool.md` text; the spec is None where any diagnostic is an error (format.md)."""
     definition, refused = open_definition(text, path, "tool")
@@ -192,7 +195,7 @@ def _condition(
 def _safety(definition: Definition, conditions: _Conditions) -> Safety:
     section = definition.section("Safety")
     if section is None or section.table is None:
-        return Safety()
+        return _NO_SAFETY
     page = definition.page
     read = read_entries(page, section.blocks, section.table)
     fields = name_fields(page, read.entries, section.table)
@@ -227,7 +230,7 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
 def _limits(definition: Definition, parameters: tuple[Parameter, ...]) -> Limits:
     section = definition.section("Limits")
     if section is None or section.table is None:
-        return Limits()
+        return _NO_LIMITS
     page = definition.page
     read = read_entries(page, section.blocks, section.table)
     fields = name_fields(page, read.entries, section.table)

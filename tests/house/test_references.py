@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-REFERENCE = re.compile(r'(?<![\w.-])([a-z-]+\.md)\b(?:, "([^"\n]+)")?')
+REFERENCE = re.compile(r'(?<![\w.-])([a-z0-9-]+\.md)\b(?:, "([^"\n]+)")?')
 
 
 def references() -> set[tuple[str, str]]:

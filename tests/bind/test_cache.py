@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Project, parameter, tool
+from bind_project import Project, parameter, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

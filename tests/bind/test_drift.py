@@ -3,7 +3,7 @@
 import textwrap
 
 import pytest
-from conftest import Project, parameter
+from bind_project import Project, parameter
 
 from toolmark.errors import ImplementationError
 from toolmark.hooks import hookimpl

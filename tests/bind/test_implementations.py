@@ -7,7 +7,7 @@ import traceback
 from typing import Any
 
 import pytest
-from conftest import Project, parameter, tool
+from bind_project import Project, parameter, tool
 
 from toolmark._bind.build import Snapshot
 from toolmark.errors import ImplementationError

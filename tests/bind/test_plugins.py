@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Project, parameter, tool
+from bind_project import Project, parameter, tool
 
 from toolmark._bind.build import Snapshot, build
 from toolmark._bind.manager import Plugins

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import Project, tool
+from bind_project import Project, tool
 
 from toolmark._bind.walk import MAX_DEFINITION
 from toolmark._workspace.reader import FileReader

@@ -1,62 +1,10 @@
-"""Definitions to open workspaces of."""
+"""Give each test a shop of its own, and close what it opened."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from toolmark import Workspace
-
-
-def tool(name: str, parameters: str = "None", extra: str = "") -> str:
-    return (
-        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
-        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n\n"
-        f"## Parameters\n\n{parameters}\n\n## Returns\n\n- **Type**: object\n"
-        f"- **Description**: What came of it\n{extra}"
-    )
-
-
-def word(name: str, *, required: bool = True) -> str:
-    return (
-        f"### {name}\n\n- **Type**: string\n- **Required**: {str(required).lower()}\n"
-        f"- **Description**: The {name}\n\n"
-    )
-
-
-def skill(name: str, tools: str, steps: str, inputs: str = "None") -> str:
-    return (
-        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
-        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n"
-        f"- **Required Tools**: {tools}\n\n## Workflow\n\n{steps}\n\n"
-        f"## Input Schema\n\n{inputs}\n\n## Output Schema\n\n- **Type**: object (SkillResult)\n"
-    )
-
-
-class Shop:
-    """A project on disk that is written while it runs."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        (root / "tools_md").mkdir()
-        self.opened: list[Workspace] = []
-
-    def write(self, path: str, content: str | bytes) -> Path:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return file
-
-    def tool(self, name: str, python: str, parameters: str = "None", extra: str = "") -> None:
-        self.write(f"tools_md/{name.replace('_', '-')}.tool.md", tool(name, parameters, extra))
-        self.write(f"tools_md/{name}.py", python)
-
-    def open(self, *, overrides: dict[str, Any] | None = None) -> Workspace:
-        """Open it without the plugins that happen to be installed."""
-        chosen = {"plugins": [], **(overrides or {})}
-        self.opened.append(Workspace.open(self.root, overrides=chosen))
-        return self.opened[-1]
+from workspace_shop import Shop
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 import datetime as dt
 
 import pytest
-from conftest import skill, tool, word
+from workspace_shop import skill, tool, word
 
 from toolmark.hooks import hookimpl
 from toolmark.testing import FOLDER, FakeClock, ScriptedModel, memory_workspace

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import Shop, skill, tool, word
+from workspace_shop import Shop, skill, tool, word
 
 from toolmark import ConfigError, NotFoundError, Result, ToolmarkError, Workspace
 

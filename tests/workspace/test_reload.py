@@ -7,9 +7,9 @@ import sys
 import threading
 
 import pytest
-from conftest import Shop, skill, tool, word
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from workspace_shop import Shop, skill, tool, word
 
 
 def pair(number: int) -> tuple[str, str]:

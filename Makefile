@@ -43,10 +43,11 @@ bench: $(STAMP)  ## the figures, as ratios within one run
 docs: $(STAMP)  ## write the generated pages of docs/reference anew
 	@$(BIN)/python docs/generate.py
 
-lock: $(STAMP)  ## resolve the dependencies anew into constraints.txt
+lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.txt
 	@$(BIN)/python -m pip install --quiet uv
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
-		--generate-hashes --no-header --no-annotate --no-emit-index-url --quiet -o constraints.txt
+	@echo '-e .' | $(BIN)/uv pip compile pyproject.toml $(PACKAGES) - --all-extras --universal \
+		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--no-emit-package toolmark --quiet -o constraints.txt
 
 clean:  ## remove what the other commands made
 	rm -rf $(VENV) .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
+from toolmark._parse.columns import columns_of
 from toolmark._parse.entries import Entry, flow, item_entry, table_entries
 from toolmark._parse.fields import PARAMETER
 from toolmark._parse.inline import Inline, read_inline
@@ -25,31 +26,6 @@ _NO_PARAMETERS = {
     "nonerequired",
 }
 _NO_PARAMETERS_TAILS = ("noparameters", "noarguments", "noinputs", "noinput", "noparams")
-_COLUMNS = {
-    **dict.fromkeys(
-        (
-            "name",
-            "parameter",
-            "param",
-            "field",
-            "argument",
-            "arg",
-            "property",
-            "key",
-            "input",
-            "variable",
-        ),
-        "Name",
-    ),
-    **dict.fromkeys(("type", "datatype", "schema", "kind"), "Type"),
-    **dict.fromkeys(
-        ("required", "req", "mandatory", "need", "needed", "requiredoptional"), "Required"
-    ),
-    **dict.fromkeys(
-        ("description", "desc", "details", "meaning", "purpose", "explanation", "notes", "note"),
-        "Description",
-    ),
-}
 
 
 @dataclass(slots=True)
@@ -87,7 +63,7 @@ def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
         match block:
             case Comment():
                 pass
-            case Table() if (columns := _columns(block)) is not None:
+            case Table() if (columns := columns_of(block)) is not None:
                 found.drafts += _from_table(page, block, columns)
             case Bullets():
                 _from_bullets(page, block, found)
@@ -132,7 +108,7 @@ def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
                 left = [item for item in block.items if not _take(page, draft, item)]
                 if left:
                     draft.prose.append(Bullets(left, block.ordered))
-            case Table() if (columns := _columns(block)) is not None:
+            case Table() if (columns := columns_of(block)) is not None:
                 draft.drafts += _from_table(page, block, columns)
             case Table() if (rows := table_entries(block, PARAMETER)) is not None:
                 draft.entries += rows
@@ -248,18 +224,6 @@ def says_none(text: str) -> bool:
     return folded in _NO_PARAMETERS or (
         len(folded) < 60 and folded.endswith(_NO_PARAMETERS_TAILS)  # noqa: PLR2004 - a sentence
     )
-
-
-def _columns(table: Table) -> list[str] | None:
-    """Name a table's columns by the fields that they hold; None where no column is a name."""
-    columns = []
-    for cell in table.head:
-        title = plain(cell.text)
-        known = PARAMETER.field(title)
-        columns.append(_COLUMNS.get(fold(title)) or (known.name if known else title))
-    if "Name" not in columns and len(columns) > 1 and {"Type", "Description"} & set(columns[1:]):
-        columns[0] = "Name"
-    return columns if "Name" in columns else None
 
 
 def _from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:

@@ -8,6 +8,7 @@ from toolmark._model.tool import ToolSpec
 from toolmark._parse.page import Mark, Page
 from toolmark._parse.tokens import source_lines
 
+_SIGNS = ".,:;!?()[]{}*_`'\"—–-"  # noqa: RUF001 - the dashes that people write
 _CONDITION = frozenset(
     "only must after before until unless requires require required first once always never "
     "need needs without should".split()
@@ -23,8 +24,7 @@ class _Policy:
     what: str
     field: str
 
-    def stated(self, sentence: str) -> bool:
-        words = set("".join(c if c.isalnum() else " " for c in sentence.lower()).split())
+    def stated(self, words: set[str]) -> bool:
         return bool(words & self.words) and bool(words & self.with_any_of)
 
 
@@ -70,8 +70,9 @@ def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
     page = Page(spec.source.path, source_lines(text))
     told: set[str] = set()
     for sentence in _sentences(spec):
+        words = {word.strip(_SIGNS) for word in sentence.lower().split()}
         for policy in _POLICIES:
-            if policy.field in told or not policy.stated(sentence) or _enforced(policy, spec):
+            if policy.field in told or not policy.stated(words) or _enforced(policy, spec):
                 continue
             told.add(policy.field)
             section = "Metadata" if policy.field.startswith("Requires Auth") else "Safety"

@@ -19,7 +19,6 @@ from toolmark._parse.sections import Section, keep
 from toolmark._parse.shapes import ShapeReader, read_parameters
 from toolmark._parse.values import read_values
 
-
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 
 

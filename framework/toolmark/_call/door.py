@@ -101,7 +101,7 @@ class Door:
         except Refusal as refusal:
             self._recorder.denied(call, self._ready.get(call.tool), refusal)
             result = denied(call, refusal, began)
-        return self._last_words(call, result)
+        return self.last_words(call, result)
 
     async def _descend(self, call: Call, began: float, on_event: Listener | None) -> Result:
         if call.confidence is not None or call.depth:
@@ -199,7 +199,7 @@ class Door:
         except Refusal as refusal:
             self._recorder.denied(call, self._ready.get(call.tool), refusal)
             result = denied(call, refusal, began)
-        return self._last_words(call, result)
+        return self.last_words(call, result)
 
     async def confirm_call(self, held_id: str, call: Call) -> Result:
         """Approve a held call with the arguments of `call`, as a run's person agreed to them."""
@@ -238,9 +238,20 @@ class Door:
         except Refusal as refusal:
             self._recorder.denied(call, self._ready.get(call.tool), refusal)
             made = denied(call, refusal, began)
-        return self._last_words(call, made)
+        return self.last_words(call, made)
 
-    def _last_words(self, call: Call, result: Result) -> Result:
+    def refuse_reply(
+        self, code: str, message: str, *, caller: Caller, dry_run: bool = False
+    ) -> Result:
+        """Rows 0 and 1 of a model's whole reply that can't be read: none of its calls runs."""
+        began = perf_counter()
+        call = Call("", {}, caller=caller, dry_run=dry_run)
+        refusal = refuse(code, message)
+        self._recorder.denied(call, None, refusal)
+        return self.last_words(call, denied(call, refusal, began))
+
+    def last_words(self, call: Call, result: Result) -> Result:
+        """Add to a result what rides on every outcome, and tell those who listen."""
         words = self._safety.crisis_words
         if words and says_any(call.caller.message, words):
             result = result._replace(crisis=True)

@@ -34,7 +34,7 @@ class HeldCall(NamedTuple):
             "kind": self.kind,
             "tool_call_id": self.call.id,
             "tool": self.call.tool,
-            "arguments": self.shown,
+            "parameters": self.shown,
             "user": self.call.caller.user,
             "prompt": self.prompt,
             "sensitivity": self.sensitivity,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 _BULLET = re.compile(r"^(\s*)- ")
-_KEY = re.compile(r"^(\s*(?:[-*+]|\d+[.)]) )\*\*([^*\n]+)\*\*:")
+_KEY = re.compile(r"^(\s*(?:[-*+]|\d+[.)]) )\*\*([A-Z][^*\n]*)\*\*:")
 
 
 def _lines(text: str, change: Callable[[str], str]) -> str:

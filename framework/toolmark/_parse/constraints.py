@@ -32,6 +32,13 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
             f"{known.name} does not fit {where}, which is {' or '.join(types)}",
             f"{known.name} is for {' and '.join(known.fits)}",
         )
+    if types and "properties" in said and "object" not in types and not fields.entry("properties"):
+        page.error(
+            Code.FIELD_MISFIT,
+            _value_of(fields, "types"),
+            f"fields stand below {where}, which is {' or '.join(types)}",
+            "make it an object, or give each parameter a heading of the same level",
+        )
     for low, high in _BOUNDS:
         if low in said and high in said and said[low] > said[high]:
             page.error(

@@ -10,6 +10,7 @@ from toolmark._parse.inline import Inline, read_inline
 from toolmark._parse.keys import fold, heading_text, plain, split
 from toolmark._parse.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.page import Mark, Page
+from toolmark._parse.type_words import WORDS
 
 _NO_PARAMETERS = {
     "none",
@@ -59,20 +60,31 @@ class Drafts:
 def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
     """Find the parameters of a section: in its own blocks, then below its headings."""
     found = Drafts([], [])
+    bold = False  # whether the block above is `**date** (string): the day`
     for block in blocks:
         match block:
             case Comment():
-                pass
+                continue
             case Table() if (columns := columns_of(block)) is not None:
                 found.drafts += _from_table(page, block, columns)
+            case Bullets() if bold and _all_fields(block):
+                fill(page, found.drafts[-1], [block])
             case Bullets():
                 _from_bullets(page, block, found)
             case Paragraph():
+                before = len(found.drafts)
                 _from_paragraph(block, found)
+                bold = len(found.drafts) > before
+                continue
             case _:
                 found.prose.append(block)
+        bold = False
     _from_headings(page, parts, found)
     return found
+
+
+def _all_fields(block: Bullets) -> bool:
+    return all((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in block.items)
 
 
 def _from_headings(page: Page, parts: list[Part], found: Drafts) -> None:
@@ -80,10 +92,21 @@ def _from_headings(page: Page, parts: list[Part], found: Drafts) -> None:
     stack: list[tuple[int, Draft]] = []
     for part in parts:
         draft = from_heading(page, part)
-        while stack and stack[-1][0] >= part.level:
+        while stack and (stack[-1][0] >= part.level or not _may_hold_fields(stack[-1][1])):
             stack.pop()
         (stack[-1][1].drafts if stack else found.drafts).append(draft)
         stack.append((part.level, draft))
+
+
+def _may_hold_fields(draft: Draft) -> bool:
+    """Whether a deeper heading can be a field of it, and is no parameter one level too deep."""
+    said = next((e for e in draft.entries if fold(e.key.text) == "type"), None)
+    return said is None or fold(said.text) not in _SCALARS
+
+
+_SCALARS = frozenset(
+    word for word, (kind, _) in WORDS.items() if kind in {"string", "integer", "number", "boolean"}
+)
 
 
 def from_heading(page: Page, part: Part) -> Draft:
@@ -108,10 +131,10 @@ def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
                 left = [item for item in block.items if not _take(page, draft, item)]
                 if left:
                     draft.prose.append(Bullets(left, block.ordered))
-            case Table() if (columns := columns_of(block)) is not None:
-                draft.drafts += _from_table(page, block, columns)
             case Table() if (rows := table_entries(block, PARAMETER)) is not None:
                 draft.entries += rows
+            case Table() if (columns := columns_of(block)) is not None:
+                draft.drafts += _from_table(page, block, columns)
             case Paragraph() if (lines := _field_lines(block)) is not None:
                 draft.entries += lines
             case Comment():

@@ -81,10 +81,11 @@ def read_inline(mark: Mark) -> Inline | None:
     if name is None:
         return None
     found = Inline(name, marked=marked)
-    if line.ahead().startswith("?"):
-        found.entries.append(implied("Required", "no", line.piece(line.at, line.at + 1)))
-        line.at += 1
-    line.close()
+    for _ in range(2):  # `**days?**` and `**days**?`
+        if line.ahead().startswith("?"):
+            found.entries.append(implied("Required", "no", line.piece(line.at, line.at + 1)))
+            line.at += 1
+        line.close()
     _group(found, line)
     _description(found, line)
     return found
@@ -139,6 +140,10 @@ def _description(found: Inline, line: _Line) -> None:
         found.separated = True
         line.at += 1
         line.close()
+        line.spaces()
+        if not found.typed and line.ahead().startswith("("):
+            _group(found, line)
+            line.spaces()
     rest = line.piece(line.at, len(line.mark.text)).strip()
     if not found.typed and found.separated:
         rest = _leading_type(found, rest)

@@ -139,6 +139,8 @@ def listed(text: str) -> list[str]:
         parts = split_outside(text, " or ")
     elif parts[-1].strip().startswith("or "):
         parts[-1] = parts[-1].strip()[3:]
+    else:
+        parts[-1:] = split_outside(parts[-1], " or ")
     return [part for part in (visible(p).strip() for p in parts) if part]
 
 

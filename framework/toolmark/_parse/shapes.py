@@ -186,6 +186,10 @@ class ShapeReader:
             said["types"] = ("object",)
         elif "items" in said or "min_items" in said or "max_items" in said:
             said["types"] = ("array",)
+        elif (enum := fields.entry("enum")) is not None:
+            words = scalars.listed(enum.text)
+            whole = words and all(isinstance(scalars.number(word), int) for word in words)
+            said["types"] = ("integer",) if whole else ("string",)
         else:
             numeric = "minimum" in said or "maximum" in said
             said["types"] = ("number",) if numeric else ("string",)

@@ -1,0 +1,269 @@
+"""Ways in which people write parameters, each read as what it means, without a word."""
+
+import pytest
+
+from toolmark._parse import parse_tool
+
+HEAD = """\
+# T
+
+Do it.
+
+## Metadata
+
+- **Name**: t
+- **Version**: 1.10
+- **Category**: g
+
+"""
+TAIL = "\n\n## Returns\n\n- **Type**: object\n- **Description**: r\n"
+CITY = {"type": "string", "description": "The city"}
+DAYS = {"type": "integer", "description": "Days", "default": 3, "minimum": 1, "maximum": 7}
+WAYS = {
+    "a table": """\
+## Parameters
+
+| Parameter | Type | Required | Default | Min | Max | Description |
+|---|---|---|---|---|---|---|
+| `city` | string | yes | | | | The city |
+| days | int | no | 3 | 1 | 7 | Days |
+""",
+    "a table without outer pipes, in other words": """\
+## Args
+
+Name | Data type | Required? | Default value | Details | minimum | maximum
+--- | --- | --- | --- | --- | --- | ---
+**city** | str | ✅ | - | The city | - | -
+`days` | `int` | ❌ | 3 | Days | 1 | 7
+""",
+    "bullets": """\
+## Inputs
+
+- `city` (string, required): The city
+- `days` (integer, optional, default 3, 1-7): Days
+""",
+    "bullets with types behind the colon": """\
+## Params
+
+- **city**: string, required - The city
+- **days**?: int - Days
+  - min: 1
+  - max: 7
+  - default: 3
+""",
+    "bold lines": """\
+## Parameters
+
+**city** (string, required): The city
+
+**days** (integer): Days
+
+- Minimum: 1
+- Maximum: 7
+- Default: 3
+""",
+    "headings that say the type": """\
+## Arguments
+
+### city (string, required)
+
+The city
+
+### days: integer
+
+Days
+
+* Min: 1
+* max: 7
+* default: 3
+""",
+    "lines without bullets": """\
+## Parameters
+
+### city
+
+**Type**: string
+**Required**: yes
+**Description**: The city
+
+### days
+
+Type: integer
+Description: Days
+Minimum: 1
+Maximum: 7
+Default: 3
+""",
+    "a table of fields": """\
+## Parameters
+
+### city
+
+| Field | Value |
+|---|---|
+| Type | string |
+| Required | true |
+| Description | The city |
+
+### days
+
+| Type | integer |
+|---|---|
+| Description | Days |
+| Minimum | 1 |
+| Maximum | 7 |
+| Default | 3 |
+""",
+    "numbered bullets": """\
+## Parameters
+
+1. `city` (string, required): The city
+2. `days` (integer): Days
+   1. **Minimum**: 1
+   2. **Maximum**: 7
+   3. **Default**: 3
+""",
+    "headings of the section's own level": """\
+## Parameters
+
+## city
+
+- Type: string
+- Required: true
+- Description: The city
+
+## days
+
+- Type: integer
+- Description: Days
+- Minimum: 1
+- Maximum: 7
+- Default: 3
+""",
+    "headings at different levels": """\
+### Parameters
+
+#### city
+
+- Type: string
+- Required: true
+- Description: The city
+
+##### days
+
+- Type: integer
+- Description: Days
+- Minimum: 1
+- Maximum: 7
+- Default: 3
+""",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_of_writing_parameters_reads_as_what_it_means(way):
+    spec, diagnostics = parse_tool(HEAD + WAYS[way] + TAIL, "t.tool.md")
+    assert [str(d) for d in diagnostics] == []
+    assert spec is not None
+    assert spec.input_schema == {
+        "type": "object",
+        "properties": {"city": CITY, "days": DAYS},
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "schema"),
+    [
+        ("str", {"type": "string"}),
+        ("String", {"type": "string"}),
+        ("int", {"type": "integer"}),
+        ("float", {"type": "number"}),
+        ("bool", {"type": "boolean"}),
+        ("dict", {"type": "object"}),
+        ("list[str]", {"type": "array", "items": {"type": "string"}}),
+        ("string[]", {"type": "array", "items": {"type": "string"}}),
+        ("number[][]", {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}),
+        ("array of string", {"type": "array", "items": {"type": "string"}}),
+        ("list of integers", {"type": "array", "items": {"type": "integer"}}),
+        ("Array<string>", {"type": "array", "items": {"type": "string"}}),
+        ('"a" | "b"', {"type": "string", "enum": ["a", "b"]}),
+        ("'a' or 'b'", {"type": "string", "enum": ["a", "b"]}),
+        ('Literal["a", "b"]', {"type": "string", "enum": ["a", "b"]}),
+        ("1 | 2", {"type": "integer", "enum": [1, 2]}),
+        ("string | array", {"type": ["string", "array"]}),
+        ("`string`", {"type": "string"}),
+        ("Optional[str]", {"type": ["string", "null"]}),
+        ("str | None", {"type": ["string", "null"]}),
+        ("dict[str, int]", {"type": "object", "additionalProperties": {"type": "integer"}}),
+        ("Record<string, any>", {"type": "object"}),
+        ("datetime", {"type": "string", "format": "date-time"}),
+        ("any", {}),
+        (
+            "{ start: string, end?: string }",
+            {
+                "type": "object",
+                "properties": {"start": {"type": "string"}, "end": {"type": "string"}},
+                "required": ["start"],
+                "additionalProperties": False,
+            },
+        ),
+    ],
+)
+def test_a_type_in_any_tongue_reads_as_json_schemas(written, schema):
+    text = f"{HEAD}## Parameters\n\n### a\n\n- **Type**: {written}\n{TAIL}"
+    spec, diagnostics = parse_tool(text, "t.tool.md")
+    assert spec is not None, [str(d) for d in diagnostics]
+    assert spec.input_schema["properties"]["a"] == schema
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "a, b, c",
+        "`a`, `b`, `c`",
+        '"a", "b", "c"',
+        "a | b | c",
+        "a or b or c",
+        "a, b or c",
+        "a, b, or c",
+        "['a', 'b', 'c']",
+        "\n  - a\n  - b\n  - c",
+        '\n  - `a`\n  - "b"\n  - c',
+    ],
+)
+def test_an_enum_in_any_form_reads_as_its_values(written):
+    text = f"{HEAD}## Parameters\n\n### a\n\n- **Type**: string\n- **Enum**: {written}\n{TAIL}"
+    spec, diagnostics = parse_tool(text, "t.tool.md")
+    assert diagnostics == ()
+    assert spec.input_schema["properties"]["a"]["enum"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["None", "none.", "- None", "N/A", "_No parameters_", "This tool takes no parameters.", ""],
+)
+def test_a_tool_without_parameters_may_say_so_in_words(written):
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{written}\n{TAIL}", "t.tool.md")
+    assert diagnostics == ()
+    assert spec.input_schema == {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
+
+
+def test_versions_are_text():
+    spec, _ = parse_tool(f"{HEAD}## Parameters\n\nNone\n{TAIL}", "t.tool.md")
+    assert spec.version == "1.10"
+
+
+def test_objects_nest_sixteen_deep_by_dotted_names():
+    name = ".".join(f"a{level}" for level in range(16))
+    text = f"{HEAD}## Parameters\n\n### {name}\n\n- **Type**: string\n{TAIL}"
+    spec, _ = parse_tool(text, "t.tool.md")
+    schema = spec.input_schema
+    for level in range(16):
+        schema = schema["properties"][f"a{level}"]
+    assert schema == {"type": "string"}

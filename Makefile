@@ -45,7 +45,7 @@ docs: $(STAMP)  ## write the generated pages of docs/reference anew
 
 lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.txt
 	@$(BIN)/python -m pip install --quiet uv
-	@echo '-e .' | $(BIN)/uv pip compile pyproject.toml $(PACKAGES) - --all-extras --universal \
+	@echo '-e .' | $(BIN)/uv pip compile pyproject.toml $(PACKAGES) - --extra clinic --extra dev --universal \
 		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package toolmark --quiet -o constraints.txt
 

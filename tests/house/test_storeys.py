@@ -24,6 +24,13 @@ def nodes() -> Iterator[tuple[str, ast.AST]]:
             yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node
 
 
+def test_every_room_stands_in_the_architecture() -> None:
+    architecture = (ROOT / "docs" / "explanation" / "architecture.md").read_text("utf-8")
+    rooms = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+
+    assert {room for room in rooms if f"`{room}`" not in architecture} <= {"__init__", "__main__"}
+
+
 def test_no_room_imports_the_face() -> None:
     upward = set()
     for place, node in nodes():

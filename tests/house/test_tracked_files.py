@@ -16,6 +16,8 @@ KNOWN_HOSTS = {
     "json.schemastore.org": "the schema that a SARIF log names",
     "www.apache.org": "the licence",
     "www.w3.org": "the namespace of an SVG",
+    "eutils.ncbi.nlm.nih.gov": "the service of PubMed",
+    "loinc.org": "the name of a code system",
     "keepachangelog.com": "how the changelog is kept",
     "semver.org": "how versions are counted",
 }

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
+from toolmark._call.redact import holds_sensitive
 from toolmark._model.call import Call
 from toolmark._model.result import Event, Result
 from toolmark._model.skill import SkillSpec
@@ -69,6 +70,10 @@ class CallContext:
     def tool(self) -> str:
         """The tool that was called."""
         return self._spec.name
+
+    def is_sensitive(self, name: str) -> bool:
+        """Tell whether a parameter holds Sensitive values, at any depth."""
+        return any(p.name == name and holds_sensitive(p.shape) for p in self._spec.parameters)
 
     @property
     def user(self) -> str | None:

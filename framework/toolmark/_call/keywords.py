@@ -7,6 +7,7 @@ from toolmark._call.context import CallContext
 from toolmark._call.refusal import refuse
 from toolmark._model.registry import Implementation
 from toolmark._model.verdict import Problem
+from toolmark._values import shown_value
 
 
 async def keywords_of(
@@ -20,7 +21,7 @@ async def keywords_of(
     keywords = {}
     for name, value in arguments.items():
         convert = converters.get(name)
-        taken = value if convert is None else _converted(name, value, convert)
+        taken = value if convert is None else _converted(name, value, convert, context)
         keywords[names.get(name, name)] = taken
     if implementation.context is not None:
         keywords[implementation.context] = context
@@ -29,11 +30,13 @@ async def keywords_of(
     return keywords
 
 
-def _converted(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
+def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: CallContext) -> Any:
     try:
         return convert(value)
     except ValueError:
         # Its reason may quote a Sensitive value.
-        message = f"{name} has a value that the tool can't take"
-        problem = Problem("invalid_value", name, message)
+        wanted = getattr(convert, "wanted", "")
+        got = shown_value(value, sensitive=context.is_sensitive(name))
+        message = f"{name} must be {wanted or 'what the tool can take'}; got {got}"
+        problem = Problem("invalid_value", name, message, wanted, got)
         raise refuse("invalid_arguments", message, (problem,)) from None

@@ -14,6 +14,13 @@ def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) ->
     return {name: _shown(value, shapes.get(name)) for name, value in arguments.items()}
 
 
+def holds_sensitive(shape: Schema) -> bool:
+    """Tell whether values of this shape may hold Sensitive ones."""
+    inner = [p.shape for p in shape.properties or ()]
+    inner += [s for s in (shape.items, shape.values) if s is not None]
+    return shape.sensitive or any(holds_sensitive(s) for s in inner)
+
+
 def _shown(value: Any, shape: Schema | None) -> Any:
     if shape is None:
         return value

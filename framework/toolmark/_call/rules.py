@@ -32,7 +32,7 @@ class Rules:
             # The reason may quote a Sensitive value; which arguments are absent says enough.
             absent = ", ".join(sorted(program.names - values.keys()))
             why = f"it needs {absent}" if absent else "it has no value for these arguments"
-            message = f"{rule.message} (`{rule.expression}` can't be computed: {why}.)"
+            message = f"{rule.message} (It can't be told: {why}.)"
             return Problem("rule_not_computable", "", message, rule.expression)
         except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
             raise guard_failed(self._tool, "rule", error) from None

@@ -5,6 +5,7 @@ from toolmark._values.explain import problems
 from toolmark._values.json_text import MalformedError, read_object
 from toolmark._values.patterns import PatternError, pattern_fault
 from toolmark._values.shape import fits, is_bounded
+from toolmark._values.words import shown_value
 
 __all__ = [
     "ArgumentsValidator",
@@ -16,4 +17,5 @@ __all__ = [
     "pattern_fault",
     "problems",
     "read_object",
+    "shown_value",
 ]

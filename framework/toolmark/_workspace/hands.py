@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmark._call import CallContext, Door, start
 from toolmark._model.call import Call
-from toolmark._model.result import Failure, Result
+from toolmark._model.result import Result
 from toolmark._workspace.listeners import Listener
 from toolmark.errors import NotFoundError
 
@@ -26,8 +26,7 @@ class DoorHands:
 
     async def confirm(self, held: str, call: Call) -> Result:
         """Approve a held call by its id, with the arguments of `call`; runs it."""
-        failure = Failure("confirmation_required", f"{call.tool} can't be approved here ({held}).")
-        return Result(success=False, tool=call.tool, outcome="denied", error=failure)
+        return await self._door.confirm_call(held, call)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

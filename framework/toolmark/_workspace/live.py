@@ -1,6 +1,7 @@
 """A snapshot at work: the parts that take its calls and hold its findings, made on first use."""
 
 import threading
+import time
 from functools import cached_property
 from typing import Any
 
@@ -11,16 +12,19 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.registry import Registry
 from toolmark._model.settings import Settings
+from toolmark._workspace.hooked import judges_of, listeners_of
+from toolmark._workspace.listeners import Clock
 
 
 class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
 
-    def __init__(self, settings: Settings, snapshot: Snapshot) -> None:
+    def __init__(self, settings: Settings, snapshot: Snapshot, clock: Clock | None = None) -> None:
         self.settings = settings
         self.snapshot = snapshot
         self.door: Any = None
         """The Door, once a call needed it: what only looks at definitions does not import it."""
+        self._clock = clock
         self._lock = threading.Lock()
 
     @property
@@ -34,8 +38,25 @@ class Live:
 
         with self._lock:
             if self.door is None:
-                self.door = Door(self.registry, self.settings, resources=self.snapshot.resources)
+                snapshot, clock = self.snapshot, self._clock
+                before, after = listeners_of(snapshot.plugins)
+                self.door = Door(
+                    self.registry,
+                    self.settings,
+                    resources=snapshot.resources,
+                    judges=judges_of(snapshot.plugins),
+                    before=before,
+                    after=after,
+                    clock=time.time if clock is None else lambda: clock().timestamp(),
+                )
             return self.door
+
+    def close_door(self) -> None:
+        """Close what the door keeps open; no call comes any more."""
+        with self._lock:
+            door, self.door = self.door, None
+        if door is not None:
+            door.close()
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -21,6 +21,7 @@ from toolmark._model.result import Result, SkillResult
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
+from toolmark._workspace.decisions import Decisions
 from toolmark._workspace.listeners import Asker, Clock, Listener, Watcher
 from toolmark._workspace.live import Live
 from toolmark._workspace.outward import export_from
@@ -30,7 +31,7 @@ from toolmark.config import load_settings
 from toolmark.errors import ConfigError, ToolmarkError
 
 
-class Workspace:
+class Workspace(Decisions):
     """A project, read: its tools and skills, the one door to them, and what is wrong.
 
     Everything read lies in one immutable snapshot behind one pointer; `reload` replaces it, and
@@ -244,8 +245,8 @@ class Workspace:
         with self._lock:
             first = not self._closed
             self._closed = True
-            self._live.door = None
         self._portal.close()
+        self._live.close_door()
         return first
 
     def _ended(self) -> None:
@@ -291,4 +292,6 @@ class Workspace:
 
     def _read(self, settings: Settings) -> Live:
         cache = Cache.load(settings.state, self._reader.fingerprint)
-        return Live(settings, build(settings, self._reader, cache=cache, given=self._plugins))
+        return Live(
+            settings, build(settings, self._reader, cache=cache, given=self._plugins), self._clock
+        )

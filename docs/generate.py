@@ -36,8 +36,8 @@ What `toolmark check` may say. The code is the interface, the words of a message
 CONFIGURATION = """# Configuration
 
 Settings stand in `toolmark.toml`, or under `[tool.toolmark]` of `pyproject.toml`; those of
-`safety.` in a table of that name. The command line is stronger than the environment, that than the
-file, that than the default.
+`safety.`, `chat.` and `trace.` in a table of that name. The command line is stronger than the
+environment, that than the file, that than the default.
 """
 COMMANDS = """# Commands
 
@@ -104,7 +104,8 @@ def configuration_page() -> str:
     parts = [CONFIGURATION]
 
     def row(key: str) -> tuple[str, ...]:
-        holder: Any = settings.SafetySettings if "." in key else settings.Settings
+        table = key.rpartition(".")[0]
+        holder: Any = config.TABLES[table] if table else settings.Settings
         field = holder.__dataclass_fields__[key.rpartition(".")[2]]
         default = field.default_factory() if callable(field.default_factory) else field.default
         shown = "unset" if default is None else f"`{_toml(default)}`"
@@ -112,7 +113,7 @@ def configuration_page() -> str:
         return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown, f"`{variable}`"
 
     head = ("setting", "what it says", "default", "variable")
-    parts.append(_table(head, map(row, config._READERS)))
+    parts.append(_table(head, map(row, config.READERS)))
     parts.append(f"`{config.LOAD_PLUGINS}`: {_attribute_docs(config)['LOAD_PLUGINS']}\n")
     return "\n".join(parts)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmark._model.settings import SafetySettings
+from toolmark._model.settings import ChatSettings, SafetySettings
 from toolmark.config import find_project, load_settings
 from toolmark.errors import ConfigError
 
@@ -172,3 +172,18 @@ def test_a_broken_pyproject_that_does_not_speak_of_toolmark_is_left_alone(tmp_pa
 def test_a_state_folder_of_nobody_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no user"):
         load_settings(tmp_path, overrides={"state": "~nobody-of-this-name/x"}, environ={})
+
+
+def test_the_tables_of_chat_and_trace_are_read(tmp_path: Path) -> None:
+    write(tmp_path, '[chat]\nmodel = "m"\n[trace]\ncontent = true\n')
+    environ = {"TOOLMARK_CHAT_BASE_URL": "http://127.0.0.1:1/v1"}
+    settings = load_settings(tmp_path, environ=environ)
+    assert settings.chat == ChatSettings(model="m", base_url="http://127.0.0.1:1/v1")
+    assert settings.trace.content is True
+
+
+@pytest.mark.parametrize("text", ['[chat]\nbase_url = "ftp://x"\n', '[chat]\nmodel = ""\n'])
+def test_a_model_or_an_address_that_cannot_be_is_an_error(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(ConfigError, match=r"chat\."):
+        load_settings(tmp_path, environ={})

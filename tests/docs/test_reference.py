@@ -49,7 +49,7 @@ def test_every_code_has_a_section() -> None:
 
 
 def test_every_setting_has_a_row() -> None:
-    assert set(config._READERS) <= set(
+    assert set(config.READERS) <= set(
         re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE)
     )
 

@@ -26,6 +26,24 @@ class SafetySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """The table `[chat]`: the model that `toolmark chat` talks with."""
+
+    model: str | None = None
+    """As its endpoint names it."""
+    base_url: str | None = None
+    """Where an OpenAI-compatible API is; OpenRouter's where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSettings:
+    """The table `[trace]`: what spans tell of a call."""
+
+    content: bool = False
+    """Whether spans hold arguments and results; Sensitive values they never hold."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """A project's settings, whole (configuration.md)."""
 
@@ -40,6 +58,8 @@ class Settings:
     engine: str = "sqlite"
     """Where runs are kept: `sqlite`, `memory`, or a `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
+    chat: ChatSettings = field(default_factory=ChatSettings)
+    trace: TraceSettings = field(default_factory=TraceSettings)
     audit: bool = True
     """Whether each decision is recorded before its effect."""
     trust_edits: bool = False

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolmark._model.skill import SkillSpec
     from toolmark._model.source import Source, Span
     from toolmark._model.tool import ToolSpec
+    from toolmark._model.turn import Pending, Turn
     from toolmark._model.verdict import Problem, Ruling, Verdict
     from toolmark._parse import parse_skill, parse_tool
     from toolmark._workspace import Workspace
@@ -42,6 +43,7 @@ _ROOMS = {
     "toolmark._model.skill": ("SkillSpec",),
     "toolmark._model.source": ("Source", "Span"),
     "toolmark._model.tool": ("ToolSpec",),
+    "toolmark._model.turn": ("Pending", "Turn"),
     "toolmark._model.verdict": ("Problem", "Ruling", "Verdict"),
     "toolmark._parse": ("parse_skill", "parse_tool"),
     "toolmark._workspace": ("Workspace",),
@@ -76,6 +78,7 @@ __all__ = [
     "NotFoundError",
     "Parameter",
     "Parsed",
+    "Pending",
     "Problem",
     "Registry",
     "Result",
@@ -90,6 +93,7 @@ __all__ = [
     "ToolError",
     "ToolSpec",
     "ToolmarkError",
+    "Turn",
     "Verdict",
     "Workspace",
     "hookimpl",

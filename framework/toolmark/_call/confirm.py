@@ -85,6 +85,13 @@ class Desk:
             raise guard_failed(spec.name, "confirmation", error) from None
         return Held(held.id, prompt, sensitivity)
 
+    def look(self, held_id: str) -> HeldCall | None:
+        """Give a held call, decided or not; None where it can't be read."""
+        try:
+            return self._holds.get(held_id)
+        except (sqlite3.Error, OSError):
+            return None
+
     def find(self, held_id: str, user: str | None) -> HeldCall:
         """Give a call that may still be decided by this user; raises a Refusal.
 

@@ -222,6 +222,10 @@ class Door:
         """Give the held calls that wait, the oldest first; of one user, or of all."""
         return self._desk.pending(user)
 
+    def held(self, held_id: str) -> HeldCall | None:
+        """Give a call that is held, or was."""
+        return self._desk.look(held_id)
+
     def _decide(
         self, held_id: str, user: str | None, state: Any, make: Callable[[Call], Any]
     ) -> Result:

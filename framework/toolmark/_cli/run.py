@@ -20,6 +20,7 @@ from toolmark._cli.options import (
 )
 from toolmark._cli.projects import named, open_workspace, unknown
 from toolmark._cli.screen import Paint, err, interactive, out_json, paint, printable
+from toolmark._model.verdict import REFUSALS
 
 _MARKS: dict[str, tuple[str, Paint]] = {
     "done": ("done", "green"),
@@ -28,25 +29,6 @@ _MARKS: dict[str, tuple[str, Paint]] = {
     "undone": ("undo", "yellow"),
     "progress": ("  ..", "dim"),
 }
-
-
-REFUSALS = frozenset(
-    (
-        "malformed_call",
-        "invalid_arguments",
-        "auth_required",
-        "patient_context_required",
-        "low_confidence",
-        "missing_confidence",
-        "no_explicit_intent",
-        "not_stated_by_user",
-        "rate_limited",
-        "budget_exhausted",
-        "domain_not_approved",
-        "internal_guard_error",
-    )
-)
-"""What a call is denied with (behaviour.md, "The ladder")."""
 
 
 def add(app: typer.Typer) -> None:

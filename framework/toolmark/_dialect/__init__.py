@@ -5,6 +5,8 @@ from types import MappingProxyType
 from typing import Any
 
 from toolmark._dialect import action, anthropic, auto, inline, openai, plan
+from toolmark._dialect.body import body_text
+from toolmark._dialect.foreign import parse_foreign
 from toolmark._model.reply import Dialect, Parsed
 from toolmark._model.result import Result
 from toolmark._model.tool import ToolSpec
@@ -33,9 +35,11 @@ def parse_reply(
     """Give a model's reply as its clean message and its calls.
 
     `reply` is text, JSON text, bytes, a dict, a list, or a provider's object with `model_dump`.
-    Raises MalformedReplyError (one bad call refuses all), NotFoundError for an unknown dialect.
+    Raises MalformedReplyError (one bad call refuses all), NotFoundError for an unknown dialect,
+    and for a plugin's dialect whatever it raises.
     """
-    return find_dialect(dialect, dialects).parse(reply)
+    found = find_dialect(dialect, dialects)
+    return found.parse(reply) if DIALECTS.get(dialect) is found else parse_foreign(found, reply)
 
 
 def render_results(
@@ -43,6 +47,16 @@ def render_results(
 ) -> list[dict[str, Any]]:
     """Give results as the messages to append; `dialect` is the one that `Parsed` names."""
     return find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
+
+
+def render_refusal(
+    result: Result, dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
+) -> list[dict[str, Any]]:
+    """Give a whole reply's refusal as a message of the user: none of its calls has an answer."""
+    found = find_dialect(dialect, dialects)
+    if found.teach is not None:
+        return found.render([result])
+    return [{"role": "user", "content": body_text(result)}]
 
 
 def system_prompt(

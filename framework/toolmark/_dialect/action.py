@@ -85,13 +85,20 @@ def _begins_line(text: str, mark: int) -> bool:
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one user message for each result; an unknown tool is `{"error":"unknown_tool"}`."""
+    """Give one user message for each result; an unknown tool is `{"error":"unknown_tool"}`.
+
+    A call that lacks an argument also has the status `error` (seed 004, "Error Handling").
+    """
     return [{"role": "user", "content": _observed(result)} for result in results]
 
 
 def _observed(result: Result) -> str:
     if result.error is not None and result.error.code == "unknown_tool":
         return compact({"error": "unknown_tool"})
+    if result.error is not None and any(
+        problem.code == "missing_argument" for problem in result.error.details
+    ):
+        return compact({"status": "error", **body(result)})
     return compact(body(result))
 
 

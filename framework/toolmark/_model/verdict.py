@@ -35,3 +35,21 @@ class Verdict(NamedTuple):
 
 
 ALLOWED = Verdict(Ruling.ALLOW)
+
+REFUSALS = frozenset(
+    (
+        "malformed_call",
+        "invalid_arguments",
+        "auth_required",
+        "patient_context_required",
+        "low_confidence",
+        "missing_confidence",
+        "no_explicit_intent",
+        "not_stated_by_user",
+        "rate_limited",
+        "budget_exhausted",
+        "domain_not_approved",
+        "internal_guard_error",
+    )
+)
+"""What a call is denied with (behaviour.md, "The ladder")."""

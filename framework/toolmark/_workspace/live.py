@@ -59,12 +59,21 @@ class Live:
             door.close()
 
     @cached_property
+    def speech(self) -> Any:
+        """The dialects that replies may be in; see `speech.Speech`."""
+        from toolmark._workspace.speech import speech_of
+
+        return speech_of(self.snapshot.plugins)
+
+    @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything there is to say, over files, skills and bindings: imports all Python."""
         found = set(self.registry.diagnostics)
         for name, error in self.snapshot.plugins.broken():
             message = f"{name} can't be loaded, so the tools of its folder are refused"
             found.add(whole_file(name, Code.BROKEN_PLUGIN, message, reason(error)))
+        if self.snapshot.plugins.implements("toolmark_dialects"):
+            found.update(self.speech.diagnostics)
         bindings = [bound.binding for bound in self.registry.tools.values()]
         bindings += [bound.binding for bound in self.registry.skills.values()]
         for binding in bindings:

@@ -62,6 +62,15 @@ class Runs:
             self._lives.pop(order.id, None)
         return result
 
+    async def answer(self, run_id: str, key: str, answer: Answer) -> SkillResult:
+        """Answer a run's question and run on; raises NotFoundError where it is open no more."""
+        live = self._lives.get(run_id) or self._current()
+        with live.snapshot.resources.hold():
+            result = await self.engine.answer(run_id, key, answer)
+        if result.code != "waiting":
+            self._lives.pop(run_id, None)
+        return result
+
     async def _play(self, order: Order, journal: Journal) -> SkillResult:
         live = self._lives.get(order.id) or self._current()
         hands = DoorHands(live.door or live.open_door())

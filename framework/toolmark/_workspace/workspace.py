@@ -21,17 +21,17 @@ from toolmark._model.result import Result, SkillResult
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark._workspace.decisions import Decisions
 from toolmark._workspace.listeners import Asker, Clock, Listener, Watcher
 from toolmark._workspace.live import Live
 from toolmark._workspace.outward import export_from
 from toolmark._workspace.portal import Portal
 from toolmark._workspace.reader import READER
+from toolmark._workspace.turns import Turns
 from toolmark.config import load_settings
 from toolmark.errors import ConfigError, ToolmarkError
 
 
-class Workspace(Decisions):
+class Workspace(Turns):
     """A project, read: its tools and skills, the one door to them, and what is wrong.
 
     Everything read lies in one immutable snapshot behind one pointer; `reload` replaces it, and

@@ -1,0 +1,104 @@
+"""What a workspace does with a model's whole reply, and with what its calls wait for."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from toolmark._model.call import Caller
+from toolmark._model.result import Result
+from toolmark._model.run import Answer
+from toolmark._model.turn import Turn
+from toolmark._workspace.decisions import Decisions
+from toolmark._workspace.listeners import Listener
+from toolmark._workspace.live import Live
+
+
+class Turns(Decisions):
+    """Turns of a conversation with a model."""
+
+    _live: Live
+
+    def _all_runs(self) -> Any:
+        raise NotImplementedError
+
+    async def handle(  # noqa: PLR0913 - the face of a turn, by keyword
+        self,
+        reply: Any,
+        dialect: str = "auto",
+        *,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        dry_run: bool = False,
+        on_event: Listener | None = None,
+    ) -> Turn:
+        """Take the calls of a model's reply at once, and give its words, results and what waits.
+
+        `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
+        user said; `user` and `patient` come from the host. One call that can't be read refuses
+        them all. Raises NotFoundError for a dialect that is not there.
+        """
+        from toolmark._workspace.reply import ReplyHandler
+
+        self._door()
+        # The door and the dialects of one snapshot, whatever is reloaded meanwhile.
+        live = self._live
+        with live.snapshot.resources.hold():
+            door = live.open_door()
+            handler = ReplyHandler(door, live.speech.dialects, self._skill_calls)
+            caller = Caller(user, patient, message)
+            return await handler.handle(
+                reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
+            )
+
+    def handle_sync(self, reply: Any, dialect: str = "auto", **options: Any) -> Turn:
+        """Do as `handle`, for those who can't await; the calling thread waits."""
+        return self._portal.run(self.handle(reply, dialect, **options))
+
+    def system_prompt(self, dialect: str) -> str:
+        """Give the prompt that teaches a text dialect and the tools, made from the definitions.
+
+        It is empty for a dialect of an interface that carries tools itself: `export` those.
+        Raises NotFoundError for a dialect that is not there.
+        """
+        from toolmark._dialect import system_prompt
+
+        live = self._live
+        tools = [bound.spec for bound in live.registry.tools.values()]
+        return system_prompt(tools, dialect, live.speech.dialects)
+
+    async def confirm(
+        self, held_id: str, *, edit: Mapping[str, Any] | None = None, user: str | None = None
+    ) -> Result:
+        """Approve a held call and run it; `edit` replaces some of its arguments.
+
+        An edit is validated and judged again, and counts as approval but for critical tools,
+        which ask once more. A host that names no user decides for its operator.
+        """
+        answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
+        answered = await self._answered(held_id, answer, user)
+        return answered or await super().confirm(held_id, edit=edit, user=user)
+
+    async def reject(self, held_id: str, *, user: str | None = None) -> Result:
+        """Refuse a held call: it never runs."""
+        answered = await self._answered(held_id, Answer(approved=False, by=user), user)
+        return answered or await super().reject(held_id, user=user)
+
+    async def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
+        """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
+        answer = Answer(approved=True, text=text, by=user)
+        answered = await self._answered(held_id, answer, user)
+        return answered or await super().respond(held_id, text, user=user)
+
+    async def _answered(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
+        """Give what comes of a question that a skill's run asked; None where none did."""
+        if "_skill_calls" not in self.__dict__:
+            return None
+        answered: Result | None = await self._skill_calls.decide(held_id, answer, user)
+        return answered
+
+    @cached_property
+    def _skill_calls(self) -> Any:
+        from toolmark._workspace.skill_calls import SkillCalls
+
+        return SkillCalls(self._all_runs())

@@ -1,0 +1,1 @@
+"""Read FHIR R4 bundles: what each resource says, in the words of the tools."""

@@ -1,0 +1,101 @@
+"""Confidence, intent, confirmation and escalation: the seeds' tables at the door."""
+
+import pytest
+
+CARE = {"log_type": "visit", "title": "Hospital checkup", "occurred_at": "2024-01-20T10:00:00Z"}
+VALID = {
+    "log_blood_pressure": {"systolic": 120, "diastolic": 80},
+    "log_hydration": {"amount": 500},
+    "schedule_reminder": {"title": "Take morning medication", "time": "09:00"},
+    "log_doctor_visit": {"visit_type": "appointment", "date": "2024-01-15"},
+    "add_clinical_date": {"clinical_date": "2024-02-15", "description": "Blood test"},
+    "add_care_log": CARE,
+    "get_today_summary": {},
+    "log_medication": {"medication_name": "aspirin"},
+    "update_mood": {"mood": "great"},
+    "create_reminder": {"title": "Take medication", "time": "09:00"},
+    "create_care_log": CARE,
+}
+LEAST = {
+    "log_blood_pressure": 0.7,
+    "log_hydration": 0.7,
+    "schedule_reminder": 0.8,
+    "log_doctor_visit": 0.8,
+    "add_clinical_date": 0.8,
+    "add_care_log": 0.9,
+    "get_today_summary": 0.5,
+    "log_medication": 0.7,
+    "update_mood": 0.7,
+    "create_reminder": 0.7,
+    "create_care_log": 0.7,
+}
+CONFIRMED = {
+    "schedule_reminder": "low",
+    "log_doctor_visit": "high",
+    "add_clinical_date": "high",
+    "add_care_log": "critical",
+    "create_reminder": "low",
+    "create_care_log": "critical",
+}
+ASKED_FOR = {
+    "schedule_reminder": ["Remind me at nine", "I'd like a reminder", "set an ALARM please"],
+    "log_doctor_visit": ["I saw Dr. Smith", "I went to the clinic", "My doctor was kind"],
+    "add_clinical_date": ["My MRI is on Friday", "Blood tests next week", "They scheduled a scan"],
+    "add_care_log": ["I was at the hospital", "They diagnosed migraine", "I had surgery"],
+    "create_care_log": ["I went to the hospital yesterday for a checkup"],
+}
+
+
+@pytest.mark.parametrize(("tool", "least"), LEAST.items())
+def test_confidence_counts_from_the_seeds_number_on(call, tool, least):
+    for confidence in (least, 1, 1.0):
+        result = call(tool, VALID[tool], confidence=confidence, dry_run=True)
+        assert result.outcome == ("confirm" if tool in CONFIRMED else "allowed")
+    for confidence in (least - 0.01, 0):
+        result = call(tool, VALID[tool], confidence=confidence)
+        assert (result.outcome, result.error.code) == ("denied", "low_confidence")
+    result = call(tool, VALID[tool], confidence=None)
+    assert (result.outcome, result.error.code) == ("denied", "missing_confidence")
+
+
+@pytest.mark.parametrize("tool", ASKED_FOR)
+def test_the_user_must_have_asked_in_words(call, tool):
+    for message in ASKED_FOR[tool]:
+        assert call(tool, VALID[tool], message=message, dry_run=True).error is None
+    for message in ("", "Hello!", "I have a headache"):
+        result = call(tool, VALID[tool], message=message, dry_run=True)
+        assert (result.outcome, result.error.code) == ("denied", "no_explicit_intent")
+
+
+@pytest.mark.parametrize(("tool", "sensitivity"), CONFIRMED.items())
+def test_a_call_with_consequences_waits_for_a_yes(call, tool, sensitivity):
+    result = call(tool, VALID[tool])
+    assert (result.success, result.outcome) == (False, "confirm")
+    assert result.confirmation.sensitivity == sensitivity
+
+
+@pytest.mark.parametrize("tool", sorted(VALID.keys() - CONFIRMED.keys()))
+def test_a_call_of_low_risk_runs_at_once(call, tool):
+    assert call(tool, VALID[tool]).outcome == "ok"
+
+
+def test_a_diagnosis_that_the_user_did_not_say_is_refused(call):
+    inferred = {**CARE, "diagnosis": "hypertension"}
+    result = call("add_care_log", inferred, message="I went to the hospital", dry_run=True)
+    assert (result.outcome, result.error.code) == ("denied", "not_stated_by_user")
+    said = "I went to the hospital and they said hypertension"
+    assert call("add_care_log", inferred, message=said, dry_run=True).error is None
+
+
+@pytest.mark.parametrize("name", ["diagnosis", "treatment"])
+def test_the_users_own_words_may_be_five_hundred_letters(call, name):
+    said = "é" * 500
+    message = f"I went to the hospital: {said}"
+    for tool in ("add_care_log", "create_care_log"):
+        result = call(tool, {**CARE, name: said}, message=message, dry_run=True)
+        assert (result.outcome, result.error) == ("confirm", None)
+
+
+@pytest.mark.parametrize("mood", ["crisis", "In Crisis", "suicidal", "hopeless"])
+def test_a_mood_of_crisis_goes_to_a_person(call, mood):
+    assert call("update_mood", {"mood": mood}).outcome == "review"

@@ -1,0 +1,55 @@
+"""Build the review's tables, and bring an older file up to date."""
+
+import sqlite3
+
+_FIRST = (
+    # `vector` is float32; it counts only while `embedder` is the model in use.
+    """CREATE TABLE candidate_papers (
+        owner TEXT NOT NULL, pmid INTEGER NOT NULL CHECK (pmid > 0),
+        title TEXT NOT NULL, abstract TEXT NOT NULL, added_at TEXT NOT NULL,
+        vector BLOB, embedder TEXT, cluster_id TEXT,
+        PRIMARY KEY (owner, pmid)
+    ) STRICT""",
+    "CREATE INDEX paper_of_cluster ON candidate_papers (owner, cluster_id)",
+    """CREATE TABLE cluster (
+        owner TEXT NOT NULL, cluster_id TEXT NOT NULL,
+        label TEXT NOT NULL, embedder TEXT NOT NULL, centroid BLOB NOT NULL,
+        PRIMARY KEY (owner, cluster_id)
+    ) STRICT""",
+    """CREATE TABLE search (
+        owner TEXT NOT NULL, query TEXT NOT NULL, expand_mode TEXT NOT NULL,
+        retmax INTEGER NOT NULL, found INTEGER NOT NULL, kept INTEGER NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (owner, query, expand_mode)
+    ) STRICT""",
+    # The key tells the model and the text, so a changed abstract is read anew.
+    """CREATE TABLE extraction (key TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT""",
+)
+
+MIGRATIONS = (_FIRST,)
+"""What leads from each version of the file (`PRAGMA user_version`) to the next."""
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring a file of any earlier version up to date, all or nothing.
+
+    Raises sqlite3.DatabaseError for a file of a later version: it is not touched.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in _missing(db):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _missing(db: sqlite3.Connection) -> list[str]:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise sqlite3.DatabaseError(
+            f"the review's file is of version {version}, later than this program's "
+            f"{len(MIGRATIONS)}: update toolmark-litreview"
+        )
+    return [statement for statements in MIGRATIONS[version:] for statement in statements]

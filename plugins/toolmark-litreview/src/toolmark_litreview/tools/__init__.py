@@ -1,0 +1,1 @@
+"""The definitions, each with its Python beside it."""

@@ -1,0 +1,66 @@
+"""A workspace with the review's tools in it, and the servers that they ask."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from ncbi_desk import NcbiDesk
+from openai_desk import OpenAiDesk
+
+from toolmark.testing import FakeClock, memory_workspace
+from toolmark_litreview.library import Library
+from toolmark_litreview.plugin import Litreview
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def ncbi():
+    desk = NcbiDesk()
+    with desk.open() as url:
+        desk.url = url
+        yield desk
+
+
+@pytest.fixture
+def openai():
+    desk = OpenAiDesk()
+    with desk.open() as url:
+        desk.url = f"{url}/v1"
+        yield desk
+
+
+@pytest.fixture
+def environ(ncbi, openai):
+    return {
+        "LITREVIEW_NCBI_URL": f"{ncbi.url}/entrez/eutils",
+        "NCBI_EMAIL": "ana@example.org",
+        "NCBI_API_KEY": "secret-of-ncbi",
+        "LITREVIEW_MODEL_URL": openai.url,
+        "LITREVIEW_MODEL": "gemma-3",
+        "LITREVIEW_MODEL_KEY": "secret-of-model",
+    }
+
+
+@pytest.fixture
+def workspace(environ):
+    plugin = Litreview(environ, FakeClock(NOON), apart_s=0.0)
+    with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def call(workspace):
+    """Call a tool."""
+
+    def go(tool, arguments, **options):
+        return asyncio.run(workspace.call(tool, arguments, **{"user": "ana", **options}))
+
+    return go
+
+
+@pytest.fixture
+def library(tmp_path):
+    opened = Library(tmp_path / "state", FakeClock(NOON))
+    yield opened
+    opened.close()

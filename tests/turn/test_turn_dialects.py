@@ -1,0 +1,122 @@
+"""Dialects that plugins bring: held to the same bounds, and never trusted to work."""
+
+import json
+
+import pytest
+from turn_world import World
+
+from toolmark import Call, Caller, Dialect, Parsed, hookimpl
+from toolmark.errors import MalformedReplyError
+
+
+def said_of_plugins(world):
+    return [d for d in world.workspace.diagnostics if d.code == "broken-plugin"]
+
+
+class Shouting:
+    """A dialect in which a model shouts the word to say."""
+
+    def __init__(self, parse=None, render=None, name="shout"):
+        made = Dialect(name, parse or self.parse, render or self.render)
+        self.given = [made]
+
+    @hookimpl
+    def toolmark_dialects(self):
+        return self.given
+
+    def parse(self, reply):
+        calls = tuple(Call("say", {"word": word}) for word in reply.split() if word.isupper())
+        return Parsed("", calls, "shout")
+
+    def render(self, results):
+        return [{"role": "user", "content": json.dumps([r.success for r in results])}]
+
+
+@pytest.fixture
+def with_plugin(open_world):
+    def make(plugin, **overrides) -> World:
+        return open_world(plugins={"shouting": plugin}, **overrides)
+
+    return make
+
+
+def test_a_plugins_dialect_is_spoken_by_its_name(with_plugin):
+    world = with_plugin(Shouting())
+    turn = world.handle("say HELLO and GOODBYE", "shout")
+    assert [r.data["said"] for r in turn.results] == ["HELLO", "GOODBYE"]
+    assert turn.messages == [{"role": "user", "content": "[true, true]"}]
+
+
+def test_a_call_that_it_makes_says_nothing_of_who_calls(with_plugin):
+    forged = Call("ask_first", {"word": "a"}, caller=Caller("root", "p"), key="mine", depth=-9)
+    world = with_plugin(Shouting(parse=lambda _: Parsed("", (forged,), "shout")))
+    world.handle("x", "shout", user="u1")
+    (held,) = world.workspace.pending()
+    assert (held.call.caller.user, held.call.key, held.call.depth) == ("u1", None, 0)
+
+
+def crash(_):
+    raise RuntimeError("hunter2")
+
+
+@pytest.mark.parametrize(
+    "parse",
+    [
+        crash,
+        lambda _: None,
+        lambda _: Parsed("", ("say",), "shout"),
+        lambda _: [Call("say", {"word": "a"})],
+    ],
+    ids=["crash", "nothing", "words", "a list"],
+)
+def test_one_that_breaks_or_answers_oddly_lets_nothing_through(with_plugin, parse):
+    world = with_plugin(Shouting(parse=parse))
+    turn = world.handle("x", "shout")
+    (result,) = turn.results
+    assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+    assert "hunter2" not in json.dumps(turn.to_dict())
+    assert world.ran == []
+
+
+def refuse(_):
+    raise MalformedReplyError("too quiet", clean_message="psst")
+
+
+@pytest.mark.parametrize(
+    ("reply", "parse"),
+    [
+        ("x" * 262_145, None),
+        ("x", lambda _: Parsed("", (Call("say", {"word": "a"}),) * 33, "shout")),
+        ("x", lambda _: Parsed("", (Call("say", {"word": "a"}, confidence=2),), "shout")),
+        ("x", lambda _: Parsed("", (Call("say", {"word": "a"}, confidence=True),), "shout")),
+        ("x", refuse),
+    ],
+    ids=["size", "calls", "confidence", "true", "its own"],
+)
+def test_it_keeps_the_bounds_of_every_reply(with_plugin, reply, parse):
+    world = with_plugin(Shouting(parse=parse))
+    assert [r.error.code for r in world.handle(reply, "shout").results] == ["malformed_call"]
+    assert world.ran == []
+
+
+def test_results_are_told_even_where_it_cannot_write_them(with_plugin):
+    world = with_plugin(Shouting(render=crash))
+    turn = world.handle("HELLO", "shout")
+    assert turn.messages[0]["role"] == "tool"
+    assert world.ran == [("say", "HELLO")]
+
+
+def test_a_name_that_is_taken_is_left_out_with_a_diagnostic(with_plugin):
+    world = with_plugin(Shouting(name="inline"))
+    found = said_of_plugins(world)[0]
+    assert "'inline'" in found.message
+    assert world.handle("HELLO", "inline").results == ()
+
+
+@pytest.mark.parametrize("given", [["shout"], 7, [None]], ids=["a word", "a number", "none"])
+def test_a_share_that_is_none_is_left_out_with_a_diagnostic(with_plugin, given):
+    plugin = Shouting()
+    plugin.given = given
+    world = with_plugin(plugin)
+    assert len(said_of_plugins(world)) == 1
+    assert world.handle("HELLO").results == ()

@@ -1,0 +1,89 @@
+"""OpenAI's strict mode writes `null` for what is not given; elsewhere null is a value."""
+
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from turn_world import chat, inline, tool_use
+
+from toolmark._dialect.absent import without_absent
+from toolmark._model.schema import Parameter, Schema
+
+GIVEN = {
+    "trip": {"to": "Rome", "by": None, "none": None},
+    "stops": [{"at": None}, {"at": "Pisa"}],
+}
+
+
+def responses(name, arguments):
+    import json
+
+    item = {"type": "function_call", "call_id": "c", "name": name}
+    return {"output": [{**item, "arguments": json.dumps(arguments)}]}
+
+
+@pytest.mark.parametrize(
+    "reply", [chat(("travel", GIVEN)), responses("travel", GIVEN)], ids=["chat", "responses"]
+)
+@pytest.mark.parametrize("dialect", ["auto", "openai"])
+def test_null_is_not_given_at_any_depth(world, reply, dialect):
+    (result,) = world.handle(reply, dialect).results
+    assert result.success
+    trip = {"to": "Rome", "none": None}
+    assert world.ran == [("travel", trip, [{}, {"at": "Pisa"}])]
+
+
+def test_the_whole_optional_argument_may_be_null(world):
+    assert (
+        world.handle(chat(("travel", {"trip": {"to": "Rome"}, "stops": None}))).results[0].success
+    )
+    assert world.handle(chat(("greet_twice", {"word": "a"}))).results[0].outcome == "confirm"
+
+
+@pytest.mark.parametrize("reply", [tool_use(("travel", GIVEN)), inline("travel", **GIVEN)])
+def test_elsewhere_null_is_a_value_that_does_not_fit(world, reply):
+    (result,) = world.handle(reply).results
+    assert result.error.code == "invalid_arguments"
+    assert {p.path for p in result.error.details} == {"trip.by", "stops[0].at"}
+
+
+@pytest.mark.parametrize("arguments", [{"trip": None}, {"trip": {"to": None}}, {"nothing": None}])
+def test_null_for_what_is_needed_or_unknown_stays_wrong(world, arguments):
+    (result,) = world.handle(chat(("travel", arguments))).results
+    assert result.error.code == "invalid_arguments"
+
+
+FIELD = Schema(types=("string",))
+NULLABLE = Schema(types=("string", "null"))
+SHAPES = st.deferred(
+    lambda: st.one_of(
+        st.sampled_from([FIELD, NULLABLE, Schema(), Schema(enum=(None, "a"))]),
+        st.builds(lambda item: Schema(types=("array",), items=item), SHAPES),
+        st.builds(lambda fields: Schema(types=("object",), properties=fields), FIELDS),
+        st.builds(lambda value: Schema(types=("object",), values=value), SHAPES),
+    )
+)
+FIELDS = st.lists(
+    st.builds(Parameter, name=st.sampled_from("abc"), shape=SHAPES, required=st.booleans()),
+    max_size=3,
+    unique_by=lambda p: p.name,
+).map(tuple)
+VALUES = st.recursive(
+    st.none() | st.just("a"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner),
+    max_leaves=10,
+)
+
+
+@given(FIELDS, st.dictionaries(st.sampled_from("abcd"), VALUES))
+def test_only_nulls_go_and_nothing_is_changed_in_place(parameters, arguments):
+    before = copy.deepcopy(arguments)
+    kept = without_absent(arguments, parameters)
+    assert arguments == before
+    assert without_absent(kept, parameters) == kept
+    for parameter in parameters:
+        if parameter.required and parameter.name in arguments:
+            assert parameter.name in kept
+    assert all(arguments[name] is None for name in arguments.keys() - kept.keys())
+    assert kept.keys() <= arguments.keys()

@@ -1,0 +1,223 @@
+"""A model's whole reply: its words, its results, what waits, and what goes back."""
+
+import asyncio
+import json
+import threading
+
+import pytest
+from turn_world import chat, inline, tool, tool_use
+
+from toolmark import Turn
+from toolmark.errors import NotFoundError, ToolmarkError
+
+
+def test_a_reply_gives_its_words_and_its_results_in_order(world):
+    reply = f"First {inline('say', word='a')} then {inline('fail', word='b')}" + inline(
+        "say", word="c"
+    )
+    turn = world.handle(reply)
+    assert turn.clean_message == "First then"
+    assert [(r.tool_call_id, r.outcome) for r in turn.results] == [
+        ("c-say", "ok"),
+        ("c-fail", "failed"),
+        ("c-say", "ok"),
+    ]
+    assert turn.results[2].data == {"said": "c", "note": ""}
+    assert (turn.pending, turn.dialect) == ((), "inline")
+
+
+def test_a_reply_without_calls_is_its_message(world):
+    assert world.handle("Hello.") == Turn("Hello.")
+    assert world.handle("Hello.").messages == []
+
+
+def test_independent_calls_run_at_the_same_time(open_world):
+    world = open_world()
+    meeting = asyncio.Barrier(3)
+
+    async def say(word, note=""):
+        await meeting.wait()
+        return {"said": word}
+
+    from toolmark.testing import memory_workspace
+
+    with memory_workspace({"say.tool.md": tool("say")}, [say]) as workspace:
+        reply = "".join(inline("say", word=word) for word in "abc")
+        turn = asyncio.run(asyncio.wait_for(workspace.handle(reply), 5))
+    assert [r.data["said"] for r in turn.results] == ["a", "b", "c"]
+    assert world.ran == []
+
+
+def test_one_call_that_cannot_be_read_refuses_the_whole_reply(world):
+    turn = world.handle(f"Well, {inline('say', word='a')}" + '[TOOL_CALL:{"tool":"say"}]')
+    assert turn.clean_message == "Well,"
+    (result,) = turn.results
+    assert (result.success, result.outcome, result.error.code) == (
+        False,
+        "denied",
+        "malformed_call",
+    )
+    assert world.ran == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "dialect", "code"),
+    [
+        ("x" * 262_145, "auto", "malformed_call"),
+        (inline("say", word="a") * 33, "auto", "malformed_call"),
+        (b"\xff", "auto", "malformed_call"),
+        (17, "auto", "malformed_call"),
+        (chat(("say", [])), "openai", "malformed_call"),
+        ('{"calls": [{"tool": "say", "params": {"word": "a"}}]}', "plan", "invalid_plan"),
+        (inline("say", 1.5, word="a"), "inline", "malformed_call"),
+    ],
+)
+def test_a_reply_that_cannot_be_read_is_one_refusal(world, reply, dialect, code):
+    turn = world.handle(reply, dialect)
+    assert [(r.outcome, r.error.code) for r in turn.results] == [("denied", code)]
+    (message,) = turn.messages
+    assert message["role"] == "user"
+    assert code in message["content"]
+    assert world.ran == []
+
+
+def test_the_crisis_flag_rides_on_every_outcome(open_world):
+    world = open_world(**{"safety.crisis_words": ["suicide"]})
+    for reply in (
+        inline("say", word="a"),
+        inline("nothing"),
+        inline("say"),
+        '[TOOL_CALL:{"tool":"say"}]',
+        chat(("greet_twice", {"word": "far too long a word"})),
+    ):
+        turn = world.handle(reply, message="I think of suicide")
+        assert [r.crisis for r in turn.results] == [True]
+        assert not any(r.crisis for r in world.handle(reply, message="Hello").results)
+    assert [
+        r.outcome for r in world.handle(inline("say", word="a"), message="SUICIDE").results
+    ] == ["review"]
+
+
+def test_what_waits_is_told_and_confirmed_by_its_id(world):
+    turn = world.handle(inline("ask_first", word="a") + inline("say", word="b"), user="u1")
+    (held,) = turn.pending
+    assert held.to_dict() == {
+        "id": held.id,
+        "kind": "confirm",
+        "tool_call_id": "c-ask_first",
+        "tool": "ask_first",
+        "parameters": {"word": "a"},
+        "prompt": "I'd like to ask first: word: a. Is this correct?",
+        "sensitivity": "low",
+    }
+    assert turn.results[0].confirmation.id == held.id
+    assert world.ran == [("say", "b")]
+    done = asyncio.run(world.workspace.confirm(held.id, edit={"word": "c"}, user="u1"))
+    assert (done.success, done.tool_call_id) == (True, "c-ask_first")
+    assert world.ran == [("say", "b"), ("ask_first", "c")]
+
+
+def test_what_was_decided_meanwhile_is_rendered_in_the_turns_dialect(world):
+    turn = world.handle(chat(("ask_first", {"word": "a"}), ("say", {"word": "b"})))
+    assert "ask first" not in turn.messages[1]["content"]
+    done = asyncio.run(world.workspace.confirm(turn.pending[0].id))
+    messages = turn.render([done, turn.results[1]])
+    assert [m["tool_call_id"] for m in messages] == ["call_1", "call_2"]
+    assert json.loads(messages[0]["content"])["outcome"] == "ok"
+
+
+def test_a_dry_run_runs_and_keeps_nothing(world):
+    reply = (
+        inline("ask_first", word="a") + inline("say", word="b") + inline("greet_twice", word="c")
+    )
+    turn = world.handle(reply, dry_run=True)
+    assert [r.outcome for r in turn.results] == ["confirm", "allowed", "allowed"]
+    (held,) = turn.pending
+    assert (held.id, held.parameters) == ("", {"word": "a"})
+    assert "id" not in held.to_dict()
+    assert world.workspace.pending() == ()
+    assert world.ran == []
+
+
+def test_the_turn_as_json(world):
+    shown = world.handle(inline("say", word="a")).to_dict()
+    assert list(shown) == ["clean_message", "results", "pending", "dialect", "messages"]
+    assert shown["results"][0]["data"] == {"said": "a", "note": ""}
+    assert json.loads(json.dumps(shown)) == shown
+
+
+def test_confidence_comes_with_the_call_or_as_an_argument(world):
+    assert world.handle(inline("sure", 0.7, word="a")).results[0].success
+    assert world.handle(chat(("sure", {"word": "a", "_confidence": 0.7}))).results[0].success
+    low = world.handle(tool_use(("sure", {"word": "a", "_confidence": 0.6}))).results[0]
+    assert low.error.code == "low_confidence"
+    missing = world.handle(chat(("sure", {"word": "a"}))).results[0]
+    assert missing.error.code == "missing_confidence"
+
+
+def test_user_and_patient_come_from_the_host_alone(open_world):
+    guarded = tool("say").replace(
+        "- **Category**: test\n",
+        "- **Category**: test\n- **Requires Auth**: true\n- **Requires Patient Context**: true\n",
+    )
+    world = open_world({"say.tool.md": guarded})
+    reply = inline("say", word="a")
+    assert world.handle(reply).results[0].error.code == "auth_required"
+    assert world.handle(reply, user="u").results[0].error.code == "patient_context_required"
+    assert world.handle(reply, user="u", patient="p").results[0].success
+    named = inline("say", word="a", user="u", patient="p")
+    assert world.handle(named).results[0].error.code == "auth_required"
+
+
+def test_the_budget_of_a_plan_reaches_its_calls(world):
+    async def say(word, note=""):
+        await asyncio.Event().wait()
+
+    from toolmark.testing import memory_workspace
+
+    plan = {
+        "calls": [{"tool": "say", "params": {"word": "a"}}],
+        "budget": {"rows": 5, "bytes": 500, "timeout_ms": 20},
+    }
+    with memory_workspace({"say.tool.md": tool("say")}, [say]) as workspace:
+        turn = asyncio.run(workspace.handle(json.dumps(plan), "plan"))
+    assert turn.results[0].error.code == "outcome_unknown"
+
+
+def test_an_unknown_tool_of_an_action_is_told_with_exactly_the_seeds_body(world):
+    turn = world.handle('Action: {"tool": "nothing", "args": {}}')
+    assert turn.results[0].error.code == "unknown_tool"
+    assert turn.messages == [{"role": "user", "content": '{"error":"unknown_tool"}'}]
+
+
+def test_an_action_without_an_argument_has_the_status_error(world):
+    turn = world.handle('Action: {"tool": "say", "args": {}}', "action")
+    body = json.loads(turn.messages[0]["content"])
+    assert (body["status"], body["error"]["code"]) == ("error", "invalid_arguments")
+    assert body["error"]["details"][0]["code"] == "missing_argument"
+
+
+def test_a_dialect_that_is_not_there_names_those_that_are(world):
+    with pytest.raises(NotFoundError, match="inline"):
+        world.handle("Hello", "klingon")
+
+
+def test_the_prompt_of_a_text_dialect_teaches_the_tools(world):
+    prompt = world.workspace.system_prompt("inline")
+    assert "[TOOL_CALL:" in prompt
+    assert "ask_first" in prompt
+    assert world.workspace.system_prompt("openai") == ""
+
+
+def test_the_sync_twin_works_beside_a_running_loop(world):
+    async def main():
+        return await asyncio.to_thread(world.workspace.handle_sync, inline("say", word="a"))
+
+    assert asyncio.run(main()).results[0].success
+    assert threading.active_count() < 20
+
+
+def test_a_closed_workspace_handles_nothing(world):
+    world.workspace.close()
+    with pytest.raises(ToolmarkError, match="closed"):
+        world.handle("Hello")

@@ -66,6 +66,14 @@ ARGUMENTS = {
     "appointment_time": "2026-03-05T09:00:00",
     "appointment_type": "exam",
 }
+SAFETY = """
+## Safety
+
+- **Min Confidence**: 0.7
+- **Explicit Intent**: true
+- **Intent Keywords**: book, schedule
+"""
+SAID = "Please book an exam for Emma and Noah on March 5 at nine"
 FILES = 1000
 
 
@@ -100,32 +108,37 @@ def calls():
     """Measure a call from JSON text through `Workspace.call` against the bare function."""
     good = json.dumps(ARGUMENTS)
     bad = json.dumps({**ARGUMENTS, "appointment_type": "exm"})
-    definitions = {"book-appointment.tool.md": BOOKING.format(name="book_appointment")}
-    with memory_workspace(definitions, [book_appointment], overrides={"audit": False}) as workspace:
-
-        def call(text):
-            return workspace.call("book_appointment", text, patient="p1")
+    times = dict.fromkeys(("bare", "valid", "invalid", "guarded"), 9.0)
+    with _open(BOOKING) as plain, _open(BOOKING + SAFETY) as guarded:
+        makers = {
+            "bare": lambda: book_appointment(**ARGUMENTS),
+            "valid": lambda: plain.call("book_appointment", good, patient="p1"),
+            "invalid": lambda: plain.call("book_appointment", bad, patient="p1"),
+            "guarded": lambda: guarded.call(
+                "book_appointment", good, patient="p1", confidence=0.9, message=SAID
+            ),
+        }
 
         async def measure():
-            assert (await call(good)).success
-            assert (await call(bad)).error.code == "invalid_arguments"
-            times = dict.fromkeys(("bare", "valid", "invalid"), 9.0)
-            makers = {
-                "bare": lambda: book_appointment(**ARGUMENTS),
-                "valid": lambda: call(good),
-                "invalid": lambda: call(bad),
-            }
+            assert (await makers["valid"]()).success
+            assert (await makers["guarded"]()).success
+            assert (await makers["invalid"]()).error.code == "invalid_arguments"
             gc.disable()
             for _ in range(60):
                 for name, make in makers.items():
                     times[name] = min(times[name], await _seconds(make))
             gc.enable()
-            return times
 
-        times = asyncio.run(measure())
+        asyncio.run(measure())
     bare = times["bare"]
     yield "a valid call / the bare function", times["valid"] / bare, 8, f"{bare * 1e6:.2f} µs bare"
     yield "an invalid call / the bare function", times["invalid"] / bare, 12, ""
+    yield "a guarded call / the bare function", times["guarded"] / bare, 12, "audit off"
+
+
+def _open(text):
+    definitions = {"book-appointment.tool.md": text.format(name="book_appointment")}
+    return memory_workspace(definitions, [book_appointment], overrides={"audit": False})
 
 
 def _project(folder):

@@ -125,7 +125,7 @@ def test_explicit_intent_without_keywords_is_never_stated(outcome):
 @given(st.text(max_size=40))
 def test_words_are_the_same_however_they_are_written(text):
     assert words_of(" ".join(words_of(text))) == words_of(text)
-    assert all(says_any(text, [word]) for word in words_of(text))
+    assert all(says_any(text, (word,)) for word in words_of(text))
 
 
 def test_verbatim_values_must_be_words_of_the_user(harness, tool, tmp_path):

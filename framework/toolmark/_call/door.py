@@ -18,6 +18,7 @@ from toolmark._call.plain import PlainRun
 from toolmark._call.ready import ReadyTool
 from toolmark._call.recorder import Recorder
 from toolmark._call.refusal import Refusal, guard_failed, logged, refuse
+from toolmark._call.trace import tracing_of
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.held import HeldCall
 from toolmark._model.registry import Registry
@@ -25,7 +26,7 @@ from toolmark._model.result import Result
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark._model.verdict import Ruling
+from toolmark._model.verdict import ALLOWED, Ruling, Verdict
 
 MAX_CALL_DEPTH = 16
 """How many calls may stand around one: tools that call tools must come to an end."""
@@ -46,8 +47,12 @@ class Door:
         before: Callable[[Call, ToolSpec], None] | None = None,
         after: Callable[[Call, ToolSpec, Result], None] | None = None,
         clock: Callable[[], float] = time,
+        provider: Any = None,
     ) -> None:
-        """Open the door; `clock` gives seconds since the epoch."""
+        """Open the door; `clock` gives seconds since the epoch.
+
+        `provider` is OpenTelemetry's; the one that is installed where it is None.
+        """
         self.registry = registry
         self.settings = settings
         self.resources = resources
@@ -58,6 +63,10 @@ class Door:
         self._desk = Desk(Holds(settings.state / "held.sqlite3"), self._safety, self._known, clock)
         self.audit = Audit(settings.state / "audit.sqlite3") if settings.audit else None
         self._recorder = Recorder(self.audit, clock)
+        self._tracing = tracing_of(settings, provider)
+        self._has_last_words = bool(after or settings.safety.crisis_words)
+        self._looked_at = bool(self.audit or before or self._tracing or self._has_last_words)
+        """Whether somebody hears of each call, so that none takes the quick way."""
         self._quick: dict[str, PlainRun] = {}
         self._ready: dict[str, ReadyTool] = {}
 
@@ -84,7 +93,7 @@ class Door:
             and not (dry_run or confidence is not None or budget or on_event)
         ):
             return quick(call_id, arguments, None, user, patient)
-        caller = Caller(user, patient, message)
+        caller = _make(Caller, (user, patient, message))
         call = _make(Call, (name, arguments, call_id, confidence, caller, dry_run, budget,
                             idempotency_key, 0))  # fmt: skip
         return self.take(call, on_event)
@@ -97,54 +106,61 @@ class Door:
         """Take a call down the ladder; the first row that does not pass gives the answer."""
         began = perf_counter()
         try:
-            result = await self._descend(call, began, on_event)
+            stated = call.confidence
+            if (type(stated) is not float or not 0.0 <= stated <= 1.0) or call.depth:
+                _check(call)  # row 1
+            tool = self._ready.get(call.tool) or self._known(call)  # row 2
+            if tool.needs_caller:
+                tool.admit(call)  # row 2a
+            arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
+            if tool.is_judged:  # rows 4 to 7
+                verdict = (
+                    await tool.judge(call, arguments)
+                    if tool.judges
+                    else tool.weigh(call, arguments)
+                )
+            else:
+                verdict = ALLOWED
+            if verdict is not ALLOWED:
+                result = self._stop(tool, call, arguments, verdict, began)
+            elif call.dry_run:
+                tool.limits.check(call.caller.user)  # row 8
+                result = allowed(call, began)
+            else:
+                self._commit(tool, call, arguments)  # row 8, and the record of the decision
+                result = await tool.executor.run(call, arguments, began, on_event)  # row 9
+            if tool.ignores_unknown:
+                result = told(result, tool.dropped(call.arguments))
         except Refusal as refusal:
             self._recorder.denied(call, self._ready.get(call.tool), refusal)
             result = denied(call, refusal, began)
-        return self.last_words(call, result)
+        return self.last_words(call, result) if self._has_last_words else result
 
-    async def _descend(self, call: Call, began: float, on_event: Listener | None) -> Result:
-        if call.confidence is not None or call.depth:
-            _check(call)  # row 1
-        tool = self._ready.get(call.tool) or self._known(call)  # row 2
-        if tool.needs_caller:
-            tool.admit(call)  # row 2a
-        arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
-        if tool.is_judged:
-            verdict = await tool.judge(call, arguments)  # rows 4 to 7
-            if verdict.ruling is Ruling.DENY:
-                raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
-            if verdict.ruling is not Ruling.ALLOW:
-                held = self._desk.hold(tool, call, arguments, verdict.ruling)
-                self._recorder.held(call, tool, arguments, verdict, held.id)
-                return held_back(call, held, verdict, began)
-        tool.limits.check(call.caller.user)  # row 8
-        if call.dry_run:
-            result = allowed(call, began)
-        else:
-            result = await self._run(tool, call, arguments, began, on_event)  # row 9
-        return told(result, tool.dropped(call.arguments)) if tool.ignores_unknown else result
-
-    async def _run(
+    def _stop(
         self,
         tool: ReadyTool,
         call: Call,
         arguments: dict[str, Any],
+        verdict: Verdict,
         began: float,
-        on_event: Listener | None,
     ) -> Result:
-        tool.limits.start(call.caller.user)
-        self._recorder.runs(call, tool, arguments)
-        self._tell(self._before, call, tool.spec)
-        result = await tool.executor.run(call, arguments, began, on_event)
-        plain = tool.executor.plain
-        if plain is not None and tool.is_plain and not self._looked_at:
-            self._quick[call.tool] = plain
-        return result
+        """Refuse a call, or hold it for a person."""
+        if verdict.ruling is Ruling.DENY:
+            raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+        held = self._desk.hold(tool, call, arguments, verdict.ruling)
+        self._recorder.held(call, tool, arguments, verdict, held.id)
+        return held_back(call, held, verdict, began)
 
-    @property
-    def _looked_at(self) -> bool:
-        return bool(self.audit or self._before or self._after or self._safety.crisis_words)
+    def _commit(self, tool: ReadyTool, call: Call, arguments: dict[str, Any]) -> None:
+        """Count the start and record it: after this the call runs. Raises a Refusal."""
+        if tool.limits.binds:
+            tool.limits.start(call.caller.user)
+        if self.audit is not None:
+            self._recorder.runs(call, tool, arguments)
+        if self._before is not None:
+            self._tell(self._before, call, tool.spec)
+        if tool.is_plain and tool.executor.plain is not None and not self._looked_at:
+            self._quick[call.tool] = tool.executor.plain
 
     def _known(self, call: Call) -> ReadyTool:
         name = call.tool
@@ -158,7 +174,7 @@ class Door:
             raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
         try:
             judges = tuple(self._judges(bound.spec)) if self._judges else ()
-            ready = ReadyTool(bound, self, self._safety, judges)
+            ready = ReadyTool(bound, self, self._safety, judges, self._tracing)
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
             raise guard_failed(name, "policy", error) from None
         # Two threads may both make one: the first stays, so that its limits count all calls.
@@ -190,7 +206,8 @@ class Door:
             call = decided.call
             tool = self._known(call)
             if isinstance(decided, Redeemed):
-                result = await self._run(tool, call, decided.arguments, began, on_event)
+                self._commit(tool, call, decided.arguments)
+                result = await tool.executor.run(call, decided.arguments, began, on_event)
                 result = result._replace(notes=(*decided.notes, *result.notes))
             elif decided.stale:
                 result = stale(call, decided.held, began)

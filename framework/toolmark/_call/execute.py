@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from time import perf_counter
 from typing import Any
 
@@ -40,12 +40,17 @@ class Executor:
         self.plain: PlainRun | None = None
         """The quick way, once it is known that the function takes the arguments as they are."""
 
-    async def run(
+    def run(
         self, call: Call, arguments: Arguments, began: float, on_event: Listener | None
-    ) -> Result:
+    ) -> Coroutine[Any, Any, Result]:
         """Run a call that passed every row; raises nothing but cancellation."""
         if self.plain is not None and call.budget is None:
-            return await self.plain(call.id, "", arguments)
+            return self.plain(call.id, "", arguments)
+        return self._run(call, arguments, began, on_event)
+
+    async def _run(
+        self, call: Call, arguments: Arguments, began: float, on_event: Listener | None
+    ) -> Result:
         seconds = self._seconds
         if call.budget is not None:
             seconds = min(seconds, call.budget.timeout_ms / 1000)

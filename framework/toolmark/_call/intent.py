@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -14,17 +14,38 @@ MAX_MESSAGE = 256 * 1024
 
 def words_of(text: str) -> list[str]:
     """Cut text into words, NFKC and case-folded, so that ways of writing do not matter."""
-    folded = unicodedata.normalize("NFKC", text[:MAX_MESSAGE]).casefold()
-    return _WORD.findall(unicodedata.normalize("NFKC", folded))
+    return _WORD.findall(_folded(text))
 
 
-def says_any(message: str, keywords: Iterable[str]) -> bool:
-    """Tell whether the message holds one of the keywords, as whole words or inflected.
+def says_any(message: str, keywords: tuple[str, ...]) -> bool:
+    """Tell whether the message holds one of the keywords, as whole words or inflected."""
+    return finder(keywords)(message)
+
+
+@lru_cache(maxsize=256)
+def finder(keywords: tuple[str, ...]) -> Callable[[str], bool]:
+    """Make what tells whether a message holds one of the keywords, whole or inflected.
 
     A keyword of several words must stand as they are, side by side. Negation is not understood.
     """
-    said = words_of(message)
-    return any(_stands(said, phrase) for keyword in keywords if (phrase := _phrase(keyword)))
+    phrases = [_phrase(words) for keyword in keywords if (words := words_of(keyword))]
+    if not phrases:
+        return lambda _message: False
+    # The keywords are words only, so the search is linear.
+    search = re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)").search
+    return lambda message: search(_folded(message)) is not None
+
+
+def _folded(text: str) -> str:
+    cut = text[:MAX_MESSAGE]
+    if cut.isascii():
+        return cut.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cut).casefold())
+
+
+def _phrase(words: list[str]) -> str:
+    forms = (sorted(set(_inflections(word)), key=len, reverse=True) for word in words)
+    return r"\W+".join(f"(?:{'|'.join(map(re.escape, each))})" for each in forms)
 
 
 def unsaid(value: Any, message: str) -> bool:
@@ -33,25 +54,17 @@ def unsaid(value: Any, message: str) -> bool:
     return any(word not in said for text in _texts(value) for word in words_of(text))
 
 
-@lru_cache(maxsize=1024)
-def _phrase(keyword: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(_inflections(word)) for word in words_of(keyword))
-
-
-def _stands(said: list[str], phrase: tuple[frozenset[str], ...]) -> bool:
-    starts = range(len(said) - len(phrase) + 1)
-    return any(all(said[start + i] in forms for i, forms in enumerate(phrase)) for start in starts)
-
-
 def _inflections(word: str) -> Iterator[str]:
     """Give the regular English forms of a word."""
     yield word
     if len(word) < 3 or not word.isalpha():  # noqa: PLR2004 - "go" and "at" would become others
         return
-    yield from (word + ending for ending in ("s", "es", "ed", "ing", "er", "ers"))
+    yield word + "s"
     if word.endswith("e"):
-        yield from (word[:-1] + ending for ending in ("ed", "ing", "er", "ers"))
-    elif word.endswith("y") and word[-2] not in _VOWELS:
+        yield from (word + "d", word + "r", word + "rs", word[:-1] + "ing")
+        return
+    yield from (word + ending for ending in ("es", "ed", "ing", "er", "ers"))
+    if word.endswith("y") and word[-2] not in _VOWELS:
         yield from (word[:-1] + ending for ending in ("ies", "ied", "ier"))
     elif word[-1] not in _VOWELS + "wxy" and word[-2] in _VOWELS and word[-3] not in _VOWELS:
         yield from (word + word[-1] + ending for ending in ("ed", "ing", "er", "ers"))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolmark._call.intent import says_any, unsaid
+from toolmark._call.intent import finder, unsaid
 from toolmark._cel import EvaluationError, compile_expression
 from toolmark._model.call import Call
 from toolmark._model.schema import Parameter, Schema
@@ -74,7 +74,7 @@ def _confidence(name: str, least: float, on_missing: str) -> Row:
 
 
 def _stated(spec: ToolSpec, verbatim: list[Parameter]) -> Row:
-    keywords = spec.safety.intent_keywords if spec.safety.explicit_intent else None
+    intended = finder(spec.safety.intent_keywords) if spec.safety.explicit_intent else None
     no_intent = Verdict(
         Ruling.DENY,
         "no_explicit_intent",
@@ -83,8 +83,10 @@ def _stated(spec: ToolSpec, verbatim: list[Parameter]) -> Row:
 
     def row(call: Call, arguments: Mapping[str, Any]) -> Verdict:
         message = call.caller.message
-        if keywords is not None and not says_any(message, keywords):
+        if intended is not None and not intended(message):
             return no_intent
+        if not verbatim:
+            return ALLOWED
         missing = tuple(
             Problem("not_stated_by_user", path, f"{path} must be in the user's own words")
             for parameter in verbatim
@@ -125,7 +127,8 @@ def _has_verbatim(shape: Schema) -> bool:
 
 
 def _crisis(words: tuple[str, ...]) -> Row:
-    return lambda call, _arguments: _CRISIS if says_any(call.caller.message, words) else ALLOWED
+    told = finder(words)
+    return lambda call, _arguments: _CRISIS if told(call.caller.message) else ALLOWED
 
 
 def _when(spec: ToolSpec, expression: str, verdict: Verdict) -> Row:

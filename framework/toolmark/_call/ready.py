@@ -15,6 +15,7 @@ from toolmark._call.misfit import explain, misfit, read
 from toolmark._call.policy import rows_of
 from toolmark._call.refusal import Refusal, guard_failed, refuse
 from toolmark._call.rules import Rules
+from toolmark._call.trace import TracedExecutor, Tracing
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound
 from toolmark._model.settings import SafetySettings
@@ -37,20 +38,26 @@ class ReadyTool:
         door: Surroundings,
         safety: SafetySettings,
         judges: Sequence[Judge],
+        tracing: Tracing | None = None,
     ) -> None:
         """Build the parts; raises where a restriction can't be read, and no call passes."""
         spec = tool.spec
         self.default_min = tool.default_min
         self._rows = rows_of(spec, tool.default_min, safety)
-        self._judges = judges
+        self.judges = judges
         self.limits = StartLimits(spec.name, spec.limits, monotonic)
         self.spec = spec
         ignores = spec.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(spec.parameters, ignore_unknown=ignores)
+        self._at_once = self.validator.at_once
         self._rules = Rules(spec) if spec.rules else None
         self.needs_caller = spec.requires_auth or spec.requires_patient_context
         self.ignores_unknown = ignores
-        self.executor = Executor(tool, door, self.validator)
+        self.executor = (
+            Executor(tool, door, self.validator)
+            if tracing is None
+            else TracedExecutor(tool, door, self.validator, tracing)
+        )
         self.is_judged = bool(self._rows or judges)
         self.is_plain = self.validator.is_quick and not (
             self._rules or self.is_judged or self.limits.binds
@@ -72,7 +79,7 @@ class ReadyTool:
         """Rows 1 and 3: a JSON object that fits the parameters, then the rules; with defaults."""
         given = call.arguments
         try:
-            arguments = self.validator.at_once(given) if type(given) is str else None
+            arguments = self._at_once(given) if type(given) is str else None
             if arguments is None:
                 arguments = self.validator.validate(given)
         except ValidationError:
@@ -84,20 +91,24 @@ class ReadyTool:
             self._rules.check(arguments)
         return arguments
 
-    async def judge(self, call: Call, arguments: dict[str, Any]) -> Verdict:
-        """Rows 4 to 7, then the judges of plugins: the strictest verdict, of equals the first."""
+    def weigh(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Rows 4 to 7: the strictest verdict, of equals the first; raises a Refusal."""
         worst = ALLOWED
         try:
             for row in self._rows:
                 verdict = row(call, arguments)
-                if verdict.ruling > worst.ruling:
+                if verdict is not ALLOWED and verdict.ruling > worst.ruling:
                     worst = verdict
         except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
             raise guard_failed(call.tool, "policy", error) from None
-        if self._judges:
-            async for verdict in ask(self._judges, call, arguments):
-                if verdict.ruling > worst.ruling:
-                    worst = verdict
+        return worst
+
+    async def judge(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Rows 4 to 7, then the judges of plugins; raises a Refusal."""
+        worst = self.weigh(call, arguments)
+        async for verdict in ask(self.judges, call, arguments):
+            if verdict.ruling > worst.ruling:
+                worst = verdict
         return worst
 
     def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:

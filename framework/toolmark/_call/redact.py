@@ -11,7 +11,7 @@ HIDDEN = "(hidden)"
 def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
     """Give the arguments with each Sensitive value replaced, at every depth."""
     shapes = {p.name: p.shape for p in parameters}
-    return {name: _shown(value, shapes.get(name)) for name, value in arguments.items()}
+    return {name: shown(value, shapes.get(name)) for name, value in arguments.items()}
 
 
 def holds_sensitive(shape: Schema) -> bool:
@@ -21,14 +21,15 @@ def holds_sensitive(shape: Schema) -> bool:
     return shape.sensitive or any(holds_sensitive(s) for s in inner)
 
 
-def _shown(value: Any, shape: Schema | None) -> Any:
+def shown(value: Any, shape: Schema | None) -> Any:
+    """Give a value of this shape with what is Sensitive in it replaced."""
     if shape is None:
         return value
     if shape.sensitive:
         return HIDDEN
     if isinstance(value, list):
-        return [_shown(item, shape.items) for item in value]
+        return [shown(item, shape.items) for item in value]
     if isinstance(value, dict):
         fields = {p.name: p.shape for p in shape.properties or ()}
-        return {name: _shown(item, fields.get(name, shape.values)) for name, item in value.items()}
+        return {name: shown(item, fields.get(name, shape.values)) for name, item in value.items()}
     return value

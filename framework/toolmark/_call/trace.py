@@ -1,0 +1,164 @@
+"""Tell OpenTelemetry of each call that runs: a span `execute_tool NAME`, where someone records."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolmark._call.context import Listener, Surroundings
+from toolmark._call.execute import Arguments, Executor
+from toolmark._call.redact import HIDDEN, holds_sensitive, redacted, shown
+from toolmark._call.refusal import logged
+from toolmark._model.call import Call
+from toolmark._model.registry import Bound
+from toolmark._model.result import Result
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+from toolmark._model.tool import ToolSpec
+from toolmark._values import ArgumentsValidator
+
+API = "opentelemetry.trace"
+PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"
+"""Names a provider that the API loads by itself."""
+NAME = "toolmark"
+
+
+class Tracing(NamedTuple):
+    """Who makes the spans of one door's calls, and what they may hold."""
+
+    tracer: Any
+    """OpenTelemetry's own."""
+    content: bool = False
+    """Whether arguments and results go into spans."""
+
+
+class TracedExecutor(Executor):
+    """Runs one tool, each run within its span; a fault of tracing stops nothing."""
+
+    def __init__(
+        self,
+        tool: Bound[ToolSpec],
+        door: Surroundings,
+        validator: ArgumentsValidator,
+        tracing: Tracing,
+    ) -> None:
+        super().__init__(tool, door, validator)
+        self._tracing = tracing
+
+    async def run(
+        self, call: Call, arguments: Arguments, began: float, on_event: Listener | None
+    ) -> Result:
+        """Run a call that passed every row; raises nothing but cancellation."""
+        from opentelemetry import context, trace
+
+        running = super().run(call, arguments, began, on_event)
+        try:
+            span = self._tracing.tracer.start_span(
+                f"execute_tool {self._spec.name}", attributes=self._attributes(call, arguments)
+            )
+            token = context.attach(trace.set_span_in_context(span))
+        except Exception as error:  # noqa: BLE001 - it only looks on
+            logged(error, "the span of %s could not be started", self._spec.name)
+            return await running
+        code, result = "", None
+        try:
+            result = await running
+            if not result.success:
+                code = result.error.code if result.error is not None else result.outcome
+        except BaseException as error:
+            code = type(error).__qualname__
+            raise
+        finally:
+            context.detach(token)
+            try:
+                if code:
+                    # No description: an error's message may hold what somebody said.
+                    span.set_attribute("error.type", code)
+                    span.set_status(trace.StatusCode.ERROR)
+                elif result is not None and self._tracing.content:
+                    told = _result_text(result, self._spec, arguments)
+                    span.set_attribute("gen_ai.tool.call.result", told)
+                span.end()
+            except Exception as error:  # noqa: BLE001 - the call is done by now
+                logged(error, "the span of %s could not be ended", self._spec.name)
+        return result
+
+    def _attributes(self, call: Call, arguments: Arguments) -> dict[str, str]:
+        spec = self._spec
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": spec.name,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.description": spec.description,
+        }
+        if call.id is not None:
+            attributes["gen_ai.tool.call.id"] = call.id
+        if self._tracing.content:
+            told = _compact(redacted(arguments, spec.parameters))
+            attributes["gen_ai.tool.call.arguments"] = told
+        return attributes
+
+
+def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
+    """Give what makes the spans, or None where nobody records; asked once for each snapshot.
+
+    `provider` is OpenTelemetry's; where it is None, the one that the program has installed.
+    """
+    if provider is None:
+        # Who installs a provider has imported the API; else its import would be for nothing.
+        if API not in sys.modules and PROVIDER not in os.environ:
+            return None
+        from opentelemetry import trace
+
+        provider = trace.get_tracer_provider()
+        if isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
+            return None
+    from importlib.metadata import version
+
+    from opentelemetry.trace import NoOpTracer
+
+    tracer = provider.get_tracer(NAME, version(NAME))
+    if isinstance(tracer, NoOpTracer):
+        return None
+    return Tracing(tracer, settings.trace.content)
+
+
+def _result_text(result: Result, spec: ToolSpec, arguments: Mapping[str, Any]) -> str:
+    """Give the result without Sensitive values, those of the arguments included."""
+    returns = spec.returns
+    if result.notes and holds_sensitive(returns):
+        # What does not fit the file's Returns can't be told apart by it.
+        return HIDDEN
+    text = _compact(shown(result.data, returns))
+    secret = _sensitive_texts(arguments, spec.parameters)
+    return HIDDEN if any(value in text for value in secret) else text
+
+
+def _sensitive_texts(
+    arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> Iterator[str]:
+    for parameter in parameters:
+        if parameter.name in arguments and holds_sensitive(parameter.shape):
+            yield from _leaves(arguments[parameter.name], parameter.shape)
+
+
+def _leaves(value: Any, shape: Schema | None) -> Iterator[str]:
+    """Give each Sensitive text or number in a value, as it stands in JSON."""
+    inner = shape if shape is not None and not shape.sensitive else None
+    if shape is None or (inner is not None and not holds_sensitive(inner)):
+        return
+    if isinstance(value, dict):
+        fields = {p.name: p.shape for p in (inner.properties if inner else None) or ()}
+        for name, item in value.items():
+            below = fields.get(name, inner.values) if inner else shape
+            yield from _leaves(item, below)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, inner.items if inner else shape)
+    elif shape.sensitive and value not in (None, ""):
+        yield _compact(value).strip('"')
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

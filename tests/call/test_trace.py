@@ -1,0 +1,346 @@
+"""Spans of calls, as OpenTelemetry's own SDK records them."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings, TraceSettings
+from toolmark.errors import ToolError
+
+NAME = Parameter(name="name", shape=Schema(types=("string",)), required=True)
+PIN = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True), required=True)
+
+
+class Recorded:
+    """A provider whose spans are kept in memory."""
+
+    def __init__(self, *processors: SpanProcessor) -> None:
+        self._kept = InMemorySpanExporter()
+        self.provider = TracerProvider(shutdown_on_exit=False)
+        for processor in (SimpleSpanProcessor(self._kept), *processors):
+            self.provider.add_span_processor(processor)
+
+    @property
+    def spans(self):
+        return self._kept.get_finished_spans()
+
+
+@pytest.fixture
+def recorded() -> Recorded:
+    return Recorded()
+
+
+async def greet(name: str) -> dict[str, str]:
+    return {"said": f"Hello {name}"}
+
+
+def telling(tmp_path: Path) -> Settings:
+    return Settings(root=tmp_path, audit=False, trace=TraceSettings(content=True))
+
+
+def test_a_call_that_runs_has_a_span_with_the_genai_attributes(tool, harness, recorded) -> None:
+    door = harness(tool("greet", greet, NAME), provider=recorded.provider)
+
+    assert door.call("greet", '{"name": "Mia"}', call_id="call_1").success
+    (span,) = recorded.spans
+    assert span.name == "execute_tool greet"
+    assert span.kind is SpanKind.INTERNAL
+    assert span.status.status_code is StatusCode.UNSET
+    assert span.instrumentation_scope.name == "toolmark"
+    assert dict(span.attributes) == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "greet",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.description": "A tool.",
+        "gen_ai.tool.call.id": "call_1",
+    }
+
+
+def test_each_of_many_calls_has_its_span(tool, harness, recorded) -> None:
+    door = harness(tool("greet", greet, NAME), provider=recorded.provider)
+    for _ in range(3):
+        door.call("greet", '{"name": "Mia"}')
+    assert len(recorded.spans) == 3
+
+
+def test_a_call_that_does_not_run_has_no_span(tool, harness, recorded) -> None:
+    door = harness(tool("greet", greet, NAME), provider=recorded.provider)
+
+    assert door.call("greet", "{}").outcome == "denied"
+    assert door.call("great", "{}").outcome == "denied"
+    assert door.call("greet", '{"name": "Mia"}', dry_run=True).outcome == "allowed"
+    assert recorded.spans == ()
+
+
+def test_a_failure_is_told_by_its_code_and_never_by_its_words(tool, harness, recorded) -> None:
+    def fail(name: str) -> None:
+        raise ToolError(f"{name} is not known", code="unknown_person")
+
+    def crash(name: str) -> None:
+        raise RuntimeError(name)
+
+    door = harness(tool("fail", fail, NAME), tool("crash", crash, NAME), provider=recorded.provider)
+    door.call("fail", '{"name": "Mia"}')
+    door.call("crash", '{"name": "Mia"}')
+
+    failed, crashed = recorded.spans
+    assert failed.attributes["error.type"] == "unknown_person"
+    assert crashed.attributes["error.type"] == "tool_error"
+    for span in recorded.spans:
+        assert span.status.status_code is StatusCode.ERROR
+        assert "Mia" not in span.to_json()
+        assert span.events == ()
+
+
+def test_a_cancelled_call_ends_its_span(tool, harness, recorded) -> None:
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    door = harness(tool("wait", wait), provider=recorded.provider).door
+
+    async def stop() -> None:
+        task = asyncio.ensure_future(door.call("wait", "{}"))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not trace.get_current_span().get_span_context().is_valid
+
+    asyncio.run(stop())
+    (span,) = recorded.spans
+    assert span.attributes["error.type"] == "CancelledError"
+
+
+def test_what_a_tool_does_stands_below_its_span(tool, harness, recorded) -> None:
+    tracer = recorded.provider.get_tracer("theirs")
+
+    def work(name: str) -> str:
+        with tracer.start_as_current_span(f"in {threading.current_thread().name}"):
+            return name
+
+    async def ask(name: str, *, context) -> str:
+        return (await context.call("work", {"name": name})).data
+
+    door = harness(
+        tool("work", work, NAME),
+        tool("ask", ask, NAME, context="context"),
+        provider=recorded.provider,
+    )
+    assert door.call("ask", '{"name": "Mia"}').data == "Mia"
+
+    inner, work_span, ask_span = recorded.spans
+    assert inner.name == "in toolmark-call"
+    assert inner.parent.span_id == work_span.context.span_id
+    assert work_span.parent.span_id == ask_span.context.span_id
+    assert ask_span.parent is None
+
+
+def test_parallel_calls_are_siblings(tool, harness, recorded) -> None:
+    async def pause(name: str) -> str:
+        await asyncio.sleep(0)
+        return name
+
+    door = harness(tool("pause", pause, NAME), provider=recorded.provider).door
+
+    async def both() -> None:
+        await asyncio.gather(*(door.call("pause", {"name": name}) for name in "ab"))
+
+    asyncio.run(both())
+    assert [span.parent for span in recorded.spans] == [None, None]
+
+
+def test_arguments_and_result_are_there_when_switched_on(tool, harness, recorded, tmp_path) -> None:
+    door = harness(
+        tool("greet", greet, NAME), settings=telling(tmp_path), provider=recorded.provider
+    )
+    door.call("greet", '{"name": "Zoë"}')
+    (span,) = recorded.spans
+    assert json.loads(span.attributes["gen_ai.tool.call.arguments"]) == {"name": "Zoë"}
+    assert json.loads(span.attributes["gen_ai.tool.call.result"]) == {"said": "Hello Zoë"}
+
+
+SECRET = Schema(types=("string",), sensitive=True)
+
+
+@pytest.mark.parametrize(
+    ("returns", "gives", "told"),
+    [
+        pytest.param(Schema(), lambda _: {"fine": True}, {"fine": True}, id="nothing to hide"),
+        pytest.param(Schema(), lambda pin: {"echo": f"<{pin}>"}, None, id="an argument comes back"),
+        pytest.param(
+            Schema(
+                types=("object",),
+                properties=(
+                    Parameter(name="token", shape=SECRET),
+                    Parameter(name="size", shape=Schema(types=("integer",))),
+                ),
+            ),
+            lambda _: {"token": "t-0815", "size": 3},
+            {"token": "(hidden)", "size": 3},
+            id="Returns says what is Sensitive",
+        ),
+        pytest.param(
+            Schema(types=("array",), items=SECRET),
+            lambda _: {"tokens": ["t-0815"]},
+            None,
+            id="a result that Returns does not describe",
+        ),
+    ],
+)
+def test_sensitive_values_are_never_in_a_span(
+    tool, harness, recorded, tmp_path, returns, gives, told
+) -> None:
+    def unlock(name: str, pin: str) -> object:
+        return gives(pin)
+
+    door = harness(
+        tool("unlock", unlock, NAME, PIN, returns=returns),
+        settings=telling(tmp_path),
+        provider=recorded.provider,
+    )
+    assert door.call("unlock", '{"name": "Mia", "pin": "47\\"11"}').success
+    (span,) = recorded.spans
+    arguments = json.loads(span.attributes["gen_ai.tool.call.arguments"])
+    assert arguments == {"name": "Mia", "pin": "(hidden)"}
+    result = span.attributes["gen_ai.tool.call.result"]
+    assert result == "(hidden)" if told is None else json.loads(result) == told
+    for secret in ('47"11', '47\\"11', "t-0815"):
+        assert not any(secret in str(value) for value in span.attributes.values())
+
+
+def test_nested_sensitive_arguments_are_hidden_and_looked_for(
+    tool, harness, recorded, tmp_path
+) -> None:
+    shape = Schema(
+        types=("object",),
+        properties=(
+            Parameter(name="codes", shape=Schema(types=("array",), items=SECRET)),
+            Parameter(name="label", shape=Schema(types=("string",))),
+        ),
+    )
+    outer = Parameter(name="door", shape=Schema(types=("array",), items=shape), required=True)
+
+    def open_(door: list[dict[str, object]]) -> list[object]:
+        return [door[0]["codes"][0]] if door[0]["label"] == "say" else ["open"]
+
+    door = harness(
+        tool("open", open_, outer), settings=telling(tmp_path), provider=recorded.provider
+    )
+    for label in ("say", "front"):
+        door.call("open", {"door": [{"codes": ["s3cret"], "label": label}]})
+    said, kept = recorded.spans
+    assert said.attributes["gen_ai.tool.call.result"] == "(hidden)"
+    assert kept.attributes["gen_ai.tool.call.result"] == '["open"]'
+    assert "s3cret" not in said.to_json() + kept.to_json()
+
+
+class Broken(SpanProcessor):
+    """A processor that fails on one side of a span."""
+
+    def __init__(self, side: str) -> None:
+        self._side = side
+
+    def on_start(self, span, parent_context=None) -> None:
+        if self._side == "start":
+            raise OSError("no disk")
+
+    def on_end(self, span) -> None:
+        if self._side == "end":
+            raise OSError("no disk")
+
+
+@pytest.mark.parametrize("side", ["start", "end"])
+def test_a_fault_of_tracing_stops_no_call(tool, harness, side: str) -> None:
+    broken = Recorded(Broken(side))
+    door = harness(tool("greet", greet, NAME), provider=broken.provider)
+    assert door.call("greet", '{"name": "Mia"}').data == {"said": "Hello Mia"}
+
+
+def test_without_a_provider_the_quick_way_stays(tool, harness) -> None:
+    door = harness(tool("greet", greet, NAME))
+    door.call("greet", '{"name": "Mia"}')
+    door.call("greet", '{"name": "Mia"}')
+    assert "greet" in door.door._quick
+
+
+def in_a_program(text: str) -> list[str]:
+    """Give what a program of its own prints, since a provider is installed once in each."""
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(text)], capture_output=True, text=True, check=True
+    )
+    return done.stdout.split("\n")[:-1]
+
+
+WORKSPACE = """
+    from toolmark.testing import memory_workspace
+    DEFINITION = '''
+    # greet
+
+    ## Metadata
+
+    - **Name**: greet
+    - **Description**: Greets.
+    - **Version**: 1.0.0
+    - **Category**: test
+
+    ## Parameters
+
+    ### name
+
+    - **Type**: string
+    - **Required**: true
+    - **Description**: Who.
+
+    ## Returns
+
+    - **Type**: string
+    - **Description**: The name.
+    '''.replace("    ", "")
+    async def greet(name): return name
+    ws = memory_workspace({"greet.tool.md": DEFINITION}, [greet])
+"""
+
+
+def test_the_provider_that_the_program_installs_is_found() -> None:
+    printed = in_a_program(
+        """
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    kept = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    trace.set_tracer_provider(provider)
+    """
+        + WORKSPACE
+        + """
+    print(ws.call_sync("greet", '{"name": "Mia"}').data)
+    print([span.name for span in kept.get_finished_spans()])
+    """
+    )
+    assert printed == ["Mia", "['execute_tool greet']"]
+
+
+def test_a_program_without_tracing_never_imports_it() -> None:
+    printed = in_a_program(
+        WORKSPACE
+        + """
+    import sys
+    print(ws.call_sync("greet", '{"name": "Mia"}').data)
+    print(any(name.startswith("opentelemetry") for name in sys.modules))
+    """
+    )
+    assert printed == ["Mia", "False"]

@@ -19,6 +19,7 @@ from toolmark._cli.main import make_app
 from toolmark._model import settings
 from toolmark._model.code import Code
 from toolmark._parse import fields
+from toolmark.config import values
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
@@ -105,7 +106,7 @@ def configuration_page() -> str:
 
     def row(key: str) -> tuple[str, ...]:
         table = key.rpartition(".")[0]
-        holder: Any = config.TABLES[table] if table else settings.Settings
+        holder: Any = values.TABLES[table] if table else settings.Settings
         field = holder.__dataclass_fields__[key.rpartition(".")[2]]
         default = field.default_factory() if callable(field.default_factory) else field.default
         shown = "unset" if default is None else f"`{_toml(default)}`"
@@ -113,7 +114,7 @@ def configuration_page() -> str:
         return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown, f"`{variable}`"
 
     head = ("setting", "what it says", "default", "variable")
-    parts.append(_table(head, map(row, config.READERS)))
+    parts.append(_table(head, map(row, values.READERS)))
     parts.append(f"`{config.LOAD_PLUGINS}`: {_attribute_docs(config)['LOAD_PLUGINS']}\n")
     return "\n".join(parts)
 

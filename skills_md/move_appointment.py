@@ -7,7 +7,7 @@ from typing import Any
 from toolmark import Context, Result, SkillResult
 
 
-async def move_appointment(  # noqa: PLR0913  # the document's inputs
+async def move_appointment(  # the document's inputs
     patient_id: str,
     booking_id: str,
     days: list[str],

@@ -23,7 +23,7 @@ FOLDER = "definitions"
 """Below the root of a workspace of texts: where its definitions lie."""
 
 
-def memory_workspace(  # noqa: PLR0913 - what a workspace is made of, by keyword
+def memory_workspace(
     definitions: Mapping[str, str],
     functions: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
     *,

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 import toolmark
-from toolmark import config, hooks, testing
+from toolmark import hooks, testing
 from toolmark._export.targets import TARGETS
 from toolmark._model.code import Code
 from toolmark._model.result import Result
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._parse import fields
+from toolmark.config.values import READERS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -49,9 +50,7 @@ def test_every_code_has_a_section() -> None:
 
 
 def test_every_setting_has_a_row() -> None:
-    assert set(config.READERS) <= set(
-        re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE)
-    )
+    assert set(READERS) <= set(re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE))
 
 
 def test_every_field_has_a_row() -> None:

@@ -16,8 +16,12 @@ KNOWN_HOSTS = {
     "json.schemastore.org": "the schema that a SARIF log names",
     "www.apache.org": "the licence",
     "www.w3.org": "the namespace of an SVG",
+    "169.254.169.254": "what a tool must not reach",
+    "dtd.nlm.nih.gov": "names the form of PubMed's records",
     "eutils.ncbi.nlm.nih.gov": "the service of PubMed",
-    "loinc.org": "the name of a code system",
+    "loinc.org": "names codes in a patient's record",
+    "terminology.hl7.org": "names codes in a patient's record",
+    "unitsofmeasure.org": "names codes in a patient's record",
     "keepachangelog.com": "how the changelog is kept",
     "semver.org": "how versions are counted",
 }

@@ -45,7 +45,7 @@ class Person:
         row: sqlite3.Row | None = db.execute(query, (self._name, key)).fetchone()
         return row
 
-    def remind(  # noqa: PLR0913 - a reminder's own parts, by keyword
+    def remind(
         self,
         key: str,
         *,

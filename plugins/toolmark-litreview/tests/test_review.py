@@ -7,6 +7,8 @@ import pytest
 from ncbi_desk import PAGE, Fault
 from openai_desk import pico_of
 
+from toolmark import Budget
+
 HEARTS = range(1, 31)
 LUNGS = range(101, 131)
 
@@ -190,7 +192,7 @@ def test_a_call_that_is_tried_again_asks_for_the_rest_only(call, ncbi, openai):
     openai.say = lambda task, material: pico_of(material)
     openai.faults += [None] + [Fault(502)] * 40
     given = {"pmid_list": list(range(1, 81))}
-    assert not call("run_pico", given).success
+    assert not call("run_pico", given, budget=Budget(10, 10_000, 3_000)).success
     openai.faults.clear()
     openai.asked.clear()
     assert call("run_pico", given).data["extracted"] == 80
@@ -358,7 +360,9 @@ def test_a_theme_that_cannot_be_read_is_none(call, searched, openai, said):
 @pytest.mark.parametrize("body", [PAGE, b"{}", b'{"choices": []}', b'{"choices": [null]}', b""])
 def test_a_page_in_the_models_place_fails_the_call(call, searched, openai, body):
     openai.faults += [Fault(200, body)] * 40
-    assert call("prisma_check", {"cluster_id": searched[0]}).outcome == "failed"
+    short = Budget(10, 10_000, 400)
+    result = call("prisma_check", {"cluster_id": searched[0]}, budget=short)
+    assert result.outcome == "failed"
 
 
 def test_an_answer_without_words_is_unreadable(call, searched, openai):

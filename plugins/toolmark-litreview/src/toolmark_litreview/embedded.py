@@ -1,6 +1,8 @@
 """Have texts embedded by the tool `embed_text`, as anybody does: its limits hold for us too."""
 
+import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from toolmark import Context, Result, ToolError
 from toolmark_litreview.vectors import is_vector, to_bytes
@@ -20,6 +22,11 @@ async def embed(context: Context, texts: Sequence[str]) -> list[bytes | None]:
     if not isinstance(rows, list) or len(rows) != len(texts):
         message = "Some texts were skipped for want of memory: try again with fewer papers."
         raise ToolError(message, code="embeddings_incomplete")
+    # Two thousand vectors take half a second, in which the loop must not stand still.
+    return await asyncio.to_thread(_packed, rows)
+
+
+def _packed(rows: Sequence[Any]) -> list[bytes | None]:
     return [to_bytes(row) if is_vector(row) else None for row in rows]
 
 

@@ -65,6 +65,8 @@ class World:
         self.python_skills: dict[str, Callable[..., Awaitable[Any]]] = {}
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.keys: list[str] = []
+        self.rejected: list[str] = []
+        self.lapsed: set[str] = set()
         self.callers: list[Caller] = []
         self.questions: list[Question] = []
         self.events: list[RunEvent] = []
@@ -102,9 +104,17 @@ class World:
         return await self._run(call._replace(arguments=arguments))
 
     async def confirm(self, held: str, call: Call) -> Result:
-        """Run a held call once."""
-        del self._held[held]
+        """Run a held call once, unless its time is over."""
+        if self._held.pop(held, None) is None:
+            return failed(call.tool, "confirmation_used", "decided before", "denied")
+        if held in self.lapsed:
+            return failed(call.tool, "confirmation_expired", "too late", "denied")
         return await self._run(call)
+
+    async def reject(self, held: str, call: Call) -> None:
+        """Drop a held call."""
+        assert self._held.pop(held).tool == call.tool
+        self.rejected.append(held)
 
     async def python(self, call: Call, through: Any) -> Any:
         """Run a Python skill."""

@@ -243,6 +243,18 @@ def test_a_cancelled_run_undoes_what_it_did() -> None:
     asyncio.run(scene())
 
 
+def test_a_run_that_is_cancelled_while_a_call_is_held_drops_the_hold() -> None:
+    async def scene() -> None:
+        world = small_world()
+        spec = skill("1. **Do it**\n   - **Use**: guarded\n", "guarded")
+        assert (await world.run(spec, run_id="r")).code == "waiting"
+        assert (await world.engine.cancel("r")).code == "cancelled"
+        assert world.rejected == ["held-1"]
+        assert world.calls == []
+
+    asyncio.run(scene())
+
+
 def test_questions_of_parallel_items_wait_together() -> None:
     async def scene() -> None:
         world = small_world()
@@ -350,11 +362,10 @@ def test_no_tool_is_called_that_the_skill_does_not_require(
     assert world.called == [name for name in used if name in required]
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=6), st.booleans())
+@given(works=st.lists(st.booleans(), min_size=1, max_size=6), stops=st.booleans())
 @settings(deadline=None)
 def test_everything_done_is_undone_in_reverse_or_nothing_is(
-    works: list[bool],
-    stops: bool,  # noqa: FBT001 - drawn
+    *, works: list[bool], stops: bool
 ) -> None:
     outcome = iter(works)
 
@@ -454,6 +465,16 @@ def test_python_that_raises_is_a_failed_skill(error: Exception, code: str, says:
     assert result.code == code
     assert says in result.message
     assert "secret" not in str(result)
+
+
+def test_python_that_gives_what_is_no_json_is_a_failed_skill() -> None:
+    async def trial(through: Any) -> Any:
+        del through
+        return {"odd": object()}
+
+    result = asyncio.run(python_world(trial).run(skill(PROSE)))
+    assert result.code == "tool_error"
+    assert "no JSON" in result.message
 
 
 def test_python_that_waits_for_a_person_is_taken_up_without_calling_twice() -> None:

@@ -38,7 +38,7 @@ def world() -> World:
     return made
 
 
-def play(  # noqa: PLR0913 - a run told whole
+def play(
     world: World,
     steps: str,
     inputs: dict[str, Any] | None = None,
@@ -245,7 +245,7 @@ def test_a_reading_tool_is_tried_again(
     steps = '1. **List**\n   - **Use**: list\n   - **On error**: retry 2 times, then stop "No."\n'
     assert play(world, steps).success == success
     assert len(world.calls) == calls
-    assert [key.split("/", 1)[1] for key in world.keys] == ["1:list", "1:list#2", "1:list#3"]
+    assert [key.split("/", 1)[1] for key in world.keys] == ["1:list"] * 3
 
 
 def test_what_can_never_work_is_not_tried_again(world: World) -> None:
@@ -354,6 +354,17 @@ def test_a_call_whose_check_fails_is_undone_too(world: World) -> None:
 # Loops
 
 
+def test_each_item_may_choose_or_have_no_value(world: World) -> None:
+    steps = (
+        "1. **Pick**\n   - **For each**: n in `[1, 2, 3]`\n"
+        "   - **Choose**: `[10, 20, 30].filter(x, x == n * 20).first()`\n   - **Or else**: {}\n"
+        "   - **Save as**: got\n2. **Return**:\n   - got: `got`\n"
+    )
+    assert play(world, steps.replace("{}", "`0`")).data == {"got": [20, 0, 0]}
+    assert play(world, steps.replace("{}", 'stop "None."')).message == "None."
+    assert play(world, steps.replace("   - **Or else**: {}\n", "")).code == "no_value"
+
+
 def test_a_loop_keeps_the_order_of_its_items(world: World) -> None:
     order = iter([0.003, 0.002, 0.001])
     running = 0
@@ -435,6 +446,15 @@ def test_a_guarded_tool_that_is_refused_does_not_run(world: World) -> None:
     steps = "1. **Do it**\n   - **Use**: guarded\n   - **With**:\n     - name: x\n"
     assert play(world, steps, answers=(NO,)).code == "refused"
     assert world.called == []
+    assert world.rejected == ["held-2"]
+
+
+def test_a_yes_that_comes_when_the_hold_is_past_counts_all_the_same(world: World) -> None:
+    world.lapsed.add("held-2")
+    steps = "1. **Do it**\n   - **Use**: guarded\n   - **With**:\n     - name: x\n"
+    assert play(world, steps, answers=(YES,)).success
+    assert len(world.questions) == 1
+    assert world.calls == [("guarded", {"name": "x"})]
 
 
 def test_the_step_s_question_is_the_guarded_tool_s_confirmation(world: World) -> None:

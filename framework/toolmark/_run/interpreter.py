@@ -9,6 +9,7 @@ from toolmark._model.run import Order
 from toolmark._model.schema import Schema
 from toolmark._model.skill import Section, Step
 from toolmark._run.action import Actions
+from toolmark._run.choose import chosen
 from toolmark._run.frame import (
     MAX_SKILL_DEPTH,
     End,
@@ -141,28 +142,10 @@ class Interpreter:
             if step.stop is not None:
                 return stopped(frame.text(step.stop))
             if step.choose is not None:
-                value = await self._choose(frame, step)
+                value = await chosen(frame, step)
                 if isinstance(value, (Go, End)):
                     return value
         return self._saved(frame, step, value)
-
-    async def _choose(self, frame: Frame, step: Step) -> Any:
-        """Give the chosen value, or where the step leads without one."""
-        chosen = step.choose
-        assert chosen is not None
-
-        async def choose() -> Any:
-            return frame.evaluate(chosen)
-
-        value = await frame.journal.perform(f"{frame.key(step)}:choose", choose)
-        way = step.or_else
-        if value is not None or (way is None and step.if_empty is not None):
-            return value
-        if way is None:
-            raise StepError("no_value", f"`{chosen.cel}` chose nothing, and there is no Or else")
-        if way.kind == "choose" and way.choose is not None:
-            return frame.evaluate(way.choose)
-        return taken(frame, way)
 
     def _saved(self, frame: Frame, step: Step, value: Any) -> Turn:
         if step.save_as is not None:

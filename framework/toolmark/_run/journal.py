@@ -59,6 +59,9 @@ class Hands(Protocol):
     async def confirm(self, held: str, call: Call) -> Result:
         """Approve a held call by its id, with the arguments of `call`; runs it."""
 
+    async def reject(self, held: str, call: Call) -> None:
+        """Drop a held call by its id: a person said no, and it must not run later."""
+
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from toolmark._model.skill import Step
 from toolmark._run.action import Actions
+from toolmark._run.choose import chosen
 from toolmark._run.frame import End, Frame, Go, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
 from toolmark._run.turn import failure, refusal
@@ -58,7 +59,13 @@ class _Loop:
     async def run(self) -> None:
         assert self._step.for_each is not None
         workers = min(max(self._step.for_each.at_once, 1), MAX_AT_ONCE, max(len(self._items), 1))
-        await asyncio.gather(*(self._worker() for _ in range(workers)))
+        tasks = [asyncio.ensure_future(self._worker()) for _ in range(workers)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            # A fault of the engine ends the run here; no item may go on behind its back.
+            for task in tasks:
+                task.cancel()
         for index in sorted(self._undos):
             self._frame.undos.extend(self._undos[index])
         if self._cancelled:
@@ -97,7 +104,7 @@ class _Loop:
             if step.use is not None:
                 return await self._actions.use(frame, step, index)
             if step.choose is not None:
-                return frame.evaluate(step.choose)
+                return await chosen(frame, step, index)
             return await self._actions.ask(frame, step, index)
         except RefusedError as refused:
             turn = refusal(frame, step, refused)

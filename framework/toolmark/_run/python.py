@@ -2,11 +2,14 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from toolmark._model.result import Failure, Result, SkillResult
 from toolmark._model.skill import Step
-from toolmark._run.action import Actions
+from toolmark._run.action import Actions, require
 from toolmark._run.frame import Frame, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
 from toolmark.errors import ToolError, ToolmarkError
@@ -40,13 +43,16 @@ async def run_python(frame: Frame, actions: Actions) -> SkillResult:
     # An implementation that catches everything must not pass a waiting run off as a finished one.
     if calls.parked is not None:
         raise calls.parked
-    return result_of(value, spec.title)
+    try:
+        return result_of(value, spec.title)
+    except (PydanticSerializationError, ValueError) as error:
+        return _failed("tool_error", f"{spec.name} gave what is no JSON: {error}")
 
 
 def result_of(value: Any, title: str) -> SkillResult:
     """Make a SkillResult of what Python gave: one, its parts by name, or only its data."""
     if isinstance(value, SkillResult):
-        return value
+        return replace(value, data=_data(value.data))
     if not isinstance(value, Mapping) or "success" not in value or not set(value) <= _PARTS:
         return SkillResult(success=True, message=f"{title}: done.", data=_data(value))
     success = value["success"] is True
@@ -57,6 +63,7 @@ def result_of(value: Any, title: str) -> SkillResult:
 
 
 def _data(value: Any) -> dict[str, Any]:
+    value = to_jsonable_python(value)
     if isinstance(value, Mapping):
         return dict(value)
     return {} if value is None else {"value": value}
@@ -82,12 +89,10 @@ class _Calls:
         frame = self._frame
         step = Step(id=number, title=name)
         try:
-            self._require(name)
+            require(frame, name)
             await self._same(number, name, arguments)
             frame.tell("started", step)
-            data = await self._actions.call(
-                frame, step, name, dict(arguments), f"{frame.key(step)}:{name}"
-            )
+            data = await self._actions.call(frame, step, name, dict(arguments))
         except StepError as error:
             frame.tell("failed", step, error.message)
             failure = Failure(error.code, error.message)
@@ -100,12 +105,6 @@ class _Calls:
             raise
         frame.tell("done", step)
         return Result(success=True, tool=name, outcome="ok", data=data)
-
-    def _require(self, name: str) -> None:
-        spec = self._frame.spec
-        if name not in spec.required_tools and name not in spec.required_skills:
-            message = f"{spec.name} does not list {name} among its Required Tools or Skills"
-            raise StepError("not_required", message)
 
     async def _same(self, number: str, name: str, arguments: Mapping[str, Any]) -> None:
         """Record what the call is, and refuse another in its place when the run is taken up."""

@@ -12,9 +12,8 @@ async def roll_back(frame: Frame, actions: Actions) -> list[str]:
     left = []
     while frame.undos:
         undo = frame.undos.pop()
-        key = f"{undo.key}:undo:{undo.tool}"
         try:
-            await actions.call(frame, undo.step, undo.tool, undo.arguments, key, undoing=True)
+            await actions.undo(frame, undo)
         except (StepError, RefusedError) as error:
             reason = error.message if isinstance(error, StepError) else "it was refused"
             left.append(f"Not undone: step {undo.key} ({undo.step.title}): {reason}")

@@ -40,6 +40,7 @@ class Walk:
 
     def run(self) -> None:
         """Check every step, also those that no way leads to."""
+        self._check_names()
         everything = self._entries[0]
         for index, section in enumerate(self._sections):
             self._at = index
@@ -49,6 +50,16 @@ class Walk:
                 self._hint(section.line, message)
                 scope = everything
             everything = everything.met(self._section(section, scope))
+
+    def _check_names(self) -> None:
+        """Check that each section has a name of its own: jumps and records go by it."""
+        seen: set[str] = set()
+        for section in self._sections:
+            if folded(section.name) in seen:
+                message = f"two sections are called '{section.name}'"
+                hint = "give each its own name"
+                self._found.error(Code.DUPLICATE_SECTION, section.line, message, hint)
+            seen.add(folded(section.name))
 
     def _section(self, section: Section, scope: Scope) -> Scope:
         ended = False
@@ -123,6 +134,10 @@ class Walk:
     def _called(self, call: Call, step: Step, check: ValueCheck) -> Schema | None:
         """Check a call of a tool or skill and give the shape of what it returns."""
         self.used.add(call.name)
+        if call.name in self._skills and step.timeout_s is not None and call is step.use:
+            message = f"a Timeout can't end the skill {call.name} half-way"
+            hint = "put it on the steps of that skill"
+            self._found.error(Code.INVALID_STEP, step.line, message, hint)
         required = (*self._spec.required_tools, *self._spec.required_skills)
         callee = self._tools.get(call.name) or self._skills.get(call.name)
         if call.name not in required:

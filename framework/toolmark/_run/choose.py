@@ -1,0 +1,29 @@
+"""Choose a value by an expression, once, and find the way where there is none."""
+
+from typing import Any
+
+from toolmark._model.skill import Step
+from toolmark._run.frame import Frame, StepError
+from toolmark._run.turn import taken
+
+
+async def chosen(frame: Frame, step: Step, index: int | None = None) -> Any:
+    """Give the value, or the turn that Or else takes without one; raises StepError.
+
+    The value is recorded, because the order of an object's keys is no expression's promise.
+    """
+    choose = step.choose
+    assert choose is not None
+
+    async def evaluate() -> Any:
+        return frame.evaluate(choose)
+
+    value = await frame.journal.perform(f"{frame.key(step, index)}:choose", evaluate)
+    way = step.or_else
+    if value is not None or (way is None and step.if_empty is not None):
+        return value
+    if way is None:
+        raise StepError("no_value", f"`{choose.cel}` chose nothing, and there is no Or else")
+    if way.kind == "choose" and way.choose is not None:
+        return frame.evaluate(way.choose)
+    return taken(frame, way)

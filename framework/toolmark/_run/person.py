@@ -1,0 +1,42 @@
+"""Ask a person, and take their answer."""
+
+from typing import Any
+
+from toolmark._model.result import Held
+from toolmark._model.run import Answer, Question
+from toolmark._model.skill import Step
+from toolmark._run.frame import Frame, RefusedError
+
+
+def question(
+    frame: Frame,
+    step: Step,
+    index: int | None,
+    tool: str | None = None,
+    arguments: dict[str, Any] | None = None,
+) -> Question:
+    """Make a step's own question; with a tool it asks for exactly that call."""
+    assert step.ask is not None
+    key = f"{frame.key(step, index)}:ask"
+    prompt = frame.text(step.ask)
+    spec = frame.order.plan.tools.get(tool) if tool is not None else None
+    sensitivity = (spec.safety.sensitivity if spec is not None else None) or "low"
+    return Question(frame.order.id, key, frame.spec.name, step.title, prompt, tool, arguments,
+                    sensitivity, step.timeout_s)  # fmt: skip
+
+
+def confirmation(
+    frame: Frame, step: Step, tool: str, arguments: dict[str, Any], key: str, held: Held
+) -> Question:
+    """Make the question with which the door holds a call."""
+    return Question(frame.order.id, key, frame.spec.name, step.title, held.prompt, tool,
+                    arguments, held.sensitivity, step.timeout_s)  # fmt: skip
+
+
+async def answered(frame: Frame, step: Step, asked: Question) -> Answer:
+    """Give a yes; a no, or silence, is a RefusedError."""
+    answer = await frame.journal.answer(asked)
+    if not answer.approved:
+        raise RefusedError(late=answer.late)
+    frame.tell("progress", step, "approved")
+    return answer

@@ -1,0 +1,159 @@
+"""Take one call through the door, once by its key, with the confirmation that it may need."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from toolmark._model.result import Held, Result
+from toolmark._model.skill import Step
+from toolmark._model.tool import ToolSpec
+from toolmark._run.frame import Frame, RefusedError, StepError
+from toolmark._run.journal import CancelledRunError
+from toolmark._run.person import answered, confirmation
+
+MAX_PROMPTS = 3
+"""How often one call may come back for another yes: what was shown may grow stale."""
+_PASSING = frozenset({"failed", "unknown"})
+_LAPSED = frozenset({"confirmation_expired", "confirmation_not_found"})
+logger = logging.getLogger(__name__)
+
+
+class Done(NamedTuple):
+    """A call as the record holds it: JSON."""
+
+    outcome: str
+    data: Any
+    code: str
+    message: str
+    held: Held | None
+
+    @classmethod
+    def of(cls, result: Result) -> "Done":
+        """Keep what a run needs of a result."""
+        error = result.error
+        code, said = (error.code, error.message) if error else ("", result.message)
+        return cls(result.outcome, result.data, code, said, result.confirmation)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the record."""
+        return {**self._asdict(), "held": self.held and self.held._asdict()}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> "Done":
+        """Read a record."""
+        held = record["held"]
+        return cls(**{**record, "held": Held(**held) if held else None})
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """One call of a tool on its way."""
+
+    frame: Frame
+    step: Step
+    tool: str
+    arguments: dict[str, Any]
+    key: str
+    """Its place in the record."""
+    name: str
+    """What it is called outside, the idempotency key: the same for each try."""
+    undoing: bool = False
+
+    async def run(self, *, approved: bool) -> Any:
+        """Give the tool's data, or raise StepError or RefusedError.
+
+        `approved` is a person's word for exactly these arguments: a hold is then lifted at once.
+        """
+        errand = self
+        done = await errand.take(self.key)
+        for number in range(MAX_PROMPTS):
+            if done.outcome != "confirm" or done.held is None:
+                break
+            if not approved:
+                errand = await errand.agreed(done.held, number)
+            confirmed = await errand.confirm(done.held, f"{self.key}:confirm{number}")
+            # A yes may come when the hold is past: it is then held anew, and lifted by that yes.
+            approved = errand.may_repeat(confirmed)
+            done = await errand.take(f"{self.key}:again{number}") if approved else confirmed
+        if done.outcome == "ok":
+            return done.data
+        raise _failure(self.tool, done)
+
+    async def take(self, key: str) -> Done:
+        """Take the call through the door."""
+        call = self.frame.call(self.tool, self.arguments, self.name)
+        return await self._recorded(key, lambda: self.frame.hands.call(call))
+
+    async def confirm(self, held: Held, key: str) -> Done:
+        """Lift the hold with these arguments."""
+        call = self.frame.call(self.tool, self.arguments, self.name)
+        return await self._recorded(key, lambda: self.frame.hands.confirm(held.id, call))
+
+    async def agreed(self, held: Held, number: int) -> "Errand":
+        """Ask for a yes and give the errand with what was agreed to; a no also drops the hold."""
+        question = confirmation(
+            self.frame, self.step, self.tool, self.arguments, f"{self.key}:ask{number}", held
+        )
+        try:
+            answer = await answered(self.frame, self.step, question)
+        except (RefusedError, CancelledRunError):
+            await self._reject(held, f"{self.key}:reject{number}")
+            raise
+        return replace(self, arguments={**self.arguments, **(answer.arguments or {})})
+
+    def may_repeat(self, done: Done) -> bool:
+        """Tell whether a call whose hold is gone may be taken again without acting twice."""
+        tool = self.frame.order.plan.tools.get(self.tool)
+        used = done.code == "confirmation_used" and tool is not None and is_repeatable(tool)
+        return done.code in _LAPSED or used
+
+    async def _reject(self, held: Held, key: str) -> None:
+        async def reject() -> bool:
+            await self.frame.hands.reject(held.id, self.frame.call(self.tool, {}, self.name))
+            return True
+
+        await self.frame.journal.perform(key, reject, undoing=True)
+
+    async def _recorded(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
+        async def effect() -> dict[str, Any]:
+            try:
+                async with asyncio.timeout(self.step.timeout_s):
+                    return (await _reached(self.tool, reach())).to_json()
+            except TimeoutError:
+                tool = self.frame.order.plan.tools.get(self.tool)
+                return _late(tool, self.tool, self.step.timeout_s).to_json()
+
+        journal = self.frame.journal
+        return Done.from_json(await journal.perform(key, effect, undoing=self.undoing))
+
+
+def is_repeatable(tool: ToolSpec) -> bool:
+    """Tell whether a tool may be called again where nobody knows what came of the last call."""
+    return tool.read_only or tool.idempotent != "no"
+
+
+async def _reached(name: str, answer: Awaitable[Result]) -> Done:
+    """Give what came back; a fault on the way is a failure, so that what was done is undone."""
+    try:
+        return Done.of(await answer)
+    except Exception:
+        logger.exception("the call of %s did not reach its tool", name)
+        message = "the call broke on its way; the log holds the reason."
+        return Done("unknown", None, "outcome_unknown", message, None)
+
+
+def _late(tool: ToolSpec | None, name: str, timeout_s: float | None) -> Done:
+    within = f"{name} did not answer within {timeout_s:g} s"
+    if tool is not None and is_repeatable(tool):
+        return Done("failed", None, "timeout", f"{within}.", None)
+    message = f"{within}; it may have taken effect all the same."
+    return Done("unknown", None, "outcome_unknown", message, None)
+
+
+def _failure(name: str, done: Done) -> StepError:
+    codes = {"confirm": "confirmation_required", "review": "held_for_review"}
+    code = done.code or codes.get(done.outcome, "tool_error")
+    passing = done.outcome in _PASSING or code == "rate_limited"
+    return StepError(code, f"{name}: {done.message or code}", passing=passing)

@@ -14,6 +14,8 @@ LARGEST = 5 * 1024 * 1024
 """The most bytes of a note's text."""
 _TITLE, _SUMMARY = 200, 300
 """The most code points of what is told of a note."""
+_EXCERPT = 60
+"""The most code points that may stand in the note word for word: a title may, a sentence not."""
 
 _ENCODINGS = ("utf-8", "us-ascii", "iso-8859-1", "iso-8859-15", "windows-1252", "utf-16")
 """Of texts; some of Python's others take forever over a hostile one."""
@@ -51,15 +53,20 @@ def document(resource: Resource) -> list[Row]:
 
 
 def _told(text: str, longest: int, *said: str | None) -> str | None:
-    """Give the first of these that may be told; one that is the note itself may not."""
+    """Give the first of these that may be told, cut to a length."""
     note = words(text, longest=len(text) + 1) or ""
     for one in said:
         short = words(one, longest=longest)
-        if short and not (
-            note and (note in short or (short.rstrip("…") in note and len(short) * 2 > len(note)))
-        ):
+        if short and not _gives_away(short.rstrip("…"), note):
             return short
     return None
+
+
+def _gives_away(told: str, note: str) -> bool:
+    """Tell whether it holds the note, or is more of it than a few words."""
+    if not note:
+        return False
+    return note in told or (told in note and (len(told) > _EXCERPT or len(told) * 2 > len(note)))
 
 
 def _texts(resource: Resource) -> list[str]:

@@ -44,7 +44,8 @@ def words(value: Any, *path: str | int, longest: int = _LONG) -> str | None:
         return None
     # A lone surrogate is no text, and neither SQLite nor JSON takes it.
     text = " ".join(found[: longest * 4].encode("utf-8", "replace").decode().split())
-    text = "".join(letter for letter in text if letter.isprintable())
+    if not text.isprintable():
+        text = "".join(letter for letter in text if letter.isprintable())
     return (text if len(text) <= longest else f"{text[: longest - 1]}…") or None
 
 

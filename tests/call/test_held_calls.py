@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from toolmark._model.call import Call
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
 from toolmark._model.tool import Safety
@@ -251,10 +252,31 @@ def test_true_is_not_one_in_what_was_approved(desk):
 
 
 def test_a_run_approves_with_the_arguments_its_person_agreed_to(desk):
-    from toolmark._model.call import Call
-
     for days in (SEED["days"], [1, 2]):
         held = desk.hold()
         call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
         assert asyncio.run(desk.door.confirm_call(held.confirmation.id, call)).success
         assert desk.ran[-1] == ("Take medication", "09:00", days, "run-1/4:create_reminder")
+
+
+def test_a_run_that_agreed_to_one_does_not_approve_true(desk):
+    flag = Parameter(name="title", shape=Schema())
+    desk.open(flag, *REMINDER[1:])
+    held = desk.hold({"title": True, "time": "09:00"})
+    call = Call("create_reminder", {"title": 1, "time": "09:00"})
+    assert asyncio.run(desk.door.confirm_call(held.confirmation.id, call)).success
+    assert type(desk.ran[0][0]) is int
+
+
+def test_a_run_need_not_repeat_what_was_filled_in(desk):
+    days = DAYS.model_copy(update={"has_default": True, "default": [1]})
+    desk.open(
+        *REMINDER[:2],
+        Parameter(name="days", shape=days),
+        safety=Safety(sensitivity="critical"),
+    )
+    given = {"title": "Walk", "time": "09:00"}
+    held = desk.hold(given)
+    call = Call("create_reminder", given)
+    assert asyncio.run(desk.door.confirm_call(held.confirmation.id, call)).success
+    assert desk.ran[0][2] == [1]

@@ -6,21 +6,21 @@ from difflib import get_close_matches
 from time import perf_counter, time
 from typing import Any
 
-from toolmark._call.audit import Audit
-from toolmark._call.confirm import Desk, Redeemed
+from toolmark._call.audit import AUDIT_FILE, Audit
+from toolmark._call.confirm import Desk
 from toolmark._call.context import Listener, Resources, open_client
+from toolmark._call.decisions import Decisions
 from toolmark._call.holds import Holds
 from toolmark._call.intent import says_any
 from toolmark._call.judges import Judge
 from toolmark._call.misfit import read
-from toolmark._call.outcome import allowed, answered, denied, held_back, stale, told
+from toolmark._call.outcome import allowed, denied, held_back, told
 from toolmark._call.plain import PlainRun
 from toolmark._call.ready import ReadyTool
 from toolmark._call.recorder import Recorder
 from toolmark._call.refusal import Refusal, guard_failed, logged, refuse
 from toolmark._call.trace import tracing_of
 from toolmark._model.call import Budget, Call, Caller
-from toolmark._model.held import HeldCall
 from toolmark._model.registry import Registry
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
@@ -34,7 +34,7 @@ MAX_CALL_DEPTH = 16
 _make = tuple.__new__
 
 
-class Door:
+class Door(Decisions):
     """Takes the calls of one snapshot."""
 
     def __init__(  # noqa: PLR0913 - what a snapshot brings, by keyword
@@ -61,7 +61,7 @@ class Door:
         self._after = after
         self._safety = settings.safety
         self._desk = Desk(Holds(settings.state / "held.sqlite3"), self._safety, self._known, clock)
-        self.audit = Audit(settings.state / "audit.sqlite3") if settings.audit else None
+        self.audit = Audit(settings.state / AUDIT_FILE) if settings.audit else None
         self._recorder = Recorder(self.audit, clock)
         self._tracing = tracing_of(settings, provider)
         self._has_last_words = bool(after or settings.safety.crisis_words)
@@ -183,83 +183,6 @@ class Door:
     def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
         return open_client(spec, seconds)
-
-    async def confirm(
-        self,
-        held_id: str,
-        *,
-        edit: Mapping[str, Any] | None = None,
-        user: str | None = None,
-        key: str | None = None,
-        on_event: Listener | None = None,
-    ) -> Result:
-        """Approve a held call, with some arguments edited or as it is, and run it.
-
-        `key` is the idempotency key where a runtime made one. Never raises but for cancellation.
-        """
-        began = perf_counter()
-        call = Call(held_id, {})
-        try:
-            held = self._desk.find(held_id, user)
-            call = held.call
-            decided = await self._desk.redeem(held, edit, key)
-            call = decided.call
-            tool = self._known(call)
-            if isinstance(decided, Redeemed):
-                self._commit(tool, call, decided.arguments)
-                result = await tool.executor.run(call, decided.arguments, began, on_event)
-                result = result._replace(notes=(*decided.notes, *result.notes))
-            elif decided.stale:
-                result = stale(call, decided.held, began)
-            else:
-                result = held_back(call, decided.held, decided.verdict, began)
-        except Refusal as refusal:
-            self._recorder.denied(call, self._ready.get(call.tool), refusal)
-            result = denied(call, refusal, began)
-        return self.last_words(call, result)
-
-    async def confirm_call(self, held_id: str, call: Call) -> Result:
-        """Approve a held call with the arguments of `call`, as a run's person agreed to them."""
-        arguments = read(call)
-        held = next((h for h in self._desk.pending(None) if h.id == held_id), None)
-        same = held is not None and held.call.arguments == arguments
-        edit = None if same else arguments
-        return await self.confirm(held_id, edit=edit, user=call.caller.user, key=call.key)
-
-    def reject(self, held_id: str, *, user: str | None = None) -> Result:
-        """Refuse a held call: it never runs."""
-        message = "The user said no: do not call it again with the same arguments."
-        return self._decide(held_id, user, "rejected", lambda _: refuse("rejected", message))
-
-    def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
-        """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
-        return self._decide(held_id, user, "responded", lambda call: answered(call, text))
-
-    def pending(self, user: str | None = None) -> tuple[HeldCall, ...]:
-        """Give the held calls that wait, the oldest first; of one user, or of all."""
-        return self._desk.pending(user)
-
-    def held(self, held_id: str) -> HeldCall | None:
-        """Give a call that is held, or was."""
-        return self._desk.look(held_id)
-
-    def _decide(
-        self, held_id: str, user: str | None, state: Any, make: Callable[[Call], Any]
-    ) -> Result:
-        began = perf_counter()
-        call = Call(held_id, {})
-        try:
-            held = self._desk.find(held_id, user)
-            call = held.call
-            self._desk.decide(held, state)
-            made = make(call)
-            if isinstance(made, Refusal):
-                raise made
-            self._recorder.decided(call, self._known(call), state)
-        except Refusal as refusal:
-            self._recorder.denied(call, self._ready.get(call.tool), refusal)
-            made = denied(call, refusal, began)
-        return self.last_words(call, made)
 
     def refuse_reply(
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False

@@ -1,10 +1,17 @@
 """`toolmark-simplescribe`, as an operator types it."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import toolmark_simplescribe
+
+SOURCES = Path(toolmark_simplescribe.__file__).parents[1]
+"""The package need not be installed to be tested."""
 
 
 @pytest.fixture
@@ -18,7 +25,12 @@ def run(project):
     def go(*words, given=None):
         command = [sys.executable, "-c", "from toolmark_simplescribe.commands import main; main()"]
         return subprocess.run(
-            [*command, *words], cwd=project, input=given, capture_output=True, check=False
+            [*command, *words],
+            cwd=project,
+            env={**os.environ, "PYTHONPATH": str(SOURCES)},
+            input=given,
+            capture_output=True,
+            check=False,
         )
 
     return go

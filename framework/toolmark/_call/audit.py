@@ -9,6 +9,8 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 GENESIS = "0" * 64
+AUDIT_FILE = "audit.sqlite3"
+"""Its name in the project's state folder."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS decision (
@@ -76,6 +78,12 @@ class Audit:
                 return place
             expected = digest
         return None
+
+    def count(self) -> int:
+        """Give how many records there are."""
+        with self._lock:
+            counted = self._open().execute("SELECT count(*) FROM decision").fetchone()
+        return int(counted[0])
 
     def close(self) -> None:
         """Close the store."""

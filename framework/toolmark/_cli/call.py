@@ -7,6 +7,7 @@ import typer
 
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import (
+    DryRunOption,
     JsonOption,
     MessageOption,
     PatientOption,
@@ -41,9 +42,7 @@ def call(
     user: UserOption = None,
     patient: PatientOption = None,
     yes: YesOption = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:

@@ -8,7 +8,21 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from toolmark._cli import about, call, check, export, fmt, graph, new, run, show
+from toolmark._cli import (
+    about,
+    audit,
+    call,
+    check,
+    decide,
+    examples,
+    export,
+    fmt,
+    graph,
+    handle,
+    new,
+    run,
+    show,
+)
 from toolmark._cli.added import added_commands
 from toolmark._cli.crash import report_crash
 from toolmark._cli.exits import ExitCode
@@ -16,7 +30,21 @@ from toolmark._cli.options import ProjectOption
 from toolmark._cli.screen import complain, out
 from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
 
-GROUPS = (new, check, fmt, show, graph, export, call, run, about)
+GROUPS = (
+    new,
+    check,
+    fmt,
+    examples,
+    show,
+    graph,
+    export,
+    call,
+    handle,
+    decide,
+    run,
+    audit,
+    about,
+)
 """The files of verbs, in the order of `--help`."""
 
 

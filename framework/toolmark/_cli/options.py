@@ -27,6 +27,9 @@ MessageOption = Annotated[
     str, typer.Option("--message", metavar="TEXT", help="What the user said.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Agree where a person must.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")
+]
 WordsArgument = Annotated[
     list[str] | None,
     typer.Argument(

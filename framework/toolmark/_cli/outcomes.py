@@ -17,17 +17,21 @@ _CODES = {
     "failed": ExitCode.FINDINGS,
     "unknown": ExitCode.FINDINGS,
 }
+_NOT_FOUND = {"unknown_tool", "confirmation_not_found"}
 
 
 def exit_code(result: Result) -> ExitCode:
-    """Give the code of a result's outcome; a tool that does not exist is not found."""
-    if result.error is not None and result.error.code == "unknown_tool":
+    """Give the code of a result's outcome; what does not exist is not found."""
+    if result.error is not None and result.error.code in _NOT_FOUND:
         return ExitCode.NOT_FOUND
     return _CODES[result.outcome]
 
 
-def show_result(result: Result) -> None:
-    """Write the data to stdout, and what else there is to say to stderr."""
+def show_result(result: Result, *, again: bool = True) -> None:
+    """Write the data to stdout, and what else there is to say to stderr.
+
+    `again` tells that the command could be run again with --yes, where a person must agree.
+    """
     if result.success:
         if result.outcome == "allowed":
             err(paint("would run", "green", sys.stderr) + f": {result.tool} (dry run)")
@@ -35,7 +39,7 @@ def show_result(result: Result) -> None:
         if result.message and result.message != result.data:
             err(result.message)
     else:
-        _show_failure(result)
+        _show_failure(result, again=again)
     for note in result.notes:
         err(f"note: {note}")
     if result.truncated:
@@ -51,17 +55,19 @@ def show_data(data: Any) -> None:
         out(json.dumps(data, ensure_ascii=False, indent=2))
 
 
-def _show_failure(result: Result) -> None:
+def _show_failure(result: Result, *, again: bool) -> None:
     failure = result.error
-    code = failure.code if failure else result.outcome
+    code = f"[{failure.code}]" if failure else ":"
     said = (failure.message if failure else "") or result.message
-    err(f"{paint(result.outcome, 'red', sys.stderr)}[{code}] {said}")
+    err(f"{paint(result.outcome, 'red', sys.stderr)}{code} {said}")
     for problem in failure.details if failure else ():
         if problem.message not in said:
             err(f"  {problem.message}")
     if result.confirmation is not None:
         held = result.confirmation
         err(f"  {held.prompt}")
-        err("help: run it again with --yes, or decide later: " + f"toolmark confirm {held.id}")
+        first = "run it again with --yes, or decide later: " if again else ""
+        if held.id:
+            err(f"help: {first}toolmark confirm {held.id}")
     if failure and failure.retry_after_ms is not None:
         err(f"help: try again in {failure.retry_after_ms} ms")

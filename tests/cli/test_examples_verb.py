@@ -1,0 +1,201 @@
+"""`test`: the examples of the files, tried; what runs for real, and where."""
+
+import json
+
+import pytest
+
+TOOL = """# {title}
+
+Do it.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: test
+{metadata}
+## Parameters
+
+### word
+
+- **Type**: string
+- **Required**: true
+- **Description**: A word
+- **Max Length**: 10
+
+## Returns
+
+- **Type**: object
+- **Description**: What came of it
+{safety}
+## Examples
+{examples}"""
+SAY = """
+from toolmark.errors import ToolError
+
+
+def say(word, *, context):
+    if word == "damn":
+        raise ToolError("We do not say that.", code="rude")
+    return {"said": word, "length": len(word)}
+"""
+GUARD = """
+## Safety
+
+- **Min Confidence**: 0.9
+- **Requires Confirmation**: true
+- **Sensitivity**: critical
+- **Explicit Intent**: true
+- **Intent Keywords**: say, tell
+"""
+AUTH = "- **Requires Auth**: true\n- **Requires Patient Context**: true\n"
+
+
+def example(title, arguments, *, result=None, error=""):
+    text = f"\n### {title}\n\n```json\n{arguments}\n```\n"
+    if result is not None:
+        text += f"\n```json\n{result}\n```\n"
+    return text + (f"\n- **Error**: {error}\n" if error else "")
+
+
+@pytest.fixture
+def project(console):
+    """Give what writes a project of one tool, `say`, with these examples."""
+
+    def make(*examples, metadata="", safety="", python=SAY):
+        text = TOOL.format(
+            title="Say", name="say", metadata=metadata, safety=safety, examples="".join(examples)
+        )
+        console.write("toolmark.toml", 'tools = ["tools_md"]\nskills = []\n')
+        console.write("tools_md/say.tool.md", text)
+        console.write("tools_md/say.py", python)
+        return console
+
+    return make
+
+
+def tried(console, *names):
+    typed = console("test", *names, "--json")
+    return [(one["passed"], one["how"]) for one in json.loads(typed.out)], typed.code
+
+
+MIXED = (
+    example("A plain word", '{"word": "hello"}'),
+    example("What it gives", '{"word": "hello"}', result='{"length": 5, "said": "hello"}'),
+    example("Too long", '{"word": "hello, world"}', error="invalid_arguments"),
+    example("A rude word", '{"word": "damn"}', error="rude"),
+)
+
+
+def test_each_example_is_tried_as_far_as_it_says(project):
+    assert tried(project(*MIXED)) == (
+        [(True, "validated"), (True, "called"), (True, "validated"), (True, "called")],
+        0,
+    )
+
+
+FAILING = (
+    example("Too long a word", '{"word": "hello, world"}'),
+    example("Not what it gives", '{"word": "hello"}', result='{"said": "hello"}'),
+    example("True is no number", '{"word": "a"}', result='{"said": "a", "length": true}'),
+    example("No error at all", '{"word": "hello"}', error="rude"),
+    example("Another error", '{"word": "damn"}', error="tool_error"),
+    example("A result that fails", '{"word": "damn"}', result='{"said": "damn", "length": 4}'),
+)
+
+
+def test_what_fails_says_what_came_instead(project, as_golden):
+    typed = project(*FAILING)("test")
+    as_golden(f"{typed.out}--\n{typed.err}", "examples.txt")
+    assert typed.code == 1
+
+
+POLICY = ("auth_required", "patient_context_required", "missing_confidence", "low_confidence",
+          "no_explicit_intent", "confirmation_required")  # fmt: skip
+
+
+def test_the_caller_is_ideal_unless_the_error_is_of_the_caller(project):
+    examples = [
+        example("What it gives", '{"word": "hello"}', result='{"length": 5, "said": "hello"}'),
+        *(example(code, '{"word": "hello"}', error=code) for code in POLICY),
+    ]
+    assert tried(project(*examples, metadata=AUTH, safety=GUARD)) == (
+        [(True, "called"), *[(True, "validated")] * len(POLICY)],
+        0,
+    )
+
+
+def test_a_patient_is_the_one_that_the_arguments_name(project):
+    python = "def say(word, patient_id=None, *, context): return {'patient': context.patient}"
+    named = example("Named", '{"word": "a", "patient_id": "p7"}', result='{"patient": "p7"}')
+    console = project(named, metadata=AUTH, python=python)
+    file = console.folder / "tools_md/say.tool.md"
+    text = file.read_text("utf-8")
+    parameter = "### patient_id\n\n- **Type**: string\n- **Description**: Whom\n\n"
+    file.write_text(text.replace("## Returns", f"{parameter}## Returns"), "utf-8")
+    assert tried(console) == ([(True, "called")], 0)
+
+
+def test_each_runs_in_a_state_folder_of_its_own_and_never_in_the_projects(project):
+    python = (
+        "from .plugin import Notes\n\n\n"
+        "def say(word, *, notes: Notes):\n"
+        "    with notes.file.open('a') as file: file.write(word)\n"
+        "    return {'kept': notes.file.read_text()}\n"
+    )
+    twice = [example(t, '{"word": "a"}', result='{"kept": "a"}') for t in ("Once", "Again")]
+    console = project(*twice, example("Dry", '{"word": "b"}'), python=python)
+    console.write(
+        "tools_md/plugin.py",
+        "from pathlib import Path\n"
+        "from toolmark import hookimpl\n\n\n"
+        "class Notes:\n"
+        "    def __init__(self, file): self.file = file\n\n\n"
+        "@hookimpl\n"
+        "def toolmark_resources(registry, settings):\n"
+        "    registry.register_value(Notes, Notes(Path(settings.state) / 'notes.txt'))\n",
+    )
+    assert tried(console) == ([(True, "called"), (True, "called"), (True, "validated")], 0)
+    assert not (console.folder / ".toolmark").exists()
+
+
+def test_a_file_that_cannot_be_read_fails(project):
+    console = project(example("A word", '{"word": "a"}'))
+    console.write("tools_md/broken.tool.md", "# Broken\n")
+    typed = console("test")
+    assert "FAIL  tools_md/broken.tool.md" in typed.out
+    assert typed.code == 1
+    assert console("test", "say").code == 0
+
+
+def test_an_example_that_cannot_be_read_fails(project):
+    console = project(example("A word", '{"word": '), example("Fine", '{"word": "a"}'))
+    typed = console("test")
+    assert "FAIL  say" in typed.out
+    assert "ok    say: Fine" in typed.out
+    assert typed.code == 1
+
+
+def test_names_choose_the_tools(project):
+    console = project(*MIXED)
+    assert len(tried(console, "say")[0]) == 4
+    typed = console("test", "sya")
+    assert (typed.out, typed.code) == ("", 5)
+    assert "say" in typed.err
+
+
+def test_a_skill_has_no_examples(shop):
+    typed = shop("test", "make-bouquet")
+    assert "is a skill" in typed.err
+    assert typed.code == 5
+
+
+def test_without_examples_it_says_so(project):
+    typed = project()("test")
+    assert (typed.out, typed.err, typed.code) == ("", "There are no examples.\n", 0)
+
+
+def test_a_tool_without_python_is_validated(project):
+    console = project(example("A word", '{"word": "a"}'))
+    (console.folder / "tools_md/say.py").unlink()
+    assert tried(console) == ([(True, "validated")], 0)

@@ -1,0 +1,205 @@
+"""`handle`, `pending`, `confirm`, `reject`, `respond`: what they print, and how they end."""
+
+import json
+import re
+
+import pytest
+
+GIFT = """# Gift Flowers
+
+Give flowers away.
+
+## Metadata
+
+- **Name**: gift_flowers
+- **Version**: 1.0.0
+- **Category**: stock
+
+## Parameters
+
+### kind
+
+- **Type**: string
+- **Required**: true
+- **Description**: The kind
+
+### days
+
+- **Type**: array
+- **Description**: On which days of the week
+- **Items**:
+  - **Type**: integer
+  - **Minimum**: 1
+  - **Maximum**: 7
+
+## Returns
+
+- **Type**: string
+- **Description**: What was given
+
+## Safety
+
+- **Requires Confirmation**: true
+- **Sensitivity**: {sensitivity}
+"""
+PYTHON = "def gift_flowers(kind, days=None): return f'{kind} on {days}'"
+REPLY = (
+    'Gladly! [TOOL_CALL:{"id":"c1","tool":"gift_flowers",'
+    '"parameters":{"kind":"rose","days":[1,2]}}]'
+    '[TOOL_CALL:{"id":"c2","tool":"sell_flowers","parameters":{"kind":"rose","number":2}}]'
+)
+
+
+@pytest.fixture
+def florist(shop):
+    shop.write("tools_md/gift.tool.md", GIFT.format(sensitivity="low"))
+    shop.write("tools_md/gift.py", PYTHON)
+    return shop
+
+
+def steady(text):
+    """Put the same words for an id (12 letters, no name of a tool) and for a time."""
+    timeless = re.sub(r"\d\d:\d\d:\d\d", "HH:MM:SS", text)
+    return re.sub(
+        r"(?<=confirm )\w{12}|^\w{12}(?=  a yes)", "ID-OF-A-CALL", timeless, flags=re.MULTILINE
+    )
+
+
+def held(florist):
+    (one,) = json.loads(florist("pending", "--json").out)
+    return one["id"]
+
+
+def test_a_reply_is_handled_and_what_waits_is_told(florist, as_golden):
+    typed = florist("handle", stdin=REPLY)
+    as_golden(f"{typed.out}--\n{steady(typed.err)}", "handle.txt")
+    assert typed.code == 4
+
+
+def test_a_handled_reply_as_json(florist):
+    typed = florist("handle", "--dialect", "inline", "--json", stdin=REPLY)
+    turn = json.loads(typed.out)
+    assert turn["clean_message"] == "Gladly!"
+    assert [r["outcome"] for r in turn["results"]] == ["confirm", "ok"]
+    assert turn["pending"][0]["id"] == held(florist)
+    assert turn["pending"][0]["parameters"] == {"kind": "rose", "days": [1, 2]}
+    assert turn["messages"][0]["content"].startswith("[TOOL_RESULT:")
+    assert typed.code == 4
+
+
+@pytest.mark.parametrize(
+    ("reply", "words", "code"),
+    [
+        ("Hello.", (), 0),
+        ("", (), 0),
+        ('Action: {"tool": "sell_flowers", "args": {"kind": "rose", "number": 1}}', (), 0),
+        ('Action: {"tool": "sell_flowers", "args": {"kind": "iris", "number": 1}}', (), 1),
+        ('Action: {"tool": "sell_flowers", "args": {"kind": "rose"}}', (), 3),
+        ('Action: {"tool": "sell_flowers"}', (), 3),
+        ('Action: {"tool": "sell_flower_pots", "args": {}}', (), 5),
+        ('Action: {"tool": "gift_flowers", "args": {"kind": "rose"}}', ("--dry-run",), 4),
+        ("Hello.", ("--dialect", "klingon"), 5),
+    ],
+)
+def test_the_worst_call_decides_the_exit_code(florist, reply, words, code):
+    assert florist("handle", *words, stdin=reply).code == code
+    assert florist("pending", "--json").out == "[]\n"
+
+
+def test_what_comes_on_stdin_may_be_a_providers_json(florist):
+    function = {"name": "sell_flowers", "arguments": '{"kind":"rose","number":1,"note":null}'}
+    call = {"id": "call_1", "type": "function", "function": function}
+    reply = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}}]}
+    turn = json.loads(florist("handle", "--json", stdin=json.dumps(reply)).out)
+    assert (turn["dialect"], turn["results"][0]["data"]) == ("openai", "1 x rose")
+    assert turn["messages"][0]["tool_call_id"] == "call_1"
+
+
+def test_nothing_waits_at_first(florist):
+    typed = florist("pending")
+    assert (typed.out, typed.err, typed.code) == ("", "Nothing waits.\n", 0)
+
+
+def test_what_waits_is_listed(florist, as_golden):
+    florist("handle", "--user", "ana", stdin=REPLY)
+    as_golden(steady(florist("pending").out), "pending.txt")
+    assert florist("pending", "--user", "ben").out == ""
+    (one,) = json.loads(florist("pending", "--user", "ana", "--json").out)
+    assert (one["tool"], one["tool_call_id"], one["user"]) == ("gift_flowers", "c1", "ana")
+    assert one["prompt"] == ("I'd like to gift flowers: kind: rose, days: 1,2. Is this correct?")
+
+
+def test_a_confirmed_call_runs_once(florist):
+    florist("handle", stdin=REPLY)
+    name = held(florist)
+    typed = florist("confirm", name)
+    assert (typed.out, typed.code) == ("rose on [1, 2]\n", 0)
+    again = florist("confirm", name)
+    assert (again.out, again.code) == ("", 3)
+    assert "confirmation_used" in again.err
+
+
+def test_arguments_may_be_changed_as_the_tool_types_them(florist):
+    florist("handle", stdin=REPLY)
+    name = held(florist)
+    assert florist("confirm", name, "--set", "days=8").code == 3
+    assert florist("confirm", name, "--set", "days").code == 2
+    typed = florist("confirm", name, "--set", "days=6,7", "--set", "kind=7", "--json")
+    result = json.loads(typed.out)
+    assert result["data"] == "7 on [6, 7]"
+    assert result["notes"] == ['The user changed kind: "rose" → "7", days: [1, 2] → [6, 7].']
+
+
+def test_a_changed_critical_call_asks_once_more(florist, as_golden):
+    florist.write("tools_md/gift.tool.md", GIFT.format(sensitivity="critical"))
+    florist("handle", stdin=REPLY)
+    first = held(florist)
+    typed = florist("confirm", first, "--set", "days=6")
+    as_golden(steady(typed.err), "confirm-anew.txt")
+    assert typed.code == 4
+    assert florist("confirm", held(florist)).out == "rose on [6]\n"
+
+
+def test_a_rejected_call_never_runs(florist):
+    florist("handle", stdin=REPLY)
+    name = held(florist)
+    typed = florist("reject", name)
+    assert (typed.out, typed.err) == ("", "rejected: gift_flowers will not run\n")
+    assert typed.code == 0
+    assert florist("confirm", name).code == 3
+    assert florist("reject", name).code == 3
+
+
+def test_a_rejection_as_json_is_what_the_model_is_told(florist):
+    florist("handle", stdin=REPLY)
+    typed = florist("reject", held(florist), "--json")
+    result = json.loads(typed.out)
+    assert (result["error"]["code"], typed.code) == ("rejected", 0)
+
+
+def test_a_person_answers_in_the_tools_stead(florist):
+    florist("handle", stdin=REPLY)
+    name = held(florist)
+    typed = florist("respond", name, "She has enough roses.")
+    assert (typed.out, typed.code) == ("She has enough roses.\n", 0)
+    assert florist("confirm", name).code == 3
+
+
+@pytest.mark.parametrize("words", [("confirm", "x"), ("reject", "x"), ("respond", "x", "no")])
+def test_a_call_that_is_not_held_is_not_found(florist, words):
+    typed = florist(*words)
+    assert (typed.out, typed.code) == ("", 5)
+    assert "'x'" in typed.err
+
+
+def test_a_user_decides_over_their_own_calls_only(florist):
+    florist("handle", "--user", "ana", stdin=REPLY)
+    name = held(florist)
+    assert florist("confirm", name, "--user", "ben").code == 5
+    assert florist("confirm", name, "--user", "ana").code == 0
+
+
+def test_a_dry_run_of_a_call_that_asks_gives_no_command_to_confirm(florist):
+    typed = florist("call", "gift_flowers", "kind=rose", "--dry-run")
+    assert "toolmark confirm" not in typed.err
+    assert typed.code == 4

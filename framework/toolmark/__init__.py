@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The names below come when they are first asked for: `import toolmark` alone costs nothing.
+    from toolmark._chat import Conversation
     from toolmark._model.call import Budget, Call, Caller
     from toolmark._model.context import Context
     from toolmark._model.diagnostic import Diagnostic, Edit, Severity
+    from toolmark._model.exchange import Decision, Exchange
     from toolmark._model.registry import Bound, Registry
     from toolmark._model.reply import Dialect, Parsed
     from toolmark._model.result import Event, Failure, Held, Result, SkillResult
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         ConfigError,
         ImplementationError,
         MalformedReplyError,
+        ModelError,
         NotFoundError,
         ToolError,
         ToolmarkError,
@@ -32,9 +35,11 @@ if TYPE_CHECKING:
     from toolmark.hooks import hookimpl, nonblocking
 
 _ROOMS = {
+    "toolmark._chat": ("Conversation",),
     "toolmark._model.call": ("Budget", "Call", "Caller"),
     "toolmark._model.context": ("Context",),
     "toolmark._model.diagnostic": ("Diagnostic", "Edit", "Severity"),
+    "toolmark._model.exchange": ("Decision", "Exchange"),
     "toolmark._model.registry": ("Bound", "Registry"),
     "toolmark._model.reply": ("Dialect", "Parsed"),
     "toolmark._model.result": ("Event", "Failure", "Held", "Result", "SkillResult"),
@@ -52,6 +57,7 @@ _ROOMS = {
         "ConfigError",
         "ImplementationError",
         "MalformedReplyError",
+        "ModelError",
         "NotFoundError",
         "ToolError",
         "ToolmarkError",
@@ -67,14 +73,18 @@ __all__ = [
     "Caller",
     "ConfigError",
     "Context",
+    "Conversation",
+    "Decision",
     "Diagnostic",
     "Dialect",
     "Edit",
     "Event",
+    "Exchange",
     "Failure",
     "Held",
     "ImplementationError",
     "MalformedReplyError",
+    "ModelError",
     "NotFoundError",
     "Parameter",
     "Parsed",

@@ -43,3 +43,15 @@ class MalformedReplyError(ToolmarkError):
         """`malformed_call`, or `invalid_plan` for a plan without a budget."""
         self.clean_message = clean_message
         """What stood before the call that could not be read."""
+
+
+class ModelError(ToolmarkError):
+    """A model's endpoint gave no answer that can be used; says which, why, and the remedy."""
+
+    def __init__(self, message: str, *, code: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        """`unauthorized`, `not_paid`, `not_found`, `rejected`, `rate_limited`, `unavailable`,
+        `timeout`, `unreachable`, or `unreadable` for an answer that is not of the API's form."""
+        self.retry_after_s = retry_after_s
+        """When the endpoint would listen again, in seconds, where it says so."""

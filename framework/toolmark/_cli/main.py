@@ -12,6 +12,7 @@ from toolmark._cli import (
     about,
     audit,
     call,
+    chat,
     check,
     decide,
     examples,
@@ -42,6 +43,7 @@ GROUPS = (
     handle,
     decide,
     run,
+    chat,
     audit,
     about,
 )

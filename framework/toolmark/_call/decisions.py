@@ -10,7 +10,7 @@ from toolmark._call.context import Listener
 from toolmark._call.outcome import answered, denied, held_back, stale
 from toolmark._call.ready import ReadyTool
 from toolmark._call.recorder import Recorder
-from toolmark._call.refusal import Refusal, refuse
+from toolmark._call.refusal import Refusal, guard_failed, refuse
 from toolmark._model.call import Call
 from toolmark._model.held import HeldCall
 from toolmark._model.result import Result
@@ -55,9 +55,8 @@ class Decisions:
                 result = stale(call, decided.held, began)
             else:
                 result = held_back(call, decided.held, decided.verdict, began)
-        except Refusal as refusal:
-            self._recorder.denied(call, self._ready.get(call.tool), refusal)
-            result = denied(call, refusal, began)
+        except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
+            result = self._denied(call, error, began)
         return self.last_words(call, result)
 
     async def confirm_call(self, held_id: str, call: Call) -> Result:
@@ -102,12 +101,17 @@ class Decisions:
             self._desk.decide(held, state)
             made = make(call)
             if isinstance(made, Refusal):
-                raise made
+                return self.last_words(call, self._denied(call, made, began))
             self._recorder.decided(call, self._known(call), state)
-        except Refusal as refusal:
-            self._recorder.denied(call, self._ready.get(call.tool), refusal)
-            made = denied(call, refusal, began)
+        except Exception as error:  # noqa: BLE001 - as above
+            made = self._denied(call, error, began)
         return self.last_words(call, made)
+
+    def _denied(self, call: Call, error: Exception, began: float) -> Result:
+        """Give the Result of a call that a row refused, or at which one broke."""
+        refusal = error if isinstance(error, Refusal) else guard_failed(call.tool, "gate", error)
+        self._recorder.denied(call, self._ready.get(call.tool), refusal)
+        return denied(call, refusal, began)
 
 
 def _text(value: Any) -> str:

@@ -18,7 +18,7 @@ from toolmark._call.outcome import allowed, denied, held_back, told
 from toolmark._call.plain import PlainRun
 from toolmark._call.ready import ReadyTool
 from toolmark._call.recorder import Recorder
-from toolmark._call.refusal import Refusal, guard_failed, logged, refuse
+from toolmark._call.refusal import guard_failed, logged, refuse
 from toolmark._call.trace import tracing_of
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.registry import Registry
@@ -131,9 +131,8 @@ class Door(Decisions):
                 result = await tool.executor.run(call, arguments, began, on_event)  # row 9
             if tool.ignores_unknown:
                 result = told(result, tool.dropped(call.arguments))
-        except Refusal as refusal:
-            self._recorder.denied(call, self._ready.get(call.tool), refusal)
-            result = denied(call, refusal, began)
+        except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
+            result = self._denied(call, error, began)
         return self.last_words(call, result) if self._has_last_words else result
 
     def _stop(
@@ -197,7 +196,12 @@ class Door(Decisions):
     def last_words(self, call: Call, result: Result) -> Result:
         """Add to a result what rides on every outcome, and tell those who listen."""
         words = self._safety.crisis_words
-        if words and says_any(call.caller.message, words):
+        try:
+            crisis = bool(words) and says_any(call.caller.message, words)
+        except Exception as error:  # noqa: BLE001 - words that can't be read may be of a crisis
+            logged(error, "the user's message could not be looked through")
+            crisis = True
+        if crisis:
             result = result._replace(crisis=True)
         if self._after is not None and (bound := self.registry.tools.get(call.tool)) is not None:
             self._tell(self._after, call, bound.spec, result)

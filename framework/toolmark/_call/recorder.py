@@ -1,7 +1,6 @@
 """Write the decision on each call to the audit, before its effect."""
 
 import datetime as dt
-import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -65,22 +64,22 @@ class Recorder:
         **more: Any,
     ) -> None:
         assert self._audit is not None
-        record: dict[str, Any] = {
-            "at": dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat(),
-            "decision": decision,
-            "tool": call.tool[:64],
-            "call": call.id,
-            "user": call.caller.user,
-            "patient": call.caller.patient,
-            "confidence": call.confidence,
-        }
-        if tool is not None:
-            record["spec"] = tool.spec.hash
-        if tool is not None and arguments is not None:
-            record["implementation"] = tool.executor.implementation_hash()
-            record["arguments"] = redacted(arguments, tool.spec.parameters)
-        record |= more
         try:
+            record: dict[str, Any] = {
+                "at": dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat(),
+                "decision": decision,
+                "tool": call.tool[:64],
+                "call": call.id,
+                "user": call.caller.user,
+                "patient": call.caller.patient,
+                "confidence": call.confidence,
+            }
+            if tool is not None:
+                record["spec"] = tool.spec.hash
+            if tool is not None and arguments is not None:
+                record["implementation"] = tool.executor.implementation_hash()
+                record["arguments"] = redacted(arguments, tool.spec.parameters)
+            record |= more
             self._audit.append({k: v for k, v in record.items() if v is not None})
-        except (sqlite3.Error, OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - a call without its record must not run
             raise guard_failed(call.tool, "audit", error) from None

@@ -1,0 +1,175 @@
+"""An exception in any gate refuses: what it guards never runs, and nobody sees the crash."""
+
+import asyncio
+import sqlite3
+
+import pytest
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import SafetySettings, Settings
+from toolmark._model.tool import Limits, Rate, Rule, Safety
+from toolmark._model.verdict import Ruling, Verdict
+
+WORD = Parameter(name="word", shape=Schema(types=("string",)))
+GUARDED = {
+    "rules": (Rule(expression="size(word) > 0", message="Give a word."),),
+    "safety": Safety(
+        min_confidence=0.5,
+        explicit_intent=True,
+        intent_keywords=("say",),
+        escalate_when="word == 'help'",
+        confirm_when="word == 'ask'",
+    ),
+    "limits": Limits(rate=Rate(calls=100, per_s=1), max_calls=1000),
+}
+CALLER = {"confidence": 0.9, "message": "say it", "user": "u1"}
+
+
+class Broken:
+    """Stands where a part of the door belongs; whatever is asked of it raises."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("hunter2")
+
+    def __call__(self, *given, **options):
+        raise RuntimeError("hunter2")
+
+    def __iter__(self):
+        raise RuntimeError("hunter2")
+
+    def __bool__(self):
+        return True
+
+
+def break_clock(world):
+    world.clock = Broken()
+
+
+def break_judge(world):
+    world.judge = Broken()
+
+
+def break_audit(world):
+    world.door.audit.close()
+    store = sqlite3.connect(world.root / "audit.sqlite3")
+    store.executescript("DROP TABLE decision; CREATE TABLE decision (odd TEXT) STRICT")
+    store.close()
+
+
+def break_holds(world):
+    store = sqlite3.connect(world.root / "held.sqlite3")
+    store.executescript("DROP TABLE IF EXISTS held; CREATE TABLE held (odd TEXT) STRICT")
+    store.close()
+
+
+def break_part(name):
+    def broken(world):
+        setattr(world.ready, name, Broken())
+
+    return broken
+
+
+GATES = {
+    "the clock": break_clock,
+    "a judge": break_judge,
+    "the audit": break_audit,
+    "the arguments": break_part("validator"),
+    "the rules": break_part("_rules"),
+    "the policy": break_part("_rows"),
+    "the judges": break_part("judges"),
+    "the limits": break_part("limits"),
+}
+
+
+class World:
+    """A guarded tool, what ran of it, and the parts that can break."""
+
+    def __init__(self, harness, tool, root):
+        self.root, self.ran = root, []
+        self.clock = lambda: 1_000_000.0
+        self.judge = lambda _call, _arguments: None
+
+        async def say(word):
+            self.ran.append(word)
+            return {}
+
+        settings = Settings(root=root, state=root, safety=SafetySettings(crisis_words=("x",)))
+        self.harness = harness(
+            tool("say", say, WORD, **GUARDED),
+            settings=settings,
+            clock=self.time,
+            judges=lambda _: (self.ask,),
+        )
+        self.door = self.harness.door
+
+    def time(self):
+        return self.clock()
+
+    def ask(self, call, arguments):
+        return self.judge(call, arguments)
+
+    @property
+    def ready(self):
+        return self.door._ready["say"]
+
+    def call(self, word="hello"):
+        # A text takes the quick way through the validator, an object the other: break both.
+        return self.harness.call("say", {"word": word}, **CALLER)
+
+
+@pytest.fixture
+def world(harness, tool, tmp_path):
+    made = World(harness, tool, tmp_path)
+    assert made.call().success
+    made.ran.clear()
+    yield made
+    made.door.close()
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_a_call_behind_a_broken_gate_does_not_run(world, gate):
+    GATES[gate](world)
+    result = world.call()
+    assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+    assert "hunter2" not in str(result.to_dict())
+    # What is held before the gate is reached does not run either.
+    for word in ("ask", "help"):
+        assert not world.call(word).success
+    assert world.ran == []
+
+
+@pytest.mark.parametrize("gate", [*GATES, "the held calls"])
+def test_an_approval_behind_a_broken_gate_runs_nothing(world, gate):
+    held = world.call("ask")
+    assert held.outcome == "confirm"
+    {**GATES, "the held calls": break_holds}[gate](world)
+    result = asyncio.run(world.door.confirm(held.confirmation.id))
+    assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+    assert world.ran == []
+
+
+def test_a_call_that_cannot_be_held_does_not_run(world):
+    world.call("ask")
+    break_holds(world)
+    assert world.call("ask").error.code == "internal_guard_error"
+    assert world.ran == []
+
+
+@pytest.mark.parametrize("decide", ["reject", "respond"])
+def test_a_decision_that_cannot_be_kept_is_refused(world, decide):
+    held = world.call("ask")
+    break_holds(world)
+    given = ("no",) if decide == "respond" else ()
+    result = getattr(world.door, decide)(held.confirmation.id, *given)
+    assert result.error.code == "internal_guard_error"
+
+
+def test_judges_that_cannot_be_asked_for_refuse_every_call(harness, tool, tmp_path):
+    door = harness(tool("say", lambda word: None, WORD), judges=Broken())
+    assert door.call("say", {"word": "a"}).error.code == "internal_guard_error"
+
+
+def test_a_judge_that_allows_in_words_of_its_own_lets_the_call_through(world):
+    world.judge = lambda _call, _arguments: Verdict(Ruling.ALLOW, "fine", "Why not?")
+    assert world.call().success
+    assert world.ran == ["hello"]

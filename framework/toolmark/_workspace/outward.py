@@ -27,28 +27,21 @@ def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) 
         for answer in live.snapshot.plugins.ask("toolmark_exporters"):
             if answer.error is None and target in (answer.value or {}):
                 return Exported(target, answer.value[target](tool_specs, skill_specs))
-    least = {bound.name: threshold(bound, live) for bound in tools}
     return export(
-        target,
-        tool_specs,
-        skill_specs,
-        asks_confidence=lambda spec: least.get(spec.name) is not None,
+        target, tool_specs, skill_specs, asks_confidence=lambda spec: _asks_confidence(live, spec)
     )
+
+
+def _asks_confidence(live: Live, spec: ToolSpec) -> bool:
+    from toolmark._call.policy import threshold
+
+    default_min = live.registry.tools[spec.name].default_min
+    return threshold(spec, default_min, live.settings.safety) is not None
 
 
 def can_run(bound: Bound[SkillSpec]) -> bool:
     """Tell whether the skill has Python or steps that do something."""
     return bound.binding.kind != "none" or bound.spec.executable
-
-
-def threshold(bound: Bound[ToolSpec], live: Live) -> float | None:
-    """Give the confidence (0..1) that a call of the tool needs; None where it needs none."""
-    safety = live.settings.safety
-    own = bound.spec.safety.min_confidence
-    if own is None:
-        own = bound.default_min if bound.default_min is not None else safety.default_min
-    said = [least for least in (own, safety.floor) if least is not None]
-    return max(said) if said else None
 
 
 def known_name(name: str, names: Collection[str], kind: str) -> str:

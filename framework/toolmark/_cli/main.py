@@ -20,6 +20,7 @@ from toolmark._cli import (
     fmt,
     graph,
     handle,
+    importing,
     new,
     run,
     show,
@@ -33,6 +34,7 @@ from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
 
 GROUPS = (
     new,
+    importing,
     check,
     fmt,
     examples,

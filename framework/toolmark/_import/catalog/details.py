@@ -1,0 +1,144 @@
+"""What stands behind a parameter's name: type, need, bounds, default and words, in any order."""
+
+import re
+
+from toolmark._import.catalog.clauses import read_clause, read_prose
+from toolmark._import.catalog.found import Found
+from toolmark._import.catalog.shapes import read_shape
+from toolmark._import.catalog.words import bare, groups_apart, split
+
+_ENDS = (" - ", " – ", " — ", ", ", "; ", " (", ". ", " = ", "=")  # noqa: RUF001
+_DASHES = (" - ", " – ", " — ", ". ")  # noqa: RUF001
+_PLAIN_TYPE = re.compile(
+    r"(?:`(?P<code>[^`]+)`|(?P<word>string|integer|boolean|str|int|bool|float)\b(?! of\b))\s*"
+)
+_LISTS = re.compile(
+    r"(?:enum|one of|any of|either|(?:allowed|valid|possible|accepted|permitted|supported) |"
+    r"values|options|choices)\b",
+    re.IGNORECASE,
+)
+_NEED_FIRST = re.compile(r"(?P<need>optional|required)[,:]?\s+(?=\S)", re.IGNORECASE)
+
+
+def read_details(found: Found, text: str) -> None:
+    """Read all of it into the parameter; what is no field becomes its description."""
+    rest = text.strip()
+    while rest[:1] == "(" and (group := groups_apart(rest))[0][1]:
+        # `(optional) ["Weight", "BP"]`: a group in front of the type.
+        _clauses(found, group[0][0])
+        rest = rest[len(group[0][0]) + 2 :].strip()
+    first = _NEED_FIRST.match(rest)
+    if first and read_shape(rest[first.end() :].split(",")[0].split(" (")[0]) is not None:
+        read_clause(found, first["need"])
+        rest = rest[first.end() :]
+    rest = _leading_type(found, rest)
+    words, prose = _head_and_prose(rest)
+    for part, inside in groups_apart(words):
+        if inside:
+            _clauses(found, part)
+        else:
+            _main(found, part)
+    if prose:
+        found.words.append(prose)
+        read_prose(found, prose)
+
+
+def _leading_type(found: Found, rest: str) -> str:
+    """Take the longest type expression off the front, and give what follows it."""
+    if "types" in found.said:
+        return rest
+    ends = [len(rest)]
+    for sign in _ENDS:
+        at = rest.find(sign)
+        while at > 0:
+            ends.append(at)
+            at = rest.find(sign, at + 1)
+    for end in sorted(set(ends), reverse=True):
+        if end and (said := read_shape(rest[:end].strip(" ,"))) is not None:
+            found.said |= said
+            found.read = True
+            if rest[0] == "[":
+                found.guesses.append("a bare list is read as a list of these values")
+            behind = rest[end:]
+            if behind.lstrip().startswith("=") and not behind.lstrip().startswith("=="):
+                value, _, behind = _value_behind(behind.lstrip()[1:].strip())
+                found.default, found.need = bare(value), False
+            return behind.lstrip(" ,;") if not behind.startswith(_DASHES) else behind
+    match = _PLAIN_TYPE.match(rest)
+    if match and (said := read_shape(match["code"] or match["word"])) is not None:
+        found.said |= said
+        found.read = True
+        return " - " + rest[match.end() :] if match["word"] else rest[match.end() :]
+    return rest
+
+
+def _value_behind(text: str) -> tuple[str, str, str]:
+    parts = split(text, (", ", " - ", " – ", " (", ". "))  # noqa: RUF001
+    value = parts[0] if parts else text
+    return value, "", text[len(value) :]
+
+
+def _head_and_prose(rest: str) -> tuple[str, str]:
+    """Part the fields of a line from the sentence behind the dash."""
+    for at in range(len(rest)):
+        for dash in _DASHES[:3]:
+            if rest.startswith(dash, at) and not _within(rest, at):
+                after = rest[at + len(dash) :].strip()
+                if not re.match(r"\d", after):
+                    return rest[:at], after
+    return rest, ""
+
+
+def _within(text: str, at: int) -> bool:
+    before = text[:at]
+    return any(before.count(o) > before.count(c) for o, c in ("()", "[]", "{}"))
+
+
+def _main(found: Found, text: str) -> None:
+    """Read what stands outside of parentheses: clauses, or a sentence that is kept."""
+    parts = split(text, (",", ";"))
+    left = _unread(found, parts)
+    if len(left) == len(parts):
+        sentence = text.strip(" ,;")
+        if not _typed(found, sentence):
+            found.words.append(sentence.rstrip("."))
+            read_prose(found, sentence)
+        return
+    for clause in left:
+        if not _typed(found, clause):
+            found.words.append(clause.rstrip("."))
+
+
+def _clauses(found: Found, group: str) -> None:
+    """Read the inside of parentheses."""
+    for clause in _unread(found, split(group, (",", ";", ". "))):
+        if not _typed(found, clause):
+            found.words.append(clause.rstrip("."))
+
+
+def _unread(found: Found, parts: list[str]) -> list[str]:
+    """Read what clauses can be read; a list of values takes the commas behind its lead."""
+    left: list[str] = []
+    at = 0
+    while at < len(parts):
+        taken = 1
+        if _LISTS.match(parts[at]):
+            ends = range(len(parts), at, -1)
+            taken = next((e - at for e in ends if read_clause(found, ", ".join(parts[at:e]))), 0)
+            if not taken:
+                left.append(parts[at])
+        elif not read_clause(found, parts[at]):
+            left.append(parts[at])
+        at += taken or 1
+    return left
+
+
+def _typed(found: Found, clause: str) -> bool:
+    if "types" in found.said or clause.lower() in {"text", "any", "none", "map", "set", "time"}:
+        return False
+    said = read_shape(clause.replace(" string", "") if clause.lower() == "date string" else clause)
+    if said is None:
+        return False
+    found.said = {**said, **found.said}
+    found.read = True
+    return True

@@ -1,0 +1,138 @@
+"""Objects as JavaScript and Python write them, read as data; nothing is run."""
+
+import ast
+import json
+import re
+from typing import Any
+
+_TOKEN = re.compile(
+    r"\s+|//[^\n]*|/\*.*?\*/|(?P<text>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\$])*`)"
+    r"|(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])|(?P<word>[A-Za-z_$][\w$]*)"
+    r"|(?P<sign>[{}\[\]:,])",
+    re.DOTALL,
+)
+_WORDS: dict[str, Any] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "undefined": None,
+    "True": True,
+    "False": False,
+    "None": None,
+}
+_MAX_DEPTH = 32
+
+
+def objects(code: str) -> list[Any]:
+    """Give every object literal that code holds at its outermost, in any of the notations."""
+    try:
+        whole = json.loads(code)
+    except (ValueError, RecursionError):
+        return _within(code)
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _within(code: str) -> list[Any]:
+    found: list[Any] = []
+    at = 0
+    while at < len(code):
+        if code[at] in "{[":
+            reader = _Reader(code, at)
+            try:
+                value = reader.value(0)
+            except ValueError:
+                at += 1
+                continue
+            found += value if isinstance(value, list) else [value]
+            at = reader.at
+        else:
+            at += 1
+    return found
+
+
+class _Reader:
+    """Reads one literal from a place in the code."""
+
+    def __init__(self, code: str, at: int) -> None:
+        self.code, self.at = code, at
+
+    def take(self) -> tuple[str, str]:
+        """Give the next token's kind and text."""
+        while True:
+            match = _TOKEN.match(self.code, self.at)
+            if match is None:
+                message = "no literal"
+                raise ValueError(message)
+            self.at = match.end()
+            if match.lastgroup:
+                return match.lastgroup, match[0]
+
+    def value(self, depth: int) -> Any:
+        if depth > _MAX_DEPTH:
+            message = "nested too deep"
+            raise ValueError(message)
+        kind, text = self.take()
+        if text == "{":
+            return self._object(depth)
+        if text == "[":
+            return self._list(depth)
+        if kind == "text":
+            return _text(text)
+        if kind == "number":
+            return json.loads(text)
+        if kind == "word" and text in _WORDS:
+            return _WORDS[text]
+        message = f"{text} is no literal"
+        raise ValueError(message)
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        while True:
+            kind, text = self.take()
+            if text == "}":
+                return made
+            if kind not in {"text", "word", "number"}:
+                message = f"{text} is no key"
+                raise ValueError(message)
+            key = _text(text) if kind == "text" else text
+            self._expect(":")
+            made[key] = self.value(depth + 1)
+            if self._more("}"):
+                return made
+
+    def _list(self, depth: int) -> list[Any]:
+        made: list[Any] = []
+        while True:
+            before = self.at
+            if self.take()[1] == "]":
+                return made
+            self.at = before
+            made.append(self.value(depth + 1))
+            if self._more("]"):
+                return made
+
+    def _expect(self, sign: str) -> None:
+        if self.take()[1] != sign:
+            message = f"{sign} is missing"
+            raise ValueError(message)
+
+    def _more(self, end: str) -> bool:
+        """Take what follows a value: a comma, or the end; TypeScript's `as const` says nothing."""
+        _, text = self.take()
+        if text == "as":
+            self.take()
+            _, text = self.take()
+        if text not in {",", end}:
+            message = f"{text} follows a value"
+            raise ValueError(message)
+        return text == end
+
+
+def _text(quoted: str) -> str:
+    inside = quoted[1:-1]
+    if "\\" not in inside:
+        return inside
+    try:
+        return str(ast.literal_eval(quoted if quoted[0] != "`" else f'"""{inside}"""'))
+    except (ValueError, SyntaxError):
+        return inside

@@ -1,0 +1,128 @@
+"""The sentences in which an export says what its target had no keyword for, read back."""
+
+import json
+import re
+from typing import Any
+
+_WHOLE = r"(?P<value>\d+)"
+_JSON = r"(?P<value>.+?)"
+_SENTENCES: tuple[tuple[str, str], ...] = (
+    ("minLength", rf"At least {_WHOLE} characters?\."),
+    ("maxLength", rf"At most {_WHOLE} characters?\."),
+    ("minItems", rf"At least {_WHOLE} items?\."),
+    ("maxItems", rf"At most {_WHOLE} items?\."),
+    ("uniqueItems", r"Each item only once\."),
+    ("x-verbatim", r"Must be the user's own words\."),
+    ("format", r"Format: (?P<word>[a-z][a-z0-9-]*)\."),
+    ("x-unit", r"Unit: (?P<word>[^.]{1,40})\."),
+    ("default", rf"Default: {_JSON}\."),
+    ("examples", rf"Example: {_JSON}\."),
+)
+_OF_TYPE = {
+    "minLength": "string",
+    "maxLength": "string",
+    "format": "string",
+    "minItems": "array",
+    "maxItems": "array",
+    "uniqueItems": "array",
+}
+
+
+def keywords_back(schema: Any) -> Any:
+    """Give a strict schema with the keywords that its descriptions' last sentences stand for."""
+    if isinstance(schema, list):
+        return [keywords_back(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {
+        key: {name: keywords_back(field) for name, field in value.items()}
+        if key in {"properties", "$defs"} and isinstance(value, dict)
+        else keywords_back(value)
+        for key, value in schema.items()
+        if key not in {"enum", "const", "default", "examples"}
+    }
+    made |= {k: schema[k] for k in ("enum", "const", "default", "examples") if k in schema}
+    while isinstance(made.get("description"), str) and (found := _last(made)):
+        keyword, value, rest = found
+        made.setdefault(keyword, value)
+        made["description"] = rest
+    if made.get("description") == "":
+        del made["description"]
+    return made
+
+
+def _last(schema: dict[str, Any]) -> tuple[str, Any, str] | None:
+    text = schema["description"]
+    types = _types(schema)
+    for keyword, pattern in _SENTENCES:
+        match = re.search(rf"(?:^|(?<=\s)){pattern}\s*$", text, re.DOTALL)
+        if match is None or _OF_TYPE.get(keyword, "") not in {*types, ""} or keyword in schema:
+            continue
+        try:
+            value = _value(keyword, match)
+        except ValueError:
+            continue
+        return keyword, value, text[: match.start()].rstrip()
+    return None
+
+
+def _value(keyword: str, match: re.Match[str]) -> Any:
+    groups = match.groupdict()
+    if "word" in groups:
+        return groups["word"]
+    if "value" not in groups:
+        return True
+    value = json.loads(groups["value"])
+    return [value] if keyword == "examples" else value
+
+
+def _types(schema: dict[str, Any]) -> set[str]:
+    found: set[str] = set()
+    for part in (schema, *schema.get("anyOf", ())):
+        named = part.get("type", ()) if isinstance(part, dict) else ()
+        found |= {named} if isinstance(named, str) else set(named)
+    return found
+
+
+def nullable_back(schema: Any) -> Any:
+    """Give a strict schema whose nullable properties are optional, as strict mode means them."""
+    if isinstance(schema, list):
+        return [nullable_back(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {
+        key: value
+        if key in {"enum", "const", "default", "examples", "properties"}
+        else nullable_back(value)
+        for key, value in schema.items()
+    }
+    if isinstance(schema.get("properties"), dict):
+        fields, required = {}, []
+        for name, field in schema["properties"].items():
+            bare = without_null(field)
+            fields[name] = nullable_back(field if bare is None else bare)
+            if bare is None and name in schema.get("required", ()):
+                required.append(name)
+        made["properties"], made["required"] = fields, required
+    return made
+
+
+def without_null(schema: Any) -> Any:
+    """Give the schema without its `null`; None where it takes none, or nothing else."""
+    if not isinstance(schema, dict):
+        return None
+    branches = schema.get("anyOf")
+    if isinstance(branches, list) and {"type": "null"} in branches:
+        left = [branch for branch in branches if branch != {"type": "null"}]
+        rest = {k: v for k, v in schema.items() if k != "anyOf"}
+        if not left:
+            return None
+        return {**rest, **left[0]} if len(left) == 1 else {**rest, "anyOf": left}
+    types = schema.get("type")
+    if isinstance(types, list) and "null" in types and len(types) > 1:
+        left = [name for name in types if name != "null"]
+        bare = {**schema, "type": left[0] if len(left) == 1 else left}
+        if isinstance(bare.get("enum"), list):
+            bare["enum"] = [value for value in bare["enum"] if value is not None]
+        return bare
+    return None

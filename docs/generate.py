@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
@@ -165,7 +166,8 @@ def python_page() -> str:
 
 def _described(name: str, value: Any, module: ModuleType) -> str:
     if not inspect.isclass(value) and not inspect.isfunction(value):
-        return f"{_attribute_docs(module)[name]}\n"
+        inside = [m for n, m in sys.modules.items() if n.startswith(module.__name__)]
+        return next(f"{says[name]}\n" for m in inside if name in (says := _attribute_docs(m)))
     if not inspect.isclass(value):
         return f"{_signature(name, value)}\n{_doc(value)}\n"
     parts = [_doc(value) + "\n"]

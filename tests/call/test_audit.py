@@ -113,6 +113,20 @@ def test_what_was_tampered_with_is_found(tmp_path, tampering):
     audit.close()
 
 
+def test_what_was_cut_off_at_the_end_shows_in_the_count_alone(tmp_path):
+    audit = Audit(tmp_path / "audit.sqlite3")
+    for number in range(5):
+        audit.append({"number": number})
+    *_, last = audit.decisions()
+    store = sqlite3.connect(tmp_path / "audit.sqlite3")
+    store.executescript("DROP TRIGGER never_removed; DELETE FROM decision WHERE number = 5")
+    store.close()
+    assert audit.verify() is None
+    assert audit.count() == 4
+    assert last.hash not in {decision.hash for decision in audit.decisions()}
+    audit.close()
+
+
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5))))
 def test_what_is_recorded_is_read_back_in_order(tmp_path_factory, records):
     audit = Audit(tmp_path_factory.mktemp("audit") / "audit.sqlite3")

@@ -1,0 +1,62 @@
+"""The page of failures tells every code there is, and names tests that are there."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/reference/failures.md").read_text("utf-8")
+ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if "::test_" in line]
+ROOMS = ("_call", "_dialect", "_run", "_workspace")
+CODE_FIRST = {"refuse", "Failure", "StepError", "refuse_reply"}
+
+NEVER_LOADED = {"unknown_section"}
+"""Codes of skills that do not load with such a mistake."""
+
+
+def codes() -> Iterator[tuple[str, str]]:
+    """Give each code that a result may have, and where it stands in the source."""
+    for room in ROOMS:
+        for path in (ROOT / "framework/toolmark" / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Call) and (code := code_of(node)):
+                    yield code, f"{path.name}:{node.lineno}"
+
+
+def code_of(node: ast.Call) -> str:
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    given = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
+    if name in CODE_FIRST:
+        given += node.args[:1]
+    if name == "Verdict":
+        given += node.args[1:2]
+    for value in given:
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return value.value
+    return ""
+
+
+def test_every_code_of_a_result_is_on_the_page():
+    told = set(re.findall(r"`(\w+)`", PAGE))
+    missing = {code: place for code, place in codes() if code not in told | NEVER_LOADED}
+    assert not missing
+
+
+def test_there_are_failures_to_tell():
+    assert len(ROWS) > 50
+
+
+def test_the_tests_that_the_page_names_are_there():
+    named = {row[3].strip("` ") for row in ROWS}
+    there = {
+        test for path in {name.partition("::")[0] for name in named} for test in named_in(path)
+    }
+    assert named <= there
+
+
+def named_in(path: str) -> Iterator[str]:
+    """Give the tests of a file below `tests/`, as the page names them."""
+    for node in ast.parse((ROOT / "tests" / path).read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{path}::{node.name}"

@@ -1,4 +1,4 @@
-"""What tests of tools and of their hosts need: a workspace from text, a clock, a scripted model."""
+"""A workspace from text and functions, for one test."""
 
 import datetime as dt
 import tempfile
@@ -15,9 +15,6 @@ from toolmark.hooks import hookimpl
 
 if TYPE_CHECKING:
     import svcs
-
-__all__ = ["FOLDER", "FakeClock", "ScriptedModel", "memory_workspace"]
-
 
 FOLDER = "definitions"
 """Below the root of a workspace of texts: where its definitions lie."""
@@ -52,36 +49,6 @@ def memory_workspace(
         clock=clock,
         on_close=folder.cleanup,
     )
-
-
-class FakeClock:
-    """A clock that moves when it is told to; call it for the time."""
-
-    def __init__(self, now: dt.datetime | None = None) -> None:
-        self._now = now or dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-
-    def __call__(self) -> dt.datetime:
-        """Give the time."""
-        return self._now
-
-    def advance(self, seconds: float) -> None:
-        """Let time pass, in seconds."""
-        self._now += dt.timedelta(seconds=seconds)
-
-
-class ScriptedModel:
-    """A model that says what it was given to say, and remembers what it was asked."""
-
-    def __init__(self, *replies: Any) -> None:
-        self._replies = list(replies)
-        self.heard: list[Any] = []
-
-    async def __call__(self, messages: Any) -> Any:
-        """Give the next reply; raises AssertionError where the script is at its end."""
-        self.heard.append(messages)
-        if not self._replies:
-            raise AssertionError("the script has no more replies")
-        return self._replies.pop(0)
 
 
 class _Functions:

@@ -1,0 +1,18 @@
+"""A clock that stands still until it is told to move."""
+
+import datetime as dt
+
+
+class FakeClock:
+    """A clock that moves when it is told to; call it for the time."""
+
+    def __init__(self, now: dt.datetime | None = None) -> None:
+        self._now = now or dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+    def __call__(self) -> dt.datetime:
+        """Give the time."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, in seconds."""
+        self._now += dt.timedelta(seconds=seconds)

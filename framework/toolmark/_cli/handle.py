@@ -57,6 +57,8 @@ def handle(
     """
     from toolmark._cli.outcomes import exit_code
 
+    if sys.stdin.isatty():
+        err("Write the model's reply, and end it with Ctrl-D.")
     reply = sys.stdin.buffer.read(MOST)
     with open_workspace(project_of(ctx, project)) as workspace:
         turn = workspace.handle_sync(

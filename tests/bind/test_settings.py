@@ -187,3 +187,27 @@ def test_a_model_or_an_address_that_cannot_be_is_an_error(tmp_path: Path, text: 
     write(tmp_path, text)
     with pytest.raises(ConfigError, match=r"chat\."):
         load_settings(tmp_path, environ={})
+
+
+def test_tokens_are_known_by_their_hashes_alone(tmp_path: Path) -> None:
+    digest = "ab" * 32
+    text = f'[serve]\ntokens = [{{ sha256 = "{digest}", user = "ana", patients = ["p1"] }}]\n'
+    (tmp_path / "toolmark.toml").write_text(text, encoding="utf-8")
+
+    token = load_settings(tmp_path, environ={}).serve.tokens[0]
+
+    assert (token.sha256, token.user, token.patients) == (digest, "ana", ("p1",))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["{}", "[1]", '[{"user": "a"}]', '[{"sha256": "secret", "user": "a"}]', "no json",
+     '[{"sha256": "%s", "user": ""}]', '[{"sha256": "%s", "user": "a", "patients": "p"}]',
+     '[{"sha256": "%s", "user": "a", "admin": true}]',
+     '[{"sha256": "%s", "user": "a"}, {"sha256": "%s", "user": "b"}]'],
+)  # fmt: skip
+def test_a_token_that_cannot_be_read_opens_nothing(tmp_path: Path, wrong: str) -> None:
+    text = wrong.replace("%s", "ab" * 32)
+
+    with pytest.raises(ConfigError, match="TOOLMARK_SERVE_TOKENS"):
+        load_settings(tmp_path, environ={"TOOLMARK_SERVE_TOKENS": text})

@@ -44,6 +44,26 @@ class TraceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenSettings:
+    """One bearer token, and whom it stands for; the token itself is nowhere kept."""
+
+    sha256: str
+    """Hex SHA-256 of the token."""
+    user: str
+    """Who calls with it."""
+    patients: tuple[str, ...] = ()
+    """The patients that its requests may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The table `[serve]`: who may come in over HTTP."""
+
+    tokens: tuple[TokenSettings, ...] = ()
+    """None of them: each start makes a token of its own."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """A project's settings, whole (configuration.md)."""
 
@@ -60,6 +80,7 @@ class Settings:
     safety: SafetySettings = field(default_factory=SafetySettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     trace: TraceSettings = field(default_factory=TraceSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
     audit: bool = True
     """Whether each decision is recorded before its effect."""
     trust_edits: bool = False

@@ -60,10 +60,11 @@ class ReplyHandler:
             call._replace(caller=caller, dry_run=dry_run, key=None, depth=0)
             for call in parsed.calls
         ]
-        results = await asyncio.gather(*(self._take(c, spoken, on_event) for c in calls))
+        results = await asyncio.gather(*(self.take(c, spoken, on_event) for c in calls))
         return self._turn(parsed, spoken, tuple(results))
 
-    async def _take(self, call: Call, spoken: str, on_event: Listener | None) -> Result:
+    async def take(self, call: Call, spoken: str = "", on_event: Listener | None = None) -> Result:
+        """Take one call of a tool or a skill, by its name or one it was exported under."""
         called = self._names.find(call.tool)
         if called is None:
             return await self._door.take(call, on_event)

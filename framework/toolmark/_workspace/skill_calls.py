@@ -74,6 +74,11 @@ class SkillCalls:
         same = [asked for asked in self._asked.values() if asked.question.run_id == run_id]
         return tuple(asked.pending() for asked in same)
 
+    def waiting(self, held_id: str) -> Pending | None:
+        """Give a question that no person decided yet."""
+        asked = self._asked.get(held_id)
+        return None if asked is None else asked.pending()
+
     async def decide(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
         """Answer a question and run on; None where no run asked it, or another user's did."""
         asked = self._asked.get(held_id)

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from toolmark._model.call import Caller
+from toolmark._model.call import Call, Caller
+from toolmark._model.held import HeldCall
 from toolmark._model.result import Result
 from toolmark._model.run import Answer
-from toolmark._model.turn import Turn
+from toolmark._model.turn import Pending, Turn
 from toolmark._workspace.decisions import Decisions
 from toolmark._workspace.listeners import Listener
 from toolmark._workspace.live import Live
@@ -50,6 +51,43 @@ class Turns(Decisions):
             return await handler.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
+
+    async def take(  # noqa: PLR0913 - the face of a call, by keyword
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | bytes = "{}",
+        *,
+        confidence: Any = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        on_event: Listener | None = None,
+    ) -> Result:
+        """Call a tool, or a skill that can run, by a name under which it was exported.
+
+        A skill's questions are held like calls: `confirm` and `reject` take them.
+        """
+        from toolmark._workspace.reply import ReplyHandler
+
+        self._door()
+        live = self._live
+        with live.snapshot.resources.hold():
+            handler = ReplyHandler(live.open_door(), live.speech.dialects, self._skill_calls)
+            caller = Caller(user, patient, message)
+            call = Call(name, arguments, confidence=confidence, caller=caller)
+            return await handler.take(call, on_event=on_event)
+
+    def waiting(self, held_id: str) -> Pending | None:
+        """Give what waits under this id, a held call or a skill's question; None where nothing."""
+        asked: Pending | None = self._skill_calls.waiting(held_id)
+        if asked is not None:
+            return asked
+        held: HeldCall | None = self._door().held(held_id)
+        if held is None or held.state != "pending":
+            return None
+        given = dict(held.call.arguments) if isinstance(held.call.arguments, Mapping) else {}
+        return Pending(held.id, held.kind, held.call.id, held.call.tool, given, held.prompt,
+                       held.sensitivity)  # fmt: skip
 
     def handle_sync(self, reply: Any, dialect: str = "auto", **options: Any) -> Turn:
         """Do as `handle`, for those who can't await; the calling thread waits."""

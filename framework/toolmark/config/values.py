@@ -1,11 +1,19 @@
 """What each setting's value must be, wherever it was written."""
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolmark._model.settings import ChatSettings, SafetySettings, TraceSettings
+from toolmark._model.settings import (
+    ChatSettings,
+    SafetySettings,
+    ServeSettings,
+    TokenSettings,
+    TraceSettings,
+)
 from toolmark.errors import ConfigError
 
 
@@ -102,10 +110,41 @@ def _url(value: Any, place: Place) -> str:
     return value.strip()
 
 
+def _tokens(value: Any, place: Place) -> tuple[TokenSettings, ...]:
+    if isinstance(value, str) and place.text:
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise place.error("must be a JSON list of tokens") from error
+    if not isinstance(value, list | tuple):
+        raise place.error("must be a list of tables with sha256, user and patients")
+    tokens = tuple(_token(one, place) for one in value)
+    if len({token.sha256 for token in tokens}) < len(tokens):
+        raise place.error("one token stands for two users")
+    return tokens
+
+
+def _token(value: Any, place: Place) -> TokenSettings:
+    if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
+        raise place.error("each token needs sha256 and user")
+    if unknown := set(value) - {"sha256", "user", "patients"}:
+        raise place.error(f"a token has no {min(unknown)!r}; known are patients, sha256, user")
+    digest, user = value["sha256"], value["user"]
+    if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
+        raise place.error("sha256 must be 64 lowercase hex digits: the token's hash, not itself")
+    if not isinstance(user, str) or not user.strip():
+        raise place.error("user must name somebody")
+    patients = value.get("patients", [])
+    if not isinstance(patients, list) or not all(isinstance(p, str) and p for p in patients):
+        raise place.error("patients must be a list of texts")
+    return TokenSettings(digest, user, tuple(patients))
+
+
 TABLES: Mapping[str, Callable[..., Any]] = {
     "safety": SafetySettings,
     "chat": ChatSettings,
     "trace": TraceSettings,
+    "serve": ServeSettings,
 }
 """The tables among them."""
 READERS: Mapping[str, Callable[[Any, Place], Any]] = {
@@ -120,6 +159,7 @@ READERS: Mapping[str, Callable[[Any, Place], Any]] = {
     "chat.model": _model,
     "chat.base_url": _url,
     "trace.content": _flag,
+    "serve.tokens": _tokens,
     "audit": _flag,
     "trust_edits": _flag,
     "plugins": _names,

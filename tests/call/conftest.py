@@ -34,7 +34,7 @@ def mode_of(function: Callable[..., Any]) -> str:
     return "async" if inspect.iscoroutinefunction(function) else "sync"
 
 
-def tool(  # noqa: PLR0913 - the parts of a bound tool, by name
+def tool(
     name: str,
     function: Callable[..., Any] | None = None,
     *parameters: Parameter,

@@ -366,6 +366,13 @@ LIMITS = SectionTable(
             "Max Calls", "max_calls", "count", "The most calls in a conversation.", restricts=True
         ),
         Field(
+            "Max Concurrent",
+            "max_concurrent",
+            "count",
+            "The most calls that run at one time; the others wait.",
+            restricts=True,
+        ),
+        Field(
             "Allowed Domains",
             "allowed_domains",
             "list",

@@ -264,8 +264,9 @@ def _refuse_unread(page: Page, stream: list[Token]) -> None:
     for token in stream:
         if token.map is not None and (token.nesting == 0 or token.type in _HOLDING):
             read.update(range(*token.map))
-    for number, line in enumerate(page.lines):
-        if number not in read and line.strip(" \t\xa0-*+>#|:=1234567890.)"):
+    for number in sorted(set(range(len(page.lines))) - read):
+        line = page.lines[number]
+        if line.strip(" \t\xa0-*+>#|:=1234567890.)"):
             _too_deep(page, page.mark(line.strip(), number + 1))
             return
 

@@ -151,8 +151,13 @@ def _one_span(text: str) -> str | None:
     return None
 
 
+_GROUPING = "`\"'()[]{}"
+
+
 def split_outside(text: str, separator: str) -> list[str]:
     """Split outside quotes, code spans and brackets."""
+    if not any(sign in text for sign in _GROUPING):
+        return text.split(separator)
     parts, start, at = [], 0, 0
     closing = ""
     depth = 0

@@ -1,0 +1,62 @@
+"""A terminal of its own for `toolmark chat`, and a person who types when something is shown."""
+
+import os
+import pty
+import select
+import signal
+import sys
+from pathlib import Path
+from time import monotonic
+
+PATIENCE_S = 30.0
+
+
+class Terminal:
+    """Runs one command; `wait` until something is shown, then `type`."""
+
+    def __init__(self, folder: Path, *words: str, **environ: str) -> None:
+        self.shown = ""
+        self._seen = 0
+        settings = {"TERM": "dumb", "TOOLMARK_LOAD_PLUGINS": "", "INPUTRC": "/dev/null", **environ}
+        self._pid, self._terminal = pty.fork()
+        if self._pid == 0:
+            os.chdir(folder)
+            os.environ |= settings
+            os.execv(sys.executable, [sys.executable, "-m", "toolmark", *words])
+
+    def wait(self, text: str) -> None:
+        """Read until `text` was shown after what was waited for before."""
+        until = monotonic() + PATIENCE_S
+        while text not in self.shown[self._seen :]:
+            assert monotonic() < until, f"{text!r} never came in {self.shown!r}"
+            assert self._read(), f"{text!r} did not come in {self.shown!r}"
+        self._seen = self.shown.index(text, self._seen) + len(text)
+
+    def type(self, line: str) -> None:
+        """Type a line."""
+        os.write(self._terminal, line.encode() + b"\n")
+
+    def press(self, key: str) -> None:
+        """Press C or D while Control is held."""
+        os.write(self._terminal, bytes([ord(key) - 64]))
+
+    def end(self) -> int:
+        """Read to the end and give the exit status."""
+        until = monotonic() + PATIENCE_S
+        while self._read():
+            if monotonic() > until:
+                os.kill(self._pid, signal.SIGKILL)
+                raise AssertionError(f"it does not end: {self.shown!r}")
+        _, status = os.waitpid(self._pid, 0)
+        os.close(self._terminal)
+        return os.waitstatus_to_exitcode(status)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._terminal], [], [], PATIENCE_S)
+        assert ready, f"nothing more came after {self.shown!r}"
+        try:
+            chunk = os.read(self._terminal, 4096)
+        except OSError:
+            return False
+        self.shown += chunk.decode(errors="replace").replace("\r\n", "\n")
+        return bool(chunk)

@@ -64,6 +64,13 @@ def word(value: str) -> str:
     return f"`{value}`" if "`" not in value else json.dumps(value, ensure_ascii=False)
 
 
+def _listed(words: list[str]) -> str:
+    """Join a list; one code span by itself would be read as holding the whole list."""
+    if len(words) == 1 and words[0].startswith("`"):
+        return json.dumps(words[0][1:-1], ensure_ascii=False)
+    return ", ".join(words)
+
+
 def literal(value: JsonValue) -> str:
     """Give a default or an example."""
     if isinstance(value, str):
@@ -119,7 +126,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "count": str,
     "share": _number,
     "choice": str,
-    "list": lambda values: ", ".join(word(v) for v in values),
+    "list": lambda values: _listed([word(v) for v in values]),
     "names": ", ".join,
     "duration": seconds,
     "size": _size,
@@ -127,7 +134,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "batch": _batch,
     "expression": code,
     "pattern": code,
-    "enum": lambda values: ", ".join(word(v) if isinstance(v, str) else literal(v) for v in values),
+    "enum": lambda values: _listed([word(v) if isinstance(v, str) else literal(v) for v in values]),
     "literal": literal,
 }
 

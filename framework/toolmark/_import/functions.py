@@ -55,8 +55,7 @@ def read_function(
     schema: Any = next((entry[key] for key in SCHEMAS if key in entry), None) or {}
     if isinstance(schema, Mapping):
         schema = without_confidence(schema, tell)
-    if strict:
-        schema = keywords_back(nullable_back(schema))
+    schema = keywords_back(nullable_back(schema) if strict else schema, strict=strict)
     reader = SchemaReader(schema, tell)
     try:
         parameters = reader.parameters(schema)

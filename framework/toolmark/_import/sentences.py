@@ -15,9 +15,10 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
     ("x-verbatim", r"Must be the user's own words\."),
     ("format", r"Format: (?P<word>[a-z][a-z0-9-]*)\."),
     ("x-unit", r"Unit: (?P<word>[^.]{1,40})\."),
-    ("default", rf"Default: {_JSON}\."),
+    ("default", r"Default: (?P<value>.*?)\."),
     ("examples", rf"Example: {_JSON}\."),
 )
+_ALWAYS = {"x-unit", "x-verbatim"}
 _OF_TYPE = {
     "minLength": "string",
     "maxLength": "string",
@@ -28,21 +29,25 @@ _OF_TYPE = {
 }
 
 
-def keywords_back(schema: Any) -> Any:
-    """Give a strict schema with the keywords that its descriptions' last sentences stand for."""
+def keywords_back(schema: Any, *, strict: bool) -> Any:
+    """Give a schema with the keywords that its descriptions' last sentences stand for.
+
+    Only strict mode has no words for lengths, defaults and the like; JSON Schema itself has none
+    for units and the user's own words.
+    """
     if isinstance(schema, list):
-        return [keywords_back(part) for part in schema]
+        return [keywords_back(part, strict=strict) for part in schema]
     if not isinstance(schema, dict):
         return schema
     made = {
-        key: {name: keywords_back(field) for name, field in value.items()}
+        key: {name: keywords_back(field, strict=strict) for name, field in value.items()}
         if key in {"properties", "$defs"} and isinstance(value, dict)
-        else keywords_back(value)
+        else keywords_back(value, strict=strict)
         for key, value in schema.items()
         if key not in {"enum", "const", "default", "examples"}
     }
     made |= {k: schema[k] for k in ("enum", "const", "default", "examples") if k in schema}
-    while isinstance(made.get("description"), str) and (found := _last(made)):
+    while isinstance(made.get("description"), str) and (found := _last(made, strict=strict)):
         keyword, value, rest = found
         made.setdefault(keyword, value)
         made["description"] = rest
@@ -51,27 +56,31 @@ def keywords_back(schema: Any) -> Any:
     return made
 
 
-def _last(schema: dict[str, Any]) -> tuple[str, Any, str] | None:
+def _last(schema: dict[str, Any], *, strict: bool) -> tuple[str, Any, str] | None:
     text = schema["description"]
     types = _types(schema)
     for keyword, pattern in _SENTENCES:
+        if not strict and keyword not in _ALWAYS:
+            continue
         match = re.search(rf"(?:^|(?<=\s)){pattern}\s*$", text, re.DOTALL)
         if match is None or _OF_TYPE.get(keyword, "") not in {*types, ""} or keyword in schema:
             continue
         try:
-            value = _value(keyword, match)
+            value = _value(keyword, match, types)
         except ValueError:
             continue
         return keyword, value, text[: match.start()].rstrip()
     return None
 
 
-def _value(keyword: str, match: re.Match[str]) -> Any:
+def _value(keyword: str, match: re.Match[str], types: set[str]) -> Any:
     groups = match.groupdict()
     if "word" in groups:
         return groups["word"]
     if "value" not in groups:
         return True
+    if keyword == "default" and types - {"null"} == {"string"}:
+        return groups["value"]  # a text stands there as it is
     value = json.loads(groups["value"])
     return [value] if keyword == "examples" else value
 

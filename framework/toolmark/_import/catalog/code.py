@@ -17,14 +17,17 @@ from toolmark._parse.outline import Fence
 
 _ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "inputs", "kwargs")
 _NAMES = ("tool", "name", "function", "tool_name", "action", "method")
-_TYPESCRIPT = re.compile(
-    r"(?:export\s+)?(?:async\s+)?(?:function\s+|declare function\s+|const\s+)?"
-    r"(?P<name>[A-Za-z_$][\w$]*)\s*(?:=\s*(?:async\s*)?)?"
-    r"\((?P<inside>[^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?::\s*(?P<gives>[^={;\n]+))?",
+_INSIDE = r"\((?P<inside>[^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?::\s*(?P<gives>[^={;\n]+))?"
+_DECLARED = re.compile(
+    r"\b(?:function\s+(?P<name>[A-Za-z_$][\w$]*)|const\s+(?P<const>[A-Za-z_$][\w$]*)\s*=\s*"
+    rf"(?:async\s*)?)\s*{_INSIDE}"
 )
+_ALONE = re.compile(rf"\s*(?P<name>[A-Za-z_$][\w$]*)\s*{_INSIDE}\s*;?\s*")
 _INTERFACE = re.compile(
     r"(?:export\s+)?(?:interface\s+\w+|type\s+\w+\s*=)\s*(?P<body>\{.*\})", re.DOTALL
 )
+_LONGEST = 2000
+"""Characters of a signature."""
 _UNNAMED = re.compile(r"(?:\*\*)?(?:params?|args?|arguments|options|opts|input|kwargs|\.{3}|…)")
 
 
@@ -84,8 +87,8 @@ def _fence(code: Code, text: str, info: str, line: int) -> None:
     values = objects(text)
     for value in values:
         _object(code, value, line)
-    if not values or info in {"typescript", "ts", "javascript", "js"}:
-        code.signatures += [] if values else _typescript(text, line)
+    if not values and info in {"typescript", "ts", "javascript", "js", "text", ""}:
+        code.signatures += _typescript(text, line)
 
 
 def _object(code: Code, value: Any, line: int) -> None:
@@ -158,11 +161,13 @@ def _python_field(argument: ast.arg, default: ast.expr | None) -> str:
 
 
 def _typescript(text: str, line: int) -> list[Signature]:
+    """Read what TypeScript declares as a function, or a signature that stands alone."""
+    alone = _ALONE.fullmatch(text) if len(text) < _LONGEST else None
     made = []
-    for match in _TYPESCRIPT.finditer(text):
-        found = read_signature(match["inside"], line)
-        if found and match["name"] not in {"if", "for", "while", "switch", "return", "catch"}:
-            made.append(Signature(match["name"], found, (match["gives"] or "").strip(), "", line))
+    for match in [alone] if alone else _DECLARED.finditer(text):
+        name = match["name"] or match.groupdict().get("const") or ""
+        gives = (match["gives"] or "").strip()
+        made.append(Signature(name, read_signature(match["inside"], line), gives, "", line))
     return made
 
 

@@ -12,6 +12,7 @@ _DASHES = (" - ", " – ", " — ", ". ")  # noqa: RUF001
 _PLAIN_TYPE = re.compile(
     r"(?:`(?P<code>[^`]+)`|(?P<word>string|integer|boolean|str|int|bool|float)\b(?! of\b))\s*"
 )
+_LONGEST_TYPE = 400
 _LISTS = re.compile(
     r"(?:enum|one of|any of|either|(?:allowed|valid|possible|accepted|permitted|supported) |"
     r"values|options|choices)\b",
@@ -28,7 +29,7 @@ def read_details(found: Found, text: str) -> None:
         _clauses(found, group[0][0])
         rest = rest[len(group[0][0]) + 2 :].strip()
     first = _NEED_FIRST.match(rest)
-    if first and read_shape(rest[first.end() :].split(",")[0].split(" (")[0]) is not None:
+    if first and _leading_type(Found("trial"), rest[first.end() :]) != rest[first.end() :]:
         read_clause(found, first["need"])
         rest = rest[first.end() :]
     rest = _leading_type(found, rest)
@@ -53,7 +54,7 @@ def _leading_type(found: Found, rest: str) -> str:
         while at > 0:
             ends.append(at)
             at = rest.find(sign, at + 1)
-    for end in sorted(set(ends), reverse=True):
+    for end in sorted({end for end in ends if end <= _LONGEST_TYPE}, reverse=True):
         if end and (said := read_shape(rest[:end].strip(" ,"))) is not None:
             found.said |= said
             found.read = True

@@ -41,6 +41,8 @@ class Heading:
     """What stands behind the name."""
     strong: bool = True
     """Whether the name is code's: in a span, with underscores, with parentheses."""
+    aside: bool = False
+    """Whether the name stands behind a title: `Get the weather (`get_weather`)`."""
 
 
 @dataclass(slots=True)
@@ -114,7 +116,7 @@ def heading_of(text: str) -> Heading | None:
         return Heading(name, signature, behind, strong=code)
     aside = re.search(r"`([A-Za-z_][\w-]*)`\)?\s*$", plain)
     if aside and len(plain) < 80:  # noqa: PLR2004 - a heading, no sentence
-        return Heading(aside[1], "", plain[: aside.start()].strip(" (-–—:"), strong=True)  # noqa: RUF001
+        return Heading(aside[1], "", plain[: aside.start()].strip(" (-–—:"), aside=True)  # noqa: RUF001
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9 /&'-]{1,60}(?:\([^()]*\))?", plain):
         return Heading(re.sub(r"\s*\(.*", "", plain), "", "", strong=False)
     return None
@@ -149,7 +151,8 @@ def _by_headings(page: Page, parts: list[Part]) -> Found:
 def _entry(page: Page, parts: list[Part], at: int, end: int, heading: Heading) -> Entry | None:
     """Give the tool below a heading, unless it is a group of tools, a label, or a chapter."""
     part, below = parts[at], parts[at + 1 : end]
-    if role_of(part.heading.text) and not (heading.signature or "_" in heading.name):
+    labels = {role_of(part.heading.text), role_of(heading.name)} - {"", "name"}
+    if labels and not (heading.signature or "_" in heading.name):
         return None
     inside_parameters = 0
     for inner in below:
@@ -166,7 +169,9 @@ def _entry(page: Page, parts: list[Part], at: int, end: int, heading: Heading) -
             heading.words = heading.words or heading.name
             heading.name, heading.strong = named.name, True
     if heading.strong:
-        return entry if entry.stretches or heading.signature else None
+        # The title of a document about one program looks the same.
+        told = entry.evident or (entry.stretches and part.level > 1 and not heading.aside)
+        return entry if told or heading.signature else None
     return entry if entry.of("parameters") and words(heading.name) else None
 
 

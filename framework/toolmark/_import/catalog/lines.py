@@ -12,6 +12,8 @@ from toolmark._import.names import parameter_name, words
 _NAME = re.compile(r"[A-Za-z_$][\w$-]*(?:\.[A-Za-z_]\w*)*")
 _NOTES = {"note", "important", "warning", "tip", "caution", "nb"}
 _DASHES = (" - ", " – ", " — ", " -- ")  # noqa: RUF001
+_LONGEST = 4000
+"""Characters of a line; a longer one is no parameter."""
 _LONGEST_LABEL = 4
 """Words of a label such as `Preparation notes`; what is longer is a sentence."""
 _NONE = re.compile(
@@ -28,6 +30,8 @@ def says_none(text: str) -> bool:
 
 def read_line(text: str, line: int = 0) -> Found | None:
     """Read `name?: type (details) - words` and its kin; None where no name leads the line."""
+    if len(text) > _LONGEST:
+        return None
     marked = text.lstrip().startswith(("**", "__", "`", "*"))
     plain = clean(text)
     if plain.startswith("`") and (end := quoted(plain, 0)) > 1:
@@ -136,6 +140,8 @@ def is_note(found: Found) -> bool:
 
 def read_listed(text: str, line: int = 0) -> list[Found]:
     """Read a text that lists parameters: `city: string, units?: string`, or `{ … }`."""
+    if len(text) > _LONGEST:
+        return []
     plain = clean(text)
     fields = read_fields(plain)
     if fields is not None:

@@ -7,6 +7,7 @@ from toolmark._import.catalog.stretches import Stretch, stretches
 from toolmark._import.catalog.world import World, read_world
 from toolmark._import.finish import add_tool
 from toolmark._import.imported import Imported, Notebook
+from toolmark._import.json_text import UnreadableSourceError
 from toolmark._import.names import tool_name
 from toolmark._model.code import Code
 from toolmark._parse.front_matter import read_front_matter
@@ -16,11 +17,15 @@ from toolmark._parse.outline import Block, Fence, Part, Raw, outline
 from toolmark._parse.page import Page
 from toolmark._parse.tokens import source_lines
 
+MAX_CHARACTERS = 2_000_000
 _RULE = frozenset("-*_ ")
 
 
 def read(text: str, name: str) -> Imported:
     """Read a catalogue; what it says is kept, what it leaves open is told, nothing is invented."""
+    if len(text) > MAX_CHARACTERS:
+        many = f"{MAX_CHARACTERS:,}"
+        raise UnreadableSourceError(f"{name}: over {many} characters: hand in the tools alone")
     book = Notebook()
     page = Page(name, source_lines(text))
     read_front_matter(page)
@@ -98,7 +103,8 @@ def _from_code(parts: list[Part]) -> list[Entry]:
                 continue
             code = read_code([block])
             named = [(f["name"], line) for f, line in code.functions]
-            named += [(s.name, s.line) for s in code.signatures if not s.name.startswith("_")]
+            # A tutorial shows functions too; what is meant as a tool says what it does.
+            named += [(s.name, s.line) for s in code.signatures if s.words and s.name[:1] != "_"]
             for name, line in named:
                 stretch = Stretch("parameters", "", line, "", [block])
                 entries.append(Entry(Heading(name), line, [stretch]))

@@ -244,6 +244,21 @@ def test_the_users_wish_holds_over_a_question_back(nursery) -> None:
     assert refused["error"]["code"] == "no_explicit_intent"
 
 
+def test_a_wish_is_forgotten_after_eight_messages(nursery) -> None:
+    ask = asking(("remind", {"time": "9:00"}))
+    said = ["Remind me", *(f"Hm {n}" for n in range(8))]
+    with ModelServer(*["Yes?"] * 8, ask, "Say it again.") as server:
+        nursery.talk(server, *said)
+    assert nursery.garden.done == []
+
+
+def test_looking_something_up_does_not_use_up_the_wish(nursery) -> None:
+    look, ask = asking(("look_up", {"plant": "fern"})), asking(("remind", {"time": "9:00"}))
+    with ModelServer(look, "At what time?", ask, "Set.") as server:
+        nursery.talk(server, "Remind me of the fern", "At nine")
+    assert nursery.garden.done == [("remind", "9:00")]
+
+
 def test_a_crisis_word_flags_the_exchange_with_or_without_calls(make_nursery) -> None:
     nursery = make_nursery(**{"safety.crisis_words": ["dying"]})
     held = asking(("water", {"plant": "fern", "litres": 2}))

@@ -96,7 +96,8 @@ class Entry(NamedTuple):
     """ISO 8601, UTC."""
 
 
-RunState = Literal["running", "waiting", "done", "failed", "cancelled"]
+RunState = Literal["running", "waiting", "stuck", "done", "failed", "cancelled"]
+"""`stuck`: taken up again and again without getting any further; it waits to be resumed."""
 
 
 class RunView(NamedTuple):

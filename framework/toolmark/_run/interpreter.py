@@ -44,7 +44,12 @@ class Interpreter:
         process died is taken up by playing it again. Raises ParkedError.
         """
         frame = Frame(
-            order.plan.skill, order, journal, self._hands, order.caller, dict(order.inputs)
+            order.plan.skill,
+            order,
+            journal,
+            journal.reach(self._hands),
+            order.caller,
+            dict(order.inputs),
         )
         result = await self._skill(frame)
         return replace(result, run_id=order.id)

@@ -34,6 +34,9 @@ class Journal(Protocol):
     def tell(self, event: RunEvent) -> None:
         """Hand an event to whoever looks on, once."""
 
+    def reach(self, hands: "Hands") -> "Hands":
+        """Give the hands as they work from where the run is played."""
+
 
 class ParkedError(Exception):
     """A run can't go on before one of these is answered; not a failure."""

@@ -10,7 +10,7 @@ from typing import Any
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question, RunEvent, RunState, RunView
 from toolmark._run.engine import Ask, Play, Watch
-from toolmark._run.journal import CancelledRunError, Effect, ParkedError
+from toolmark._run.journal import CancelledRunError, Effect, Hands, ParkedError
 from toolmark.errors import NotFoundError
 
 MAX_RUNS = 1000
@@ -82,6 +82,10 @@ class MemoryJournal:
         if run.cancelled:
             raise CancelledRunError
         raise ParkedError(question)
+
+    def reach(self, hands: Hands) -> Hands:
+        """Give the hands: the run is played where its tools live."""
+        return hands
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event on, unless it was told when the run was played before."""

@@ -1,0 +1,296 @@
+"""The durable engine: every process that opens it plays runs, and takes over what others left."""
+
+import asyncio
+import datetime as dt
+import itertools
+import logging
+import threading
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from toolmark._model.result import SkillResult
+from toolmark._model.run import Answer, Order, RunView
+from toolmark._run.engine import Ask, Play, Watch
+from toolmark._run.engine.durable.database import address, is_postgres, open_database
+from toolmark._run.engine.durable.heartbeat import Heartbeat
+from toolmark._run.engine.durable.journal import Clock
+from toolmark._run.engine.durable.liveness import Locks
+from toolmark._run.engine.durable.process import Process
+from toolmark._run.engine.durable.segment import (
+    Seat,
+    Segments,
+    in_thread,
+)
+from toolmark._run.engine.durable.side import Side
+from toolmark._run.engine.durable.store import Asked, Row, Store
+from toolmark._run.engine.durable.views import stuck, too_late, view, waiting
+from toolmark.errors import NotFoundError, ToolmarkError
+
+KEEP = dt.timedelta(days=30)
+"""How long a run that ended is kept."""
+LOOK_S = 1.0
+"""How often a process says that it lives, and looks for those that do not, in seconds."""
+FORGET_EVERY = 3600
+"""How many of these looks lie between two in which old runs are dropped."""
+GRACE_S = 10.0
+"""How long the ending process waits for the calls that are under way, in seconds."""
+
+logger = logging.getLogger(__name__)
+
+
+class DurableEngine:
+    """Keeps runs in a data base; a run goes on in whichever process takes it up."""
+
+    def __init__(self, play: Play, engine: str, state: Path, *, clock: Clock) -> None:
+        """`engine` is the setting: `sqlite`, or a Postgres URL; `state` the state folder."""
+        self._url = address(engine, state)
+        self._database = open_database(self._url)
+        self._store = Store(self._database)
+        self._store.create()
+        self._locks = Heartbeat(self._database) if is_postgres(engine) else Locks(state / "workers")
+        self._clock = clock
+        self._segments = Segments(play, self._store, clock)
+        self._process: Process | None = None
+        self._ended = threading.Event()
+        self._starting = threading.Lock()
+        self._looker: threading.Thread | None = None
+
+    async def run(
+        self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
+    ) -> SkillResult:
+        """Run an order; one whose id is known is taken up, not begun again.
+
+        Raises ToolmarkError where that id is another run's.
+        """
+        process = await in_thread(self.start)
+        began = self._clock()
+        if not await in_thread(lambda: self._store.begin(order, began)):
+            row = await in_thread(lambda: self._found(order.id))
+            if (row.skill, row.inputs) != (order.plan.skill.name, order.inputs):
+                message = f"{order.id} is the id of another run: {row.skill} with other inputs"
+                raise ToolmarkError(message)
+        self._segments.seats[order.id] = Seat(Side.here(), watch)
+        await process.do(lambda: process.begin(order.id))
+        return await self._drive(order.id, ask, -1)
+
+    async def answer(
+        self,
+        run_id: str,
+        key: str,
+        answer: Answer,
+        *,
+        ask: Ask | None = None,
+        watch: Watch | None = None,
+    ) -> SkillResult:
+        """Answer an open question and run on; the first answer counts.
+
+        Raises NotFoundError, which says who was quicker, or that time was up.
+        """
+        row = await in_thread(lambda: self._found(run_id))
+        now = self._clock()
+        won = row.result is None and not row.cancelled
+        if not won or not await in_thread(lambda: self._store.settle(run_id, key, answer, now)):
+            raise NotFoundError(
+                await in_thread(lambda: too_late(row, key, self._store.asked(run_id)))
+            )
+        return await self._go_on(row, ask, watch)
+
+    async def resume(
+        self, run_id: str, *, ask: Ask | None = None, watch: Watch | None = None
+    ) -> SkillResult:
+        """Take up a run that stands still; a question past its time is answered with a no."""
+        row = await in_thread(lambda: self._found(run_id))
+        process = await in_thread(self.start)
+        self._segments.seats[run_id] = Seat(Side.here(), watch)
+        if row.stuck:
+            await in_thread(
+                lambda: self._store.change(run_id, stuck=0, attempts=0, segment=row.segment + 1)
+            )
+            await process.do(lambda: process.follow(run_id, row.segment + 1, 0.0))
+        elif row.result is None and row.segment == 0 and not row.parked:
+            await process.do(lambda: process.begin(run_id))
+        now = self._clock().timestamp()
+        asked = await in_thread(lambda: self._store.asked(run_id))
+        if any(o.answer is None and o.expires is not None and o.expires <= now for o in asked):
+            return await self._go_on(row, ask, watch)
+        return await self._drive(run_id, ask, -1)
+
+    async def cancel(self, run_id: str) -> SkillResult:
+        """Stop a run before its next call, and undo what it did."""
+        row = await in_thread(lambda: self._found(run_id))
+        if row.result is not None:
+            return row.result
+        await in_thread(lambda: self._store.change(run_id, cancelled=1))
+        if row.stuck:
+            return await self.resume(run_id)
+        return await self._go_on(row, None, None)
+
+    async def runs(self) -> tuple[RunView, ...]:
+        """Give the runs, the latest first."""
+        return await in_thread(self.views)
+
+    async def show(self, run_id: str) -> RunView:
+        """Give one run step by step; raises NotFoundError."""
+        return await in_thread(lambda: self.view(run_id))
+
+    def views(self) -> tuple[RunView, ...]:
+        """Give the runs without their steps; needs nothing but the data base."""
+        waits: dict[str, list[Asked]] = {}
+        for one in self._store.open():
+            waits.setdefault(one.question.run_id, []).append(one)
+        return tuple(view(row, waits.get(row.id, [])) for row in self._store.all())
+
+    def view(self, run_id: str) -> RunView:
+        """Give one run step by step."""
+        row = self._found(run_id)
+        entries, _ = self._store.steps(run_id, row.segment)
+        return view(row, self._store.asked(run_id), entries)
+
+    def order(self, run_id: str) -> Order:
+        """Give what was ordered; raises NotFoundError."""
+        self._found(run_id)
+        return self._store.order(run_id)
+
+    def waiting(self) -> tuple[Asked, ...]:
+        """Give the open questions of all runs, the oldest first."""
+        return self._store.open()
+
+    def start(self) -> Process:
+        """Begin to play: what was cut off elsewhere is taken over from now on."""
+        with self._starting:
+            if self._process is None:
+                process = Process(self._url, self._locks.own, self._segments.play)
+                # Before the launch, which takes work already: nobody may think this one dead.
+                self._locks.live()
+                process.start(self._database)
+                self._process = self._segments.process = process
+                self._looker = threading.Thread(
+                    target=self._look, args=(process,), name="toolmark-look", daemon=True
+                )
+                self._looker.start()
+            return self._process
+
+    def close(self) -> None:
+        """End: calls under way are finished, and what is left is for whoever comes next."""
+        self._segments.open = False
+        self._ended.set()
+        if (process := self._process) is not None:
+            if self._looker is not None:
+                self._looker.join()
+            process.stop(GRACE_S if _may_block() else 0.0)
+            self._process = None
+        with suppress(OSError, sa.exc.SQLAlchemyError):
+            self._locks.end()
+        self._database.dispose()
+
+    def _look(self, process: Process) -> None:
+        """Say every second that this process lives, and see after what nobody plays."""
+        strays: set[str] = set()
+        for count in itertools.count():
+            try:
+                strays = process.wait_for(partial(self._round, process, strays, count))
+            except Exception:
+                logger.exception("looking after the runs failed")
+            if self._ended.wait(LOOK_S):
+                return
+
+    async def _round(self, process: Process, strays: set[str], count: int) -> set[str]:
+        await in_thread(self._locks.live)
+        for name in await in_thread(self._locks.dead):
+            await process.take_over(name)
+            await in_thread(partial(self._locks.bury, name))
+        for run_id, segment in await in_thread(self._store.due):
+            await process.wake(run_id, segment)
+        found = await process.strays()
+        for name in found & strays:
+            await process.hand_back(name)
+        if count % FORGET_EVERY == 0:
+            before = self._clock() - KEEP
+            await process.delete(list(await in_thread(lambda: self._store.forget(before))))
+        return found
+
+    async def _go_on(self, row: Row, ask: Ask | None, watch: Watch | None) -> SkillResult:
+        """Wake a run that waits, and see how far it comes."""
+        process = await in_thread(self.start)
+        self._segments.seats[row.id] = Seat(Side.here(), watch)
+        if row.parked:
+            await process.do(lambda: process.wake(row.id, row.segment))
+        return await self._drive(row.id, ask, row.segment if row.parked else -1)
+
+    async def _drive(self, run_id: str, ask: Ask | None, after: int) -> SkillResult:
+        """Wait for a run to end, and ask for it where somebody is at hand."""
+        assert self._process is not None
+        process = self._process
+        try:
+            while True:
+                row = await self._stopped(run_id, after)
+                if row.result is not None:
+                    return row.result
+                if row.stuck:
+                    return stuck(row)
+                asked = await in_thread(lambda: self._store.asked(run_id))
+                one = next((one for one in asked if one.answer is None), None)
+                if one is not None:
+                    answer = None if ask is None else await self._asked(one, ask)
+                    if answer is None:
+                        return waiting(run_id, one.question)
+                    await self._settle(one, answer)
+                await process.do(partial(process.wake, run_id, row.segment))
+                after = row.segment
+        finally:
+            self._segments.seats.pop(run_id, None)
+
+    async def _stopped(self, run_id: str, after: int) -> Row:
+        """Wait until a run ended, or is parked in a later segment than `after`."""
+        pause = 0.01
+        while True:
+            row = await in_thread(lambda: self._found(run_id))
+            if row.result is not None or row.stuck or (row.parked and row.segment > after):
+                return row
+            if self._ended.is_set():
+                raise ToolmarkError(
+                    f"the workspace is closed; run {run_id} goes on at the next start"
+                )
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 0.2)
+
+    async def _asked(self, one: Asked, ask: Ask) -> Answer | None:
+        """Give the answer of the person at hand, or what came from elsewhere, or with time."""
+        question = one.question
+        asking = asyncio.ensure_future(ask(question))
+        try:
+            while not asking.done():
+                await asyncio.wait({asking}, timeout=0.2)
+                if asking.done():
+                    break
+                if one.expires is not None and one.expires <= self._clock().timestamp():
+                    return Answer(approved=False, late=True)
+                asked = await in_thread(lambda: self._store.asked(question.run_id))
+                for now in asked:
+                    if now.question.key == question.key and now.answer is not None:
+                        return now.answer
+            return asking.result()
+        finally:
+            asking.cancel()
+
+    async def _settle(self, one: Asked, answer: Answer) -> None:
+        question, now = one.question, self._clock()
+        await in_thread(lambda: self._store.settle(question.run_id, question.key, answer, now))
+
+    def _found(self, run_id: str) -> Row:
+        row = self._store.find(run_id)
+        if row is None:
+            raise NotFoundError(f"there is no run {run_id!r}; `toolmark runs` lists them")
+        return row
+
+
+def _may_block() -> bool:
+    """Tell whether this thread may wait: in a loop, the calls under way could not end."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return True
+    return False

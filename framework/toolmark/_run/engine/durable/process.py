@@ -1,0 +1,199 @@
+"""The one DBOS of this process, in a thread and an event loop of its own."""
+
+import asyncio
+import contextvars
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
+
+from toolmark._run.engine.durable.database import SCHEMA
+from toolmark._run.engine.durable.serializer import JsonSerializer, refuse_pickles
+from toolmark._run.engine.durable.store import workflow_id
+from toolmark.errors import ToolmarkError
+
+T = TypeVar("T")
+VERSION = "toolmark-1"
+"""Constant: a run that waits must be found by every later release that can play it."""
+QUEUE = "toolmark-runs"
+POLL_S = 0.2
+FOR_EVER_S = 10 * 365 * 24 * 3600.0
+Player = Callable[[str, int], Awaitable[str]]
+_lock = threading.Lock()
+_running: "Process | None" = None
+logger = logging.getLogger(__name__)
+
+
+class Process:
+    """DBOS at work on one data base; there can be only one in a process."""
+
+    def __init__(self, url: str, name: str, player: Player) -> None:
+        """`name` is this process's own; `player` plays one segment of a run."""
+        self.url = url
+        self._name = name
+        self._player = player
+        self.playing: set[str] = set()
+        """The workflows that are played here now."""
+        self._loop: asyncio.AbstractEventLoop
+        self._thread = threading.Thread(target=self._serve, name="toolmark-runs", daemon=True)
+
+    def start(self, engine: sa.Engine) -> None:
+        """Launch; raises ToolmarkError where this process keeps runs elsewhere already."""
+        global _running  # noqa: PLW0603 - DBOS itself is one per process
+        with _lock:
+            if _running is not None:
+                message = (
+                    f"this process keeps its runs in {_shown(_running.url)} already, and can't in "
+                    f"{_shown(self.url)} too: close the other workspace first, or use engine "
+                    f'"memory" in one of them'
+                )
+                raise ToolmarkError(message)
+            self._loop = asyncio.new_event_loop()
+            self._thread.start()
+            future = asyncio.run_coroutine_threadsafe(self._launch(engine), self._loop)
+            try:
+                future.result()
+            except BaseException:
+                self._end()
+                raise
+            _running = self
+
+    async def _launch(self, engine: sa.Engine) -> None:
+        refuse_pickles()
+        # Launched within this loop, so that what is taken up later is played in it too.
+        self._dbos: Any = DBOS(
+            config={
+                "name": "toolmark",
+                "system_database_url": self.url.replace("+psycopg", ""),
+                "system_database_engine": engine,
+                "dbos_system_schema": SCHEMA,
+                "application_version": VERSION,
+                "executor_id": self._name,
+                "serializer": JsonSerializer(),
+                "log_level": "ERROR",
+            }
+        )
+        DBOS.launch()
+        await DBOS.register_queue_async(QUEUE, polling_interval_sec=POLL_S)
+
+    async def do(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Await work in the loop of the runs, without anybody's context variables."""
+        coroutine = work()
+        future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, coroutine, self._loop)
+        return await asyncio.wrap_future(future)
+
+    async def begin(self, run_id: str) -> None:
+        """Start to play a run here, from its first segment."""
+        with SetWorkflowID(workflow_id(run_id, 0)):
+            await DBOS.start_workflow_async(_play, run_id, 0)
+
+    async def follow(self, run_id: str, segment: int, delay_s: float | None) -> None:
+        """Put a segment into the queue, to be played after so long, or when it is woken."""
+        with (
+            SetWorkflowID(workflow_id(run_id, segment)),
+            SetEnqueueOptions(delay_seconds=FOR_EVER_S if delay_s is None else delay_s),
+        ):
+            await DBOS.enqueue_workflow_async(QUEUE, _play, run_id, segment)
+
+    async def exists(self, run_id: str, segment: int) -> bool:
+        """Tell whether a segment was put into the queue."""
+        return bool(await self._database().get_workflow_status(workflow_id(run_id, segment)))
+
+    async def wake(self, run_id: str, segment: int) -> None:
+        """Have a waiting segment played now; nothing happens to one that is played already."""
+        database = self._database()
+        await database.set_workflow_delay(workflow_id(run_id, segment), delay_seconds=0)
+        await database.transition_delayed_workflows()
+
+    async def take_over(self, name: str) -> None:
+        """Put what a dead process was playing back into the queue."""
+        await asyncio.to_thread(DBOS._recover_pending_workflows, [name])  # noqa: SLF001 - its only way
+
+    async def strays(self) -> set[str]:
+        """Give what stands under this process's name and is not played here."""
+        pending = await self._database().get_pending_workflows(self._name, VERSION)
+        return {one.workflow_id for one in pending} - self.playing
+
+    async def hand_back(self, name: str) -> None:
+        """Put a workflow that nobody plays back into the queue."""
+        await self._database().reenqueue_for_recovery(name, [self._name], QUEUE)
+
+    async def delete(self, names: list[str]) -> None:
+        """Drop workflows with their steps."""
+        if names:
+            await self._database().delete_workflows(names)
+
+    async def play(self, run_id: str, segment: int) -> str:
+        """Play a segment; what DBOS calls."""
+        name = workflow_id(run_id, segment)
+        self.playing.add(name)
+        try:
+            return await self._player(run_id, segment)
+        finally:
+            self.playing.discard(name)
+
+    def wait_for(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do as `do`, for a thread that can't await."""
+        return asyncio.run_coroutine_threadsafe(work(), self._loop).result()
+
+    def stop(self, grace_s: float) -> None:
+        """End when what is under way here is, or after so long; the rest stays as recorded."""
+        global _running  # noqa: PLW0603 - as in `start`
+        until = time.monotonic() + grace_s
+        while self.playing and time.monotonic() < until:
+            time.sleep(0.01)
+        with _lock:
+            if _running is self:
+                _running = None
+                DBOS.destroy()
+                self._end()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        finally:
+            self._loop.close()
+
+    def _database(self) -> "_Threaded":
+        return _Threaded(self._dbos)
+
+
+class _Threaded:
+    """The blocking calls of DBOS's data base, each in a thread."""
+
+    def __init__(self, dbos: Any) -> None:
+        self._database = dbos._sys_db  # noqa: SLF001 - pinned, and held by tests
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        function = getattr(self._database, name)
+
+        async def called(*values: Any, **named: Any) -> Any:
+            # Not `to_thread`, which would carry DBOS's idea of the step it is in.
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(None, lambda: function(*values, **named))
+
+        return called
+
+
+@DBOS.workflow(name="toolmark.play")
+async def _play(run_id: str, segment: int) -> str:
+    if _running is None:
+        raise ToolmarkError("no runs are kept in this process any more")
+    return await _running.play(run_id, segment)
+
+
+def _shown(url: str) -> str:
+    return sa.make_url(url).render_as_string(hide_password=True)

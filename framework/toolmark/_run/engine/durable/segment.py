@@ -1,0 +1,153 @@
+"""Play one segment of a run: from the beginning over its record, to its end or to a question."""
+
+import asyncio
+import datetime as dt
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from dbos import DBOS
+
+from toolmark._model.result import SkillResult
+from toolmark._model.run import Answer, Question, RunEvent
+from toolmark._run.engine import Play, Watch
+from toolmark._run.engine.durable.journal import Clock, DurableJournal, LostRunError
+from toolmark._run.engine.durable.process import Process
+from toolmark._run.engine.durable.side import Side
+from toolmark._run.engine.durable.store import Row, Store
+from toolmark._run.journal import ParkedError
+
+T = TypeVar("T")
+MAX_ATTEMPTS = 5
+"""How often a run is taken up without getting a step further, before it waits for a person."""
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Somebody in this process who waits for a run."""
+
+    side: Side
+    watch: Watch | None
+    told: set[tuple[str, str, str]] = field(default_factory=set)
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """Give what a blocking function gives, without DBOS's idea of the step that it is in."""
+    return await asyncio.get_running_loop().run_in_executor(None, function)
+
+
+class Segments:
+    """Plays the segments that this process begins, or takes from the queue."""
+
+    def __init__(self, play: Play, store: Store, clock: Clock) -> None:
+        self._play = play
+        self._store = store
+        self._clock = clock
+        self.process: Process | None = None
+        self.seats: dict[str, Seat] = {}
+        self.open = True
+        """Whether anything new may begin."""
+
+    async def is_cancelled(self, run_id: str) -> bool:
+        """Tell whether somebody cancelled the run."""
+        row = await in_thread(lambda: self._store.find(run_id))
+        return row is not None and row.cancelled
+
+    def may_go_on(self) -> bool:
+        """Tell whether anything new may begin in this process."""
+        return self.open
+
+    async def play(self, run_id: str, number: int) -> str:
+        """Play a segment; gives how it left the run."""
+        process, store = self.process, self._store
+        assert process is not None
+        row = await in_thread(lambda: store.find(run_id))
+        if row is None or row.result is not None:
+            return "over"
+        if await process.exists(run_id, number + 1):
+            # It was cut off after it had handed over: the rest is its successor's.
+            await self._handed(row, number)
+            return "waiting"
+        journal = await self._journal(row, number)
+        if journal is None:
+            return "stuck"
+        order = await in_thread(lambda: store.order(run_id))
+        try:
+            result = await self._play(order, journal)
+        except ParkedError as parked:
+            if journal.lost is None:
+                return await self._park(row, number, parked.questions, journal)
+        except LostRunError:
+            pass
+        except Exception:
+            logger.exception("run %s broke", run_id)
+            message = "the run broke inside; the log holds the reason."
+            result = SkillResult(
+                success=False, message=message, error=message, run_id=run_id, code="internal_error"
+            )
+        if journal.lost is not None:
+            raise journal.lost if isinstance(journal.lost, Exception) else LostRunError
+        now = self._clock()
+        await in_thread(lambda: store.finish(run_id, result, now))
+        return "over"
+
+    async def _journal(self, row: Row, number: int) -> DurableJournal | None:
+        """Give the record over which to play; None where the run got stuck."""
+        store, now = self._store, self._clock()
+        entries, last = await in_thread(lambda: store.steps(row.id, number))
+        tries = await in_thread(lambda: store.attempt(row.id, len(entries)))
+        if tries > MAX_ATTEMPTS:
+            await in_thread(lambda: store.change(row.id, stuck=1))
+            return None
+        await in_thread(lambda: store.change(row.id, segment=number, parked=0.0))
+        await in_thread(lambda: self._expire(row.id, now))
+        asked = await in_thread(lambda: store.asked(row.id))
+        for _ in range(last):
+            # DBOS numbers the steps; what this segment did before it was cut keeps its numbers.
+            DBOS.reserve_step()
+        journal = DurableJournal(
+            row.id, row.began, {entry.key: entry for entry in entries},
+            {one.question.key: one for one in asked}, self, self._clock,
+        )  # fmt: skip
+        if (seat := self.seats.get(row.id)) is not None:
+            journal.side, journal.watch, journal.told = seat.side, seat.watch, seat.told
+        return journal
+
+    def _expire(self, run_id: str, now: dt.datetime) -> None:
+        late = Answer(approved=False, late=True)
+        for one in self._store.asked(run_id):
+            if one.answer is None and one.expires is not None and one.expires <= now.timestamp():
+                self._store.settle(run_id, one.question.key, late, now)
+
+    async def _park(
+        self, row: Row, number: int, questions: tuple[Question, ...], journal: DurableJournal
+    ) -> str:
+        """Open the questions and leave the rest of the run to a segment that waits for them."""
+        assert self.process is not None
+        store, since, now = self._store, time.time(), self._clock().timestamp()
+        await in_thread(lambda: store.ask(questions, now))
+        asked = {one.question.key: one for one in await in_thread(lambda: store.asked(row.id))}
+        expires = [one.expires for q in questions if (one := asked[q.key]).expires is not None]
+        delay = max(0.0, min(expires) - now) if expires else None
+        await self.process.follow(row.id, number + 1, delay)
+        await in_thread(lambda: store.change(row.id, segment=number + 1, parked=since, attempts=0))
+        for question in questions:
+            journal.tell(_waits(question))
+        await self._handed(row, number)
+        return "waiting"
+
+    async def _handed(self, row: Row, number: int) -> None:
+        """Wake the successor where an answer came before it was there to be woken."""
+        assert self.process is not None
+        if (row.id, number + 1) in await in_thread(self._store.due):
+            await self.process.wake(row.id, number + 1)
+
+
+def _waits(question: Question) -> RunEvent:
+    step = question.key.rsplit(":", 1)[0]
+    return RunEvent(
+        question.run_id, "waiting", question.skill, step, question.step, question.prompt
+    )

@@ -1,0 +1,234 @@
+"""What is kept of runs beside their steps: orders, questions with their answers, results."""
+
+import datetime as dt
+import json
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from toolmark._model.result import SkillResult
+from toolmark._model.run import Answer, Entry, Order, Question
+from toolmark._run.engine.durable.record import (
+    answer_of,
+    caller_of,
+    plan_of,
+    plan_text,
+    question_of,
+    result_of,
+    value_of,
+    written,
+)
+from toolmark._run.engine.durable.tables import Tables
+
+
+class Row(NamedTuple):
+    """A run as it is kept, without its plan."""
+
+    id: str
+    skill: str
+    inputs: dict[str, Any]
+    began: dt.datetime
+    segment: int
+    """How often it was parked: the number of the workflow that plays it, or will."""
+    parked: float
+    """Since when it waits, in seconds since the epoch; 0.0 where it does not."""
+    stuck: bool
+    cancelled: bool
+    result: SkillResult | None
+
+
+class Asked(NamedTuple):
+    """A question as it is kept."""
+
+    question: Question
+    opened: float
+    """Seconds since the epoch, as is `expires`."""
+    expires: float | None
+    answer: Answer | None
+    answered: dt.datetime | None
+
+
+def workflow_id(run_id: str, segment: int) -> str:
+    """Give the name of the workflow that plays one segment of a run."""
+    return f"{run_id}:{segment}"
+
+
+class Store:
+    """The records of all runs of a data base; blocking, and safe for threads and processes."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._tables = tables = Tables(engine)
+        insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
+        self._insert: Any = insert
+        run = tables.run
+        self._head = (run.c.id, run.c.skill, run.c.inputs, run.c.began, run.c.segment,
+                      run.c.parked, run.c.stuck, run.c.cancelled, run.c.result)  # fmt: skip
+
+    def create(self) -> None:
+        """Make the tables where they are not there yet."""
+        self._tables.create()
+
+    def begin(self, order: Order, began: dt.datetime) -> bool:
+        """Keep a run that begins; False where one of its id is kept already."""
+        text, digest = plan_text(order.plan)
+        plan = {"hash": digest, "plan": text}
+        row = {
+            "id": order.id, "skill": order.plan.skill.name, "plan": digest,
+            "inputs": json.dumps(order.inputs), "caller": written(order.caller),
+            "confidence": order.confidence, "began": began.isoformat(), "segment": 0,
+            "parked": 0.0, "held": 0, "attempts": 0, "stuck": 0, "cancelled": 0,
+        }  # fmt: skip
+        with self._engine.begin() as connection:
+            made = self._insert(self._tables.run).values(row).on_conflict_do_nothing()
+            fresh: bool = connection.execute(made).rowcount == 1
+            if fresh:
+                keep = self._insert(self._tables.plan).values(plan).on_conflict_do_nothing()
+                connection.execute(keep)
+        return fresh
+
+    def find(self, run_id: str) -> Row | None:
+        """Give a run."""
+        run = self._tables.run
+        with self._engine.connect() as connection:
+            row = connection.execute(sa.select(*self._head).where(run.c.id == run_id)).first()
+        return None if row is None else _row(row)
+
+    def all(self) -> tuple[Row, ...]:
+        """Give the runs, the latest first."""
+        run = self._tables.run
+        newest = sa.select(*self._head).order_by(run.c.began.desc(), run.c.id.desc())
+        with self._engine.connect() as connection:
+            return tuple(_row(row) for row in connection.execute(newest))
+
+    def order(self, run_id: str) -> Order:
+        """Give what was ordered, with the plan that was pinned."""
+        run, plan = self._tables.run, self._tables.plan
+        columns = (plan.c.plan, run.c.inputs, run.c.caller, run.c.confidence)
+        joined = sa.select(*columns).where(run.c.id == run_id, plan.c.hash == run.c.plan)
+        with self._engine.connect() as connection:
+            pinned, inputs, caller, confidence = connection.execute(joined).one()
+        return Order(run_id, plan_of(pinned), json.loads(inputs), caller_of(caller), confidence)
+
+    def attempt(self, run_id: str, held: int) -> int:
+        """Count a try to go on from `held` steps; gives how many of them got no further."""
+        run = self._tables.run
+        tries = sa.case((run.c.held == held, run.c.attempts + 1), else_=1)
+        update = sa.update(run).where(run.c.id == run_id).values(held=held, attempts=tries)
+        with self._engine.begin() as connection:
+            counted: int = connection.execute(update.returning(run.c.attempts)).scalar_one()
+        return counted
+
+    def change(self, run_id: str, **values: Any) -> bool:
+        """Set columns of a run that has not ended."""
+        run = self._tables.run
+        update = sa.update(run).where(run.c.id == run_id, run.c.result.is_(None)).values(**values)
+        with self._engine.begin() as connection:
+            return connection.execute(update).rowcount == 1
+
+    def due(self) -> tuple[tuple[str, int], ...]:
+        """Give the waiting runs that were answered or cancelled, with the segment to wake."""
+        run, question = self._tables.run, self._tables.question
+        answered = sa.exists().where(question.c.run == run.c.id, question.c.woke >= run.c.parked)
+        waiting = sa.select(run.c.id, run.c.segment).where(
+            run.c.parked > 0, run.c.result.is_(None), sa.or_(run.c.cancelled == 1, answered)
+        )
+        with self._engine.connect() as connection:
+            return tuple((row.id, row.segment) for row in connection.execute(waiting))
+
+    def finish(self, run_id: str, result: SkillResult, now: dt.datetime) -> None:
+        """Keep the result; the first stays."""
+        self.change(run_id, result=written(result), ended=now.isoformat(), stuck=0)
+
+    def steps(self, run_id: str, segments: int) -> tuple[tuple[Entry, ...], int]:
+        """Give what was done, in order, and the last number used in the latest segment.
+
+        Raises ValueError where a row is not of ours.
+        """
+        steps = self._tables.steps
+        names = {workflow_id(run_id, number): number for number in range(segments + 1)}
+        chosen = sa.select(steps).where(steps.c.workflow_uuid.in_(names))
+        with self._engine.connect() as connection:
+            rows = connection.execute(chosen).all()
+        entries, last = [], 0
+        for row in sorted(rows, key=lambda row: (names[row.workflow_uuid], row.function_id)):
+            if names[row.workflow_uuid] == segments:
+                last = row.function_id
+            if row.child_workflow_id is None and row.output is not None:
+                kept = value_of(row.output, row.serialization)
+                entries.append(Entry(row.function_name, kept["value"], kept["at"]))
+        return tuple(entries), last
+
+    def ask(self, questions: Sequence[Question], now: float) -> None:
+        """Open questions; one that is open, or answered, stays as it is."""
+        rows = [
+            {
+                "run": question.run_id, "key": question.key, "question": written(question),
+                "opened": now,
+                "expires": None if question.timeout_s is None else now + question.timeout_s,
+            }
+            for question in questions
+        ]  # fmt: skip
+        with self._engine.begin() as connection:
+            insert = self._insert(self._tables.question).on_conflict_do_nothing()
+            connection.execute(insert, rows)
+
+    def asked(self, run_id: str) -> tuple[Asked, ...]:
+        """Give all questions of a run, answered or not, in the order in which they were asked."""
+        return self._asked(self._tables.question.c.run == run_id)
+
+    def open(self) -> tuple[Asked, ...]:
+        """Give the questions that wait, of all runs that have not ended, the oldest first."""
+        run, question = self._tables.run, self._tables.question
+        going = sa.select(run.c.id).where(run.c.result.is_(None), run.c.cancelled == 0)
+        return self._asked(question.c.answer.is_(None), question.c.run.in_(going))
+
+    def _asked(self, *where: Any) -> tuple[Asked, ...]:
+        question = self._tables.question
+        chosen = sa.select(question).where(*where).order_by(question.c.opened, question.c.key)
+        with self._engine.connect() as connection:
+            return tuple(_asked(row) for row in connection.execute(chosen))
+
+    def settle(self, run_id: str, key: str, answer: Answer, now: dt.datetime) -> bool:
+        """Answer a question; True for the first answer only, and not when time is up."""
+        question = self._tables.question
+        still = sa.true() if answer.late else sa.or_(
+            question.c.expires.is_(None), question.c.expires > now.timestamp()
+        )  # fmt: skip
+        update = (
+            sa.update(question)
+            .where(question.c.run == run_id, question.c.key == key)
+            .where(question.c.answer.is_(None), still)
+            .values(answer=written(answer), answered=now.isoformat(), woke=time.time())
+        )
+        with self._engine.begin() as connection:
+            return connection.execute(update).rowcount == 1
+
+    def forget(self, before: dt.datetime) -> tuple[str, ...]:
+        """Drop the runs that ended before a time, and give the names of their workflows."""
+        run, question, plan = self._tables.run, self._tables.question, self._tables.plan
+        with self._engine.begin() as connection:
+            old = connection.execute(
+                sa.delete(run)
+                .where(run.c.ended < before.isoformat())
+                .returning(run.c.id, run.c.segment)
+            ).all()
+            ids = [row.id for row in old]
+            connection.execute(sa.delete(question).where(question.c.run.in_(ids)))
+            connection.execute(sa.delete(plan).where(plan.c.hash.not_in(sa.select(run.c.plan))))
+        return tuple(workflow_id(row.id, n) for row in old for n in range(row.segment + 1))
+
+
+def _row(row: Any) -> Row:
+    result = None if row.result is None else result_of(row.result)
+    return Row(row.id, row.skill, json.loads(row.inputs), dt.datetime.fromisoformat(row.began),
+               row.segment, row.parked, bool(row.stuck), bool(row.cancelled), result)  # fmt: skip
+
+
+def _asked(row: Any) -> Asked:
+    answer = None if row.answer is None else answer_of(row.answer)
+    answered = None if row.answered is None else dt.datetime.fromisoformat(row.answered)
+    return Asked(question_of(row.question), row.opened, row.expires, answer, answered)

@@ -1,0 +1,71 @@
+"""The tables beside the engine's own: plans, runs and questions."""
+
+import sqlalchemy as sa
+
+from toolmark._run.engine.durable.database import SCHEMA
+
+
+class Tables:
+    """The tables of one data base; `steps` is DBOS's own, of which these columns are read."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        schema = None if engine.dialect.name == "sqlite" else SCHEMA
+        self._engine = engine
+        self._metadata = sa.MetaData(schema=schema)
+        text, real = sa.Text, sa.Double
+        self.plan = sa.Table(
+            "toolmark_plan", self._metadata,
+            sa.Column("hash", text, primary_key=True),
+            sa.Column("plan", text, nullable=False),
+        )  # fmt: skip
+        self.run = sa.Table(
+            "toolmark_run", self._metadata,
+            sa.Column("id", text, primary_key=True),
+            sa.Column("skill", text, nullable=False),
+            sa.Column("plan", text, nullable=False),
+            sa.Column("inputs", text, nullable=False),
+            sa.Column("caller", text, nullable=False),
+            sa.Column("confidence", real),
+            sa.Column("began", text, nullable=False),
+            sa.Column("segment", sa.Integer, nullable=False),
+            sa.Column("parked", real, nullable=False),
+            sa.Column("held", sa.Integer, nullable=False),
+            sa.Column("attempts", sa.Integer, nullable=False),
+            sa.Column("stuck", sa.Integer, nullable=False),
+            sa.Column("cancelled", sa.Integer, nullable=False),
+            sa.Column("ended", text),
+            sa.Column("result", text),
+        )  # fmt: skip
+        self.question = sa.Table(
+            "toolmark_question", self._metadata,
+            sa.Column("run", text, primary_key=True),
+            sa.Column("key", text, primary_key=True),
+            sa.Column("question", text, nullable=False),
+            sa.Column("opened", real, nullable=False),
+            sa.Column("expires", real),
+            sa.Column("answer", text),
+            sa.Column("answered", text),
+            sa.Column("woke", real),
+        )  # fmt: skip
+        self.worker = sa.Table(
+            "toolmark_worker", self._metadata,
+            sa.Column("id", text, primary_key=True),
+            sa.Column("beat", real, nullable=False),
+        )  # fmt: skip
+        self.steps = sa.table(
+            "operation_outputs",
+            *(sa.column(name) for name in ("workflow_uuid", "function_id", "function_name",
+                                           "output", "serialization", "child_workflow_id")),
+            schema=schema,
+        )  # fmt: skip
+
+    def create(self) -> None:
+        """Make what is not there; several processes may do so at one time."""
+        with self._engine.begin() as connection:
+            if self._metadata.schema is not None:
+                # Two that create at once would both find nothing there.
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461706)"))
+                connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
+            else:
+                connection.execute(sa.text("BEGIN IMMEDIATE"))
+            self._metadata.create_all(connection)

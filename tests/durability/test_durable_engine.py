@@ -1,0 +1,301 @@
+"""Runs that outlive their process, on a SQLite file: kept, answered, taken over, refused."""
+
+import asyncio
+import datetime as dt
+import json
+import pickle
+import sqlite3
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
+
+from run_world import NO, YES, World, skill, tool
+
+from toolmark._model.run import Answer, Order
+from toolmark._run.engine.durable.database import FILE, address
+from toolmark._run.engine.durable.engine import DurableEngine
+from toolmark._run.engine.durable.process import VERSION
+from toolmark._run.engine.memory import utc_now
+from toolmark._run.interpreter import Interpreter
+from toolmark._run.plan import make_plan
+from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
+
+STEPS = """1. **Look**.
+   - **Use**: look
+   - **Save as**: seen
+2. **Agree**.
+   - **Ask**: Shall I?
+   - **Timeout**: 1h
+3. **Act**.
+   - **Use**: act
+   - **Undo**: undo
+4. **Return**:
+   - value: `seen.value`"""
+
+
+class Kept:
+    """A world whose runs are kept in a state folder."""
+
+    def __init__(self, state: Path) -> None:
+        keyed = "- **Idempotent**: keyed\n"
+        self.world = World(tool("look"), tool("act", metadata=keyed), tool("undo", metadata=keyed))
+        self.world.functions = {
+            name: lambda name=name, **_: {"value": name} for name in ("look", "act", "undo")
+        }
+        self.state = state
+        self.ahead = dt.timedelta()
+        self.engine = self.opened()
+
+    def opened(self) -> DurableEngine:
+        play = Interpreter(self.world).play
+        return DurableEngine(play, "sqlite", self.state, clock=lambda: utc_now() + self.ahead)
+
+    def reopen(self) -> None:
+        """End the process's work and begin anew, as a restart does."""
+        self.engine.close()
+        self.engine = self.opened()
+
+    def order(self, run_id: str = "run-1", steps: str = STEPS) -> Order:
+        spec = skill(steps, "look, act, undo")
+        return Order(run_id, make_plan(spec, self.world.tools, {}), {})
+
+    def run(self, order: Order, ask: Any = None) -> Any:
+        return asyncio.run(self.engine.run(order, ask=ask))
+
+    def answer(self, answer: Answer, run_id: str = "run-1", key: str = "2:ask") -> Any:
+        return asyncio.run(self.engine.answer(run_id, key, answer))
+
+    def rows(self, question: str) -> list[Any]:
+        with closing(sqlite3.connect(self.state / FILE)) as store:
+            return store.execute(question).fetchall()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    kept = Kept(tmp_path)
+    yield kept
+    kept.engine.close()
+
+
+async def yes(question: Any) -> Answer:
+    return YES
+
+
+def test_a_run_with_a_person_at_hand_ends_at_once(kept: Kept) -> None:
+    result = kept.run(kept.order(), ask=yes)
+
+    assert result.success
+    assert result.data == {"value": "look"}
+    assert kept.world.called == ["look", "act"]
+    assert kept.world.keys == ["run-1/1:look", "run-1/3:act"]
+
+
+def test_each_call_is_a_step_named_after_its_place_and_its_tool(kept: Kept) -> None:
+    kept.run(kept.order(), ask=yes)
+
+    named = "SELECT function_name FROM operation_outputs WHERE child_workflow_id IS NULL"
+    assert {name for (name,) in kept.rows(named)} == {"1:look", "3:act"}
+
+
+def test_a_run_waits_over_a_restart_and_goes_on_with_the_answer(kept: Kept) -> None:
+    waiting = kept.run(kept.order())
+    assert waiting.code == "waiting"
+    kept.reopen()
+
+    assert [one.question.key for one in kept.engine.waiting()] == ["2:ask"]
+    result = kept.answer(YES)
+
+    assert result.success
+    assert kept.world.called == ["look", "act"]
+    assert kept.engine.waiting() == ()
+
+
+def test_the_first_answer_counts_and_a_later_one_is_told_so(kept: Kept) -> None:
+    kept.run(kept.order())
+    kept.answer(NO._replace(by="ann"))
+
+    with pytest.raises(NotFoundError, match="answered before by ann, with no"):
+        kept.answer(YES)
+    assert kept.world.called == ["look"]
+
+
+def test_a_question_past_its_time_is_a_no_and_a_late_answer_is_told_so(kept: Kept) -> None:
+    kept.run(kept.order())
+    kept.ahead = dt.timedelta(hours=2)
+
+    with pytest.raises(NotFoundError, match="time was up at"):
+        kept.answer(YES)
+    result = asyncio.run(kept.engine.resume("run-1"))
+
+    assert result.code == "refused"
+    assert "in time" in result.message
+    assert kept.world.called == ["look"]
+
+
+def test_a_cancelled_run_undoes_nothing_that_was_not_done_and_stays_ended(kept: Kept) -> None:
+    kept.run(kept.order())
+    result = asyncio.run(kept.engine.cancel("run-1"))
+
+    assert result.code == "cancelled"
+    assert kept.engine.view("run-1").state == "cancelled"
+    assert kept.run(kept.order()) == result
+    assert kept.world.called == ["look"]
+
+
+def test_an_order_under_a_known_id_is_taken_up_and_another_is_refused(kept: Kept) -> None:
+    first = kept.run(kept.order(), ask=yes)
+
+    assert kept.run(kept.order()) == first
+    other = kept.order()._replace(inputs={"a": 1})
+    with pytest.raises(ToolmarkError, match="another run"):
+        kept.run(other)
+
+
+def test_the_steps_of_a_run_are_pinned(kept: Kept) -> None:
+    kept.run(kept.order())
+    kept.reopen()
+    changed = STEPS.replace("**Use**: act", "**Use**: undo")
+    assert kept.run(kept.order(steps=changed)).code == "waiting"
+
+    kept.answer(YES)
+
+    assert kept.world.called == ["look", "act"]
+
+
+def test_the_record_is_json_and_a_pickled_row_is_never_read(kept: Kept, tmp_path: Path) -> None:
+    kept.run(kept.order())
+    labels = "SELECT DISTINCT serialization FROM operation_outputs WHERE output NOTNULL"
+    assert kept.rows(labels) == [("toolmark_json",)]
+    trap = tmp_path / "trap"
+    row = b64encode(pickle.dumps(Trap(str(trap)))).decode()
+    with closing(sqlite3.connect(kept.state / FILE)) as store:
+        store.execute(
+            "UPDATE operation_outputs SET output = ?, serialization = 'py_pickle'", (row,)
+        )
+        store.execute("UPDATE workflow_input SET inputs = ?", (row,))
+        store.execute("UPDATE workflow_status SET serialization = 'py_pickle'")
+        store.commit()
+
+    with pytest.raises(ValueError, match="py_pickle"):
+        kept.engine.view("run-1")
+    assert not trap.exists()
+
+
+class Trap:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path(self.path),)
+
+
+def test_a_pickle_is_refused_by_the_reader_itself(kept: Kept) -> None:
+    from dbos._serialization import DBOSDefaultSerializer
+
+    kept.engine.start()
+    with pytest.raises(ValueError, match="pickled"):
+        DBOSDefaultSerializer.deserialize(b64encode(pickle.dumps({})).decode())
+
+
+def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(kept: Kept) -> None:
+    kept.engine.start()
+    with kept.engine._database.connect() as connection:
+        asked = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+
+    assert asked == ["wal", 2, 1, 10_000]
+    assert (kept.state / FILE).stat().st_mode & 0o077 == 0
+
+
+def test_the_version_of_what_waits_never_changes(kept: Kept) -> None:
+    kept.run(kept.order())
+
+    assert VERSION == "toolmark-1"
+    version = "SELECT DISTINCT application_version FROM workflow_status"
+    assert kept.rows(version) == [(VERSION,)]
+
+
+def test_a_second_place_for_runs_in_one_process_is_refused(kept: Kept, tmp_path: Path) -> None:
+    kept.engine.start()
+    (tmp_path / "other").mkdir()
+    other = Kept(tmp_path / "other")
+    try:
+        with pytest.raises(ToolmarkError, match="keeps its runs in"):
+            other.engine.start()
+    finally:
+        other.engine.close()
+
+
+def test_what_a_dead_process_left_is_played_by_the_next(kept: Kept) -> None:
+    kept.run(kept.order())
+    kept.engine.close()
+    with closing(sqlite3.connect(kept.state / FILE)) as store:
+        # As a kill leaves it: under the dead one's name, in the middle.
+        store.execute(
+            "UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1' "
+            "WHERE workflow_uuid = 'run-1:1'"
+        )
+        store.commit()
+    (kept.state / "workers" / "dead-1").touch()
+    kept.engine = kept.opened()
+
+    result = kept.answer(YES)
+
+    assert result.success
+    assert kept.world.called == ["look", "act"]
+    assert not (kept.state / "workers" / "dead-1").exists()
+
+
+def test_a_run_that_comes_no_further_is_left_until_somebody_resumes_it(kept: Kept) -> None:
+    kept.run(kept.order())
+    with closing(sqlite3.connect(kept.state / FILE)) as store:
+        store.execute("UPDATE toolmark_run SET attempts = 99, held = 1")
+        store.commit()
+    stuck = kept.answer(YES)
+    assert stuck.code == "stuck"
+    assert kept.engine.view("run-1").state == "stuck"
+
+    result = asyncio.run(kept.engine.resume("run-1"))
+
+    assert result.success
+    assert kept.world.called == ["look", "act"]
+
+
+def test_runs_that_ended_long_ago_are_dropped_whole(kept: Kept) -> None:
+    kept.run(kept.order(), ask=yes)
+    kept.run(kept.order("run-2"))
+    kept.ahead = dt.timedelta(days=31)
+    kept.reopen()
+    kept.engine.start()
+    process = kept.engine._process
+    process.wait_for(lambda: kept.engine._round(process, set(), 0))
+
+    assert [view.id for view in kept.engine.views()] == ["run-2"]
+    assert kept.rows("SELECT * FROM operation_outputs WHERE workflow_uuid LIKE 'run-1:%'") == []
+    assert kept.rows("SELECT * FROM workflow_status WHERE workflow_uuid LIKE 'run-1:%'") == []
+
+
+def test_a_unix_socket_is_no_way_to_postgres(tmp_path: Path) -> None:
+    for url in ("postgresql:///runs", "postgresql://me@/runs?host=/run/postgresql"):
+        with pytest.raises(ConfigError, match="TCP"):
+            address(url, tmp_path)
+    assert address("postgresql://me@127.0.0.1/runs", tmp_path).startswith("postgresql+psycopg://")
+
+
+def test_an_answer_is_kept_as_json(kept: Kept) -> None:
+    kept.run(kept.order())
+    kept.answer(YES._replace(text="with pleasure"))
+
+    (row,) = kept.rows("SELECT answer FROM toolmark_question")
+    assert json.loads(row[0])["text"] == "with pleasure"

@@ -1,5 +1,7 @@
 """What a programmer did wrong; an author's mistake is a diagnostic, a refused call a result."""
 
+from typing import ClassVar
+
 from toolmark._model.diagnostic import Diagnostic
 
 
@@ -27,7 +29,10 @@ class ImplementationError(ToolmarkError):
 class ToolError(ToolmarkError):
     """Raised by an implementation to give the model a message of its own, with a stable code."""
 
-    def __init__(self, message: str, *, code: str = "tool_error") -> None:
+    CODE: ClassVar[str] = "tool_error"
+    """The code where none is given."""
+
+    def __init__(self, message: str, *, code: str = CODE) -> None:
         super().__init__(message)
         self.code = code
 

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from toolmark._call.intent import says_any, words_of
 from toolmark._call.judges import ask
-from toolmark._call.limits import StartLimits
 from toolmark._call.refusal import Refusal
 from toolmark._model.call import Call
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.tool import Limits, Rate, Safety
+from toolmark._model.tool import Limits, Safety
 from toolmark._model.verdict import ALLOWED, Ruling, Verdict
 
 TEXT = Schema(types=("string",))
@@ -313,18 +312,6 @@ def test_a_judge_cannot_change_what_runs(harness, tool, tmp_path):
     door = harness(tool("act", act, items), settings=settings(tmp_path), judges=lambda _: (meddle,))
     assert door.call("act", {"items": ["a"]}).success
     assert seen == [["a"]]
-
-
-def test_a_rate_lets_so_many_start_in_any_window():
-    now = [0.0]
-    limits = StartLimits("act", Limits(rate=Rate(calls=3, per_s=1)), lambda: now[0])
-    for moment in (0.0, 0.25, 0.5, 1.0, 1.25):
-        now[0] = moment
-        limits.start("u1")
-    with pytest.raises(Refusal) as refused:
-        limits.start("u2")
-    assert refused.value.failure.code == "rate_limited"
-    assert refused.value.failure.retry_after_ms == 250
 
 
 def test_max_calls_are_counted_for_each_user(harness, tool, tmp_path):

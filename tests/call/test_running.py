@@ -108,13 +108,15 @@ def test_a_timeout_of_a_harmless_tool_is_a_failure(harness, tool, function, fiel
     assert (result.outcome, result.error.code) == ("failed", "timeout")
 
 
-def test_a_timeout_inside_a_tool_is_its_own_failure(harness, tool):
+def test_a_timeout_inside_a_tool_counts_as_its_service_being_away(harness, tool):
     async def impatient():
         async with asyncio.timeout(0.001):
             await forever()
 
     result = harness(tool("impatient", impatient)).call("impatient")
-    assert (result.outcome, result.error.code) == ("failed", "tool_error")
+    assert (result.outcome, result.error.code) == ("unknown", "outcome_unknown")
+    result = harness(tool("impatient", impatient, read_only=True)).call("impatient")
+    assert (result.outcome, result.error.code) == ("failed", "api_offline")
 
 
 def test_cancelling_the_caller_stops_the_tool(harness, tool):

@@ -3,6 +3,6 @@
 from toolmark._call.context import CallContext, Listener, Resources, Scope
 from toolmark._call.deadline import DEFAULT_S
 from toolmark._call.door import Door
-from toolmark._call.execute import start
+from toolmark._call.start import start
 
 __all__ = ["DEFAULT_S", "CallContext", "Door", "Listener", "Resources", "Scope", "start"]

@@ -20,7 +20,8 @@ class AnswerError(ValueError):
 Answer = Callable[[Any, str | None, float], Result]
 """Makes a Result of a value, for the call of this id that began then (`perf_counter`)."""
 
-_write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
+write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
+"""Gives the value as JSON without white space, in UTF-8; raises ValueError, RecursionError."""
 # Naming fifteen fields costs as much as a small tool.
 _make = tuple.__new__
 
@@ -42,7 +43,7 @@ def answer_of(tool: str, returns: Schema) -> Answer:
 
     def answer(value: Any, call_id: str | None, began: float) -> Result:
         try:
-            text = _write(value)
+            text = write(value)
         except (ValueError, RecursionError) as error:
             raise AnswerError(f"it gave what JSON can't hold: {error}") from None
         message, source, notes = _NOTHING
@@ -68,7 +69,7 @@ def _closer_look(returns: Schema) -> Callable[[bytes], Looked]:
         message, source = _beside(data)
         if type(data) is dict and not aside.isdisjoint(data):
             data = {name: item for name, item in data.items() if name not in aside}
-            text = _write(data)
+            text = write(data)
         return text, message, source, () if fit(data) else _misfit(data, returns)
 
     return look
@@ -80,7 +81,7 @@ _BESIDE = ("message", "source")
 def as_json(value: Any) -> Any:
     """Give the value as JSON of our own; raises AnswerError for what JSON can't hold."""
     try:
-        return from_json(_write(value))
+        return from_json(write(value))
     except (ValueError, RecursionError) as error:
         raise AnswerError(f"it gave what JSON can't hold: {error}") from None
 

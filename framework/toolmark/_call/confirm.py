@@ -139,7 +139,7 @@ class Desk:
         if escalated or (edit and tool.spec.safety.sensitivity == "critical"):
             self._claim(held, "edited")
             return self._again(tool, call._replace(caller=held.call.caller), arguments, verdict)
-        tool.limits.check(call.caller.user)
+        tool.limits.check(call)
         self._claim(held, "edited" if edit else "approved")
         runs = call._replace(arguments=arguments, caller=held.call.caller, key=key or held.id)
         return Redeemed(runs, arguments, _changes(tool, before, arguments))

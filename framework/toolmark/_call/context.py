@@ -63,8 +63,13 @@ class CallContext:
         self._client: Any = None
         self._scope: Scope | None = None
         self._calls = 0
+        self._key = call.key or secrets.token_hex(16)
         self.deadline = time.monotonic() + seconds
-        self.idempotency_key = call.key or secrets.token_hex(16)
+        self.idempotency_key = self._key
+        self.lowered: dict[str, float] = {}
+        """The parameters whose values the tool lowered, and to what."""
+        self.read_on: Callable[[int], Mapping[str, Any]] | None = None
+        """Gives the arguments to read on with, of the number of rows given."""
 
     @property
     def tool(self) -> str:
@@ -102,6 +107,14 @@ class CallContext:
             self._client = self._door.open_client(self._spec, self.deadline - time.monotonic())
         return self._client
 
+    def clamped(self, parameter: str, most: float) -> None:
+        """Say that a value was lowered to the most that the tool gives."""
+        self.lowered[parameter] = most
+
+    def pages(self, read_on: Callable[[int], Mapping[str, Any]]) -> None:
+        """Say how to read on where the result is cut, by the number of rows given."""
+        self.read_on = read_on
+
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Tell whoever waits how far the work is; `fraction` is 0..1."""
         await self.tell(Event("progress", self._spec.name, self.call_id,
@@ -128,17 +141,23 @@ class CallContext:
             self._scope = await self._door.resources.scope()
         return await self._scope.get(kind)
 
+    async def again(self, part: str = "") -> None:
+        """Make ready for one more try, or for another `part` of the work, which has its own key.
+
+        What one try opened is closed; each try of a part has the same key, and its calls too.
+        """
+        await self.close()
+        self._client = self._scope = None
+        self._calls = 0
+        self.lowered.clear()
+        if part:
+            self.idempotency_key = f"{self._key}#{part}"
+
     async def close(self) -> None:
         """Give back the client and the resources."""
-        if self._client is not None:
-            await self._client.aclose()
-        if self._scope is not None:
-            await self._scope.close()
-
-
-def open_client(spec: ToolSpec | SkillSpec, seconds: float) -> Any:
-    """Make an httpx client for one call; a request may take what is left of its deadline."""
-    import httpx
-
-    agent = {"user-agent": f"toolmark/{spec.name}"}
-    return httpx.AsyncClient(timeout=max(seconds, 0.001), headers=agent)
+        try:
+            if self._client is not None:
+                await self._client.aclose()
+        finally:
+            if self._scope is not None:
+                await self._scope.close()

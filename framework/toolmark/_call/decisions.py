@@ -1,7 +1,7 @@
 """The half of the door that people stand behind: held calls approved, refused, answered."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -23,7 +23,7 @@ class Decisions:
     _recorder: Recorder
     _ready: dict[str, ReadyTool]
     _known: Callable[[Call], ReadyTool]
-    _commit: Callable[[ReadyTool, Call, dict[str, Any]], None]
+    _in_turn: Callable[..., Coroutine[Any, Any, Result]]
     last_words: Callable[[Call, Result], Result]
 
     async def confirm(
@@ -48,8 +48,7 @@ class Decisions:
             call = decided.call
             tool = self._known(call)
             if isinstance(decided, Redeemed):
-                self._commit(tool, call, decided.arguments)
-                result = await tool.executor.run(call, decided.arguments, began, on_event)
+                result = await self._in_turn(tool, call, decided.arguments, began, on_event)
                 result = result._replace(notes=(*decided.notes, *result.notes))
             elif decided.stale:
                 result = stale(call, decided.held, began)

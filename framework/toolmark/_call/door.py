@@ -1,25 +1,30 @@
 """The one door: every call, whoever makes it, comes down this ladder (behaviour.md)."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from time import perf_counter, time
 from typing import Any
 
 from toolmark._call.audit import AUDIT_FILE, Audit
 from toolmark._call.confirm import Desk
-from toolmark._call.context import Listener, Resources, open_client
+from toolmark._call.context import Listener, Resources
 from toolmark._call.decisions import Decisions
+from toolmark._call.egress import Egress
 from toolmark._call.holds import Holds
 from toolmark._call.intent import says_any
 from toolmark._call.judges import Judge
+from toolmark._call.limits import StartLimits
 from toolmark._call.misfit import read
 from toolmark._call.outcome import allowed, denied, held_back, told
 from toolmark._call.plain import PlainRun
 from toolmark._call.ready import ReadyTool
 from toolmark._call.recorder import Recorder
 from toolmark._call.refusal import guard_failed, logged, refuse
+from toolmark._call.tally import Tally
+from toolmark._call.timing import MACHINE, Timing
 from toolmark._call.trace import tracing_of
+from toolmark._call.turns import SharedTurns
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.registry import Registry
 from toolmark._model.result import Result
@@ -48,10 +53,15 @@ class Door(Decisions):
         after: Callable[[Call, ToolSpec, Result], None] | None = None,
         clock: Callable[[], float] = time,
         provider: Any = None,
+        timing: Timing = MACHINE,
+        tallies: dict[str, Tally] | None = None,
+        origins: Callable[[ToolSpec], Iterable[str]] | None = None,
     ) -> None:
-        """Open the door; `clock` gives seconds since the epoch.
+        """Open the door; `clock` gives seconds since the epoch, `timing` is what limits go by.
 
-        `provider` is OpenTelemetry's; the one that is installed where it is None.
+        `provider` is OpenTelemetry's; the one that is installed where it is None. `tallies`
+        are the counts of a workspace by tool, which outlive the door. `origins` gives what the
+        operator approved beside a tool's Allowed Domains.
         """
         self.registry = registry
         self.settings = settings
@@ -60,6 +70,11 @@ class Door(Decisions):
         self._before = before
         self._after = after
         self._safety = settings.safety
+        self._timing = timing
+        self._tallies = {} if tallies is None else tallies
+        shared = settings.engine != "memory"
+        self._turns = SharedTurns(settings.state, timing.epoch) if shared else None
+        self._egress = Egress(origins)
         self._desk = Desk(Holds(settings.state / "held.sqlite3"), self._safety, self._known, clock)
         self.audit = Audit(settings.state / AUDIT_FILE) if settings.audit else None
         self._recorder = Recorder(self.audit, clock)
@@ -79,6 +94,7 @@ class Door(Decisions):
         message: str = "",
         user: str | None = None,
         patient: str | None = None,
+        conversation: str | None = None,
         call_id: str | None = None,
         dry_run: bool = False,
         budget: Budget | None = None,
@@ -93,7 +109,7 @@ class Door(Decisions):
             and not (dry_run or confidence is not None or budget or on_event)
         ):
             return quick(call_id, arguments, None, user, patient)
-        caller = _make(Caller, (user, patient, message))
+        caller = _make(Caller, (user, patient, message, conversation))
         call = _make(Call, (name, arguments, call_id, confidence, caller, dry_run, budget,
                             idempotency_key, 0))  # fmt: skip
         return self.take(call, on_event)
@@ -124,10 +140,12 @@ class Door(Decisions):
             if verdict is not ALLOWED:
                 result = self._stop(tool, call, arguments, verdict, began)
             elif call.dry_run:
-                tool.limits.check(call.caller.user)  # row 8
+                tool.limits.check(call)  # row 8
                 result = allowed(call, began)
+            elif tool.limits.binds:
+                result = await self._in_turn(tool, call, arguments, began, on_event)
             else:
-                self._commit(tool, call, arguments)  # row 8, and the record of the decision
+                self._commit(tool, call, arguments)  # the record of the decision
                 result = await tool.executor.run(call, arguments, began, on_event)  # row 9
             if tool.ignores_unknown:
                 result = told(result, tool.dropped(call.arguments))
@@ -150,10 +168,24 @@ class Door(Decisions):
         self._recorder.held(call, tool, arguments, verdict, held.id)
         return held_back(call, held, verdict, began)
 
+    async def _in_turn(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: Listener | None,
+    ) -> Result:
+        """Row 8 and what follows: wait for a place and a turn, and run. Raises a Refusal."""
+        await tool.limits.start(call)
+        try:
+            self._commit(tool, call, arguments)
+            return await tool.executor.run(call, arguments, began, on_event)
+        finally:
+            tool.limits.end()
+
     def _commit(self, tool: ReadyTool, call: Call, arguments: dict[str, Any]) -> None:
-        """Count the start and record it: after this the call runs. Raises a Refusal."""
-        if tool.limits.binds:
-            tool.limits.start(call.caller.user)
+        """Record that the call runs now; raises a Refusal where that can't be written."""
         if self.audit is not None:
             self._recorder.runs(call, tool, arguments)
         if self._before is not None:
@@ -173,15 +205,18 @@ class Door(Decisions):
             raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
         try:
             judges = tuple(self._judges(bound.spec)) if self._judges else ()
-            ready = ReadyTool(bound, self, self._safety, judges, self._tracing)
+            spec = bound.spec
+            tally = self._tallies.setdefault(spec.name, Tally())
+            limits = StartLimits(spec.name, spec.limits, tally, self._timing, self._turns)
+            ready = ReadyTool(bound, self, self._safety, judges, limits, self._tracing)
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
             raise guard_failed(name, "policy", error) from None
-        # Two threads may both make one: the first stays, so that its limits count all calls.
+        # Two threads may both make one: the first stays.
         return self._ready.setdefault(name, ready)
 
     def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
-        return open_client(spec, seconds)
+        return self._egress.client(spec, seconds)
 
     def refuse_reply(
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False

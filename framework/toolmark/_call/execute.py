@@ -2,38 +2,48 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
-from toolmark._call.answer import AnswerError, answer_of, as_json
+from toolmark._call.answer import AnswerError, answer_of
 from toolmark._call.context import CallContext, Listener, Surroundings
-from toolmark._call.deadline import DEFAULT_S, DeadlineError, last_of, within
-from toolmark._call.keywords import keywords_of
+from toolmark._call.cut import bounds_of
+from toolmark._call.deadline import DEFAULT_S, DeadlineError, within
+from toolmark._call.given import given
+from toolmark._call.limits import StartLimits
+from toolmark._call.offline import API_OFFLINE, is_late, line_fault, was_unsent
 from toolmark._call.plain import PlainRun, Ways, plain_run
 from toolmark._call.refusal import Refusal, logged
-from toolmark._call.threads import in_thread
+from toolmark._call.start import Arguments
+from toolmark._call.tries import Tries, may_repeat
+from toolmark._call.work import Work
+from toolmark._egress import DomainNotApprovedError
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound, Implementation
-from toolmark._model.result import Event, Failure, Outcome, Result
-from toolmark._model.tool import ToolSpec
+from toolmark._model.result import Failure, Outcome, Result
+from toolmark._model.tool import Limits, ToolSpec
 from toolmark._values import ArgumentsValidator
 from toolmark.errors import ToolError, ToolmarkError
-
-Arguments = dict[str, Any]
 
 
 class Executor:
     """Runs one tool; its implementation is loaded on the first call."""
 
     def __init__(
-        self, tool: Bound[ToolSpec], door: Surroundings, validator: ArgumentsValidator
+        self,
+        tool: Bound[ToolSpec],
+        door: Surroundings,
+        validator: ArgumentsValidator,
+        limits: StartLimits,
     ) -> None:
+        """`limits` are asked again before each further start of one call."""
         spec = tool.spec
         self._tool = tool
         self._spec = spec
         self._door = door
         self._validator = validator
+        self._limits = limits
         self._answer = answer_of(spec.name, spec.returns)
         self._seconds = spec.limits.timeout_s or DEFAULT_S
         self._implementation: Implementation | None = None
@@ -53,17 +63,24 @@ class Executor:
     ) -> Result:
         seconds = self._seconds
         if call.budget is not None:
-            seconds = min(seconds, call.budget.timeout_ms / 1000)
+            # A plan's time holds from the call on, whatever it had to wait for.
+            left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
+            seconds = max(min(seconds, left), 0.001)
         context = CallContext(call, self._spec, self._door, seconds, on_event)
+        tries = Tries(self._spec, self._limits.timing, seconds)
         try:
             implementation = self._implementation or self._load()
+            work = Work(self._spec, implementation, context, tries, self._limits)
             try:
-                value = await within(start(implementation, arguments, context), seconds)
+                value = await within(work.do(arguments), seconds)
             finally:
                 await context.close()
-            return self._answer(value, call.id, began)
+            bounds = bounds_of(self._spec.limits, call.budget)
+            result = given(value, bounds, context, work.notes,
+                           lambda value: self._answer(value, call.id, began))  # fmt: skip
+            return result if tries.made == 1 else result._replace(attempts=tries.made)
         except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
-            return self._settle(error, call.id, began)
+            return self._settle(error, call.id, began, tries.made)
 
     def implementation_hash(self) -> str:
         """Give the hex sha256 of the Python that would run; empty where there is none to run."""
@@ -81,32 +98,39 @@ class Executor:
         made = load()
         self._implementation = made
         adapted = made.names or made.converters or made.context or made.resources
-        if made.mode == "async" and not adapted and inspect.iscoroutinefunction(made.function):
+        quick = not adapted and _is_unbounded(self._spec.limits)
+        if quick and made.mode == "async" and inspect.iscoroutinefunction(made.function):
             ways = Ways(self._answer, self._settle, self._door.take)
             self.plain = plain_run(self._spec, made.function, self._seconds, self._validator, ways)
         return made
 
-    def _settle(self, error: BaseException, call_id: str | None, began: float) -> Result:
+    def _settle(
+        self, error: BaseException, call_id: str | None, began: float, attempts: int = 1
+    ) -> Result:
         """Make a Result of what a run raised; cancellation and the like go on."""
         name = self._spec.name
+        fault = line_fault(error)
         outcome: Outcome = "failed"
         match error:
             case DeadlineError():
                 outcome, failure = self._late(error.seconds)
             case Refusal(failure=Failure() as failure):
-                outcome = "denied"
+                outcome, attempts = "denied", 0
+            case DomainNotApprovedError():
+                outcome, failure = "denied", Failure(error.code, str(error))
             case ToolError():
-                failure = Failure(error.code, str(error))
+                unnamed = fault is not None and error.code == ToolError.CODE
+                failure = Failure(API_OFFLINE if unnamed else error.code, str(error))
             case AnswerError():
                 failure = Failure("tool_error", f"{name} ran, but {error}")
             case asyncio.CancelledError() if _is_cancelled():
                 raise error
+            case Exception() if fault is not None:
+                outcome, failure = self._unreachable(fault, attempts)
             case Exception() | SystemExit() | asyncio.CancelledError():
                 failure = self._crashed(error)
             case _:
                 raise error
-        ms = (perf_counter() - began) * 1000
-        attempts = 0 if outcome == "denied" else 1
         return Result(
             success=False,
             tool=name,
@@ -114,16 +138,29 @@ class Executor:
             error=failure,
             tool_call_id=call_id,
             attempts=attempts,
-            duration_ms=ms,
+            duration_ms=(perf_counter() - began) * 1000,
+            api_offline=failure.code == API_OFFLINE or _is_off(error, fault),
         )
+
+    def _unreachable(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
+        """Say that the service behind the tool did not answer; the log holds what it was."""
+        name = self._spec.name
+        reference = logged(fault, "%s can't reach its service", name)
+        tried = f"{attempts} tries" if attempts > 1 else "one try"
+        message = f"{name} could not reach its service in {tried} (reference {reference})."
+        if may_repeat(self._spec) or was_unsent(fault):
+            return "failed", Failure(API_OFFLINE, f"{message} It may be called again later.")
+        message = f"{message} {_PERHAPS_DONE}"
+        if is_late(fault):
+            return "unknown", Failure("outcome_unknown", message)
+        return "failed", Failure(API_OFFLINE, message)
 
     def _late(self, seconds: float) -> tuple[Outcome, Failure]:
         spec = self._spec
         within = f"{spec.name} did not answer within {seconds:g} s"
-        if spec.read_only or spec.idempotent != "no":
+        if may_repeat(spec):
             return "failed", Failure("timeout", f"{within}. It may be called again.")
-        message = f"{within}. It may have taken effect all the same: look before calling it again."
-        return "unknown", Failure("outcome_unknown", message)
+        return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")
 
     def _crashed(self, error: BaseException) -> Failure:
         name = self._spec.name
@@ -135,23 +172,18 @@ class Executor:
         return Failure("tool_error", message)
 
 
-async def start(implementation: Implementation, arguments: Arguments, context: CallContext) -> Any:
-    """Await what an implementation gives, in whichever way it runs; raises what it raises."""
-    keywords = await keywords_of(implementation, arguments, context)
-    function = implementation.function
-    match implementation.mode:
-        case "sync":
-            return await in_thread(lambda: function(**keywords))
-        case "stream":
+_PERHAPS_DONE = "It may have taken effect all the same: look before calling it again."
 
-            async def tell(item: Any) -> None:
-                data = as_json(item)
-                await context.tell(Event("item", context.tool, context.call_id, data))
 
-            return await last_of(function(**keywords), tell)
-        case _:
-            value = function(**keywords)
-            return await value if isinstance(value, Awaitable) else value
+def _is_unbounded(limits: Limits) -> bool:
+    """Tell whether a run is never repeated, split or cut."""
+    bounds = (limits.retries, limits.max_batch, limits.max_rows, limits.max_bytes)
+    return not any(bounds)
+
+
+def _is_off(error: BaseException, fault: BaseException | None) -> bool:
+    """Tell whether a run failed for want of its service; being late itself says no such thing."""
+    return fault is not None and not isinstance(error, DeadlineError | Refusal | AnswerError)
 
 
 def _is_cancelled() -> bool:

@@ -1,53 +1,97 @@
-"""Row 8: how often a tool may start; counted where calls are dispatched."""
+"""Row 8: how often a tool may start, and how many of its calls may run at one time."""
 
-from collections import deque
-from collections.abc import Callable
-from threading import Lock
+from functools import partial
 
+from toolmark._call.deadline import DEFAULT_S
+from toolmark._call.pace import Pace
+from toolmark._call.places import Places
 from toolmark._call.refusal import refuse
+from toolmark._call.tally import Tally, Who
+from toolmark._call.timing import MACHINE, Timing
+from toolmark._call.turns import SharedTurns
+from toolmark._model.call import Call
 from toolmark._model.tool import Limits
 
 
 class StartLimits:
-    """The Rate and Max Calls of one tool, within this process."""
+    """The Rate, Max Calls and Max Concurrent of one tool."""
 
-    def __init__(self, name: str, limits: Limits, clock: Callable[[], float]) -> None:
-        """Count by `clock`, in seconds that never go back."""
+    def __init__(
+        self,
+        name: str,
+        limits: Limits,
+        tally: Tally | None = None,
+        timing: Timing = MACHINE,
+        shared: SharedTurns | None = None,
+    ) -> None:
+        """Count in `tally`, which outlives the snapshot; `shared` are all processes' turns."""
         self._name = name
-        self._rate = limits.rate
+        self._seconds = limits.timeout_s or DEFAULT_S
         self._max_calls = limits.max_calls
-        self._clock = clock
-        self._starts: deque[float] = deque()
-        self._made: dict[str | None, int] = {}
-        self._lock = Lock()
-        self.binds = limits.rate is not None or limits.max_calls is not None
+        self._tally = tally = tally or Tally()
+        self.timing = timing
+        """What the tries of a call go by, too."""
+        take = partial(shared.take, name) if shared is not None else None
+        rate, most = limits.rate, limits.max_concurrent
+        self._pace = Pace(name, rate, tally, timing, take) if rate is not None else None
+        self._places = Places(name, most, tally) if most is not None else None
+        self.binds = bool(self._pace or self._places or self._max_calls is not None)
         """Whether there is any limit at all."""
 
-    def check(self, user: str | None) -> None:
-        """Raise a Refusal where one more start of this user would be too many."""
-        with self._lock:
-            self._check(user)
+    def check(self, call: Call) -> None:
+        """Raise a Refusal where the call would be one too many now."""
+        with self._tally.lock:
+            self._check_calls(_who(call))
+        if self._places is not None:
+            self._places.check()
+        if self._pace is not None:
+            self._pace.check(self._longest(call))
 
-    def start(self, user: str | None) -> None:
-        """Count a start, or raise a Refusal."""
-        with self._lock:
-            self._check(user)
-            if self._rate is not None:
-                self._starts.append(self._clock())
+    async def start(self, call: Call) -> None:
+        """Count a call and wait for its place and turn; raises a Refusal.
+
+        It waits as long as it might run at most: its Timeout, or what its plan allows.
+        """
+        who, longest = _who(call), self._longest(call)
+        if self._max_calls is not None:
+            with self._tally.lock:
+                self._check_calls(who)
+                self._tally.count(who, 1)
+        try:
+            if self._places is not None:
+                await self._places.enter(longest)
+            try:
+                await self.turn(longest)
+            except BaseException:
+                self.end()
+                raise
+        except BaseException:
             if self._max_calls is not None:
-                self._made[user] = self._made.get(user, 0) + 1
+                with self._tally.lock:
+                    self._tally.count(who, -1)
+            raise
 
-    def _check(self, user: str | None) -> None:
-        if self._max_calls is not None and self._made.get(user, 0) >= self._max_calls:
-            message = f"{self._name} may be called {self._max_calls} times, and was."
+    async def turn(self, longest: float) -> None:
+        """Wait for the turn of one more start; raises a Refusal where it would not come."""
+        if self._pace is not None:
+            await self._pace.turn(longest)
+
+    def end(self) -> None:
+        """Give the place of a call back."""
+        if self._places is not None:
+            self._places.leave()
+
+    def _check_calls(self, who: Who) -> None:
+        if self._max_calls is not None and self._tally.made_by(who) >= self._max_calls:
+            most = self._max_calls
+            times = "once" if most == 1 else f"{most} times"
+            message = f"{self._name} may be called {times} in a conversation, and was."
             raise refuse("budget_exhausted", message)
-        if self._rate is None:
-            return
-        now = self._clock()
-        while self._starts and self._starts[0] <= now - self._rate.per_s:
-            self._starts.popleft()
-        if len(self._starts) >= self._rate.calls:
-            wait = self._starts[0] + self._rate.per_s - now
-            ms = max(1, round(wait * 1000))
-            message = f"{self._name} was called too often: try again in {ms} ms."
-            raise refuse("rate_limited", message, retry_after_ms=ms)
+
+    def _longest(self, call: Call) -> float:
+        planned = call.budget
+        return self._seconds if planned is None else min(self._seconds, planned.timeout_ms / 1000)
+
+
+def _who(call: Call) -> Who:
+    return call.caller.user, call.caller.conversation

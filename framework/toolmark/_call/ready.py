@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from time import monotonic
 from typing import Any
 
 from pydantic_core import ValidationError
@@ -38,6 +37,7 @@ class ReadyTool:
         door: Surroundings,
         safety: SafetySettings,
         judges: Sequence[Judge],
+        limits: StartLimits,
         tracing: Tracing | None = None,
     ) -> None:
         """Build the parts; raises where a restriction can't be read, and no call passes."""
@@ -45,7 +45,7 @@ class ReadyTool:
         self.default_min = tool.default_min
         self._rows = rows_of(spec, tool.default_min, safety)
         self.judges = judges
-        self.limits = StartLimits(spec.name, spec.limits, monotonic)
+        self.limits = limits
         self.spec = spec
         ignores = spec.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(spec.parameters, ignore_unknown=ignores)
@@ -54,9 +54,9 @@ class ReadyTool:
         self.needs_caller = spec.requires_auth or spec.requires_patient_context
         self.ignores_unknown = ignores
         self.executor = (
-            Executor(tool, door, self.validator)
+            Executor(tool, door, self.validator, limits)
             if tracing is None
-            else TracedExecutor(tool, door, self.validator, tracing)
+            else TracedExecutor(tool, door, self.validator, limits, tracing)
         )
         self.is_judged = bool(self._rows or judges)
         self.is_plain = self.validator.is_quick and not (

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolmark._call.context import Listener, Surroundings
-from toolmark._call.execute import Arguments, Executor
+from toolmark._call.execute import Executor
+from toolmark._call.limits import StartLimits
 from toolmark._call.redact import HIDDEN, holds_sensitive, redacted, shown
 from toolmark._call.refusal import logged
+from toolmark._call.start import Arguments
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound
 from toolmark._model.result import Result
@@ -41,9 +43,10 @@ class TracedExecutor(Executor):
         tool: Bound[ToolSpec],
         door: Surroundings,
         validator: ArgumentsValidator,
+        limits: StartLimits,
         tracing: Tracing,
     ) -> None:
-        super().__init__(tool, door, validator)
+        super().__init__(tool, door, validator, limits)
         self._tracing = tracing
 
     async def run(

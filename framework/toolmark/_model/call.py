@@ -11,6 +11,9 @@ class Caller(NamedTuple):
     patient: str | None = None
     message: str = ""
     """The user's own words, in which intent is looked for."""
+    conversation: str | None = None
+    """The host's name for the conversation, whose calls Max Calls counts together; where the host
+    names none, a user's calls count together."""
 
 
 NOBODY = Caller()

@@ -1,6 +1,6 @@
 """What an implementation is told about the call that it serves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from toolmark._model.result import Result
@@ -37,7 +37,23 @@ class Context(Protocol):
 
     @property
     def http(self) -> Any:
-        """An `httpx.AsyncClient` whose time-out is the deadline; closed when the call ends."""
+        """An `httpx.AsyncClient` whose time-out is the deadline; closed when the call ends.
+
+        It reaches the tool's Allowed Domains and no other host (how-to/egress.md).
+        """
+
+    def clamped(self, parameter: str, most: float) -> None:
+        """Say that a value was lowered to the most that the tool gives, so rows may be missing.
+
+        The result's `truncated.rows` is then true, with a note.
+        """
+
+    def pages(self, read_on: Callable[[int], Mapping[str, Any]]) -> None:
+        """Say how to read on where the result is cut: `lambda rows: {"offset": offset + rows}`.
+
+        `read_on` takes the number of rows that are given, and gives the arguments that change in
+        the next call; they stand in the result's `truncated.next`.
+        """
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Tell whoever waits how far the work is; `fraction` is 0..1."""

@@ -59,7 +59,8 @@ class _Fields(NamedTuple):
     data: Any = None
     error: Failure | None = None
     tool_call_id: str | None = None
-    truncated: dict[str, bool] | None = None
+    truncated: dict[str, Any] | None = None
+    """What was cut: `rows` and `bytes`, and `next`, the arguments to read on with."""
     attempts: int = 0
     duration_ms: float = 0.0
     crisis: bool = False

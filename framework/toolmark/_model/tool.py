@@ -57,6 +57,7 @@ class Limits(Noun):
     max_bytes: int | None = None
     max_batch: Batch | None = None
     max_calls: int | None = None
+    max_concurrent: int | None = None
     allowed_domains: tuple[str, ...] = ()
 
 

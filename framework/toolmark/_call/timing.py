@@ -1,0 +1,23 @@
+"""What limits measure and wait by; a test hands in its own, and nothing sleeps."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+
+class Timing(NamedTuple):
+    """A clock, a way to wait, and chance."""
+
+    now: Callable[[], float] = time.monotonic
+    """Seconds that never go back."""
+    epoch: Callable[[], float] = time.time
+    """Seconds since the epoch, which processes have in common."""
+    sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep
+    """Waits so many seconds."""
+    chance: Callable[[], float] = random.random
+    """A number from 0 to 1, by which tries of many callers drift apart."""
+
+
+MACHINE = Timing()

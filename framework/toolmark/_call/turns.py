@@ -1,0 +1,68 @@
+"""The turns that all processes of a project share: one row a tool, changed at one stroke."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from toolmark._call.refusal import guard_failed
+from toolmark.config import state_folder
+
+TURNS_FILE = "turns.sqlite3"
+"""Its name in the project's state folder."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS turn (tool TEXT PRIMARY KEY, last_start REAL NOT NULL) STRICT
+"""
+_PUT = """
+INSERT INTO turn VALUES (?, ?) ON CONFLICT (tool) DO UPDATE SET last_start = excluded.last_start
+"""
+_MOMENT = 1e-6
+"""Seconds in which nothing starts; times since the epoch are rounded."""
+
+
+class SharedTurns:
+    """When each tool started last, whichever process started it."""
+
+    def __init__(self, state: Path, clock: Callable[[], float]) -> None:
+        """Keep them in the folder `state`; `clock` gives seconds since the epoch."""
+        self._state = state
+        self._clock = clock
+        self._made = False
+
+    def take(self, tool: str, apart: float) -> float:
+        """Start now and give 0.0, or give the seconds until a start is due.
+
+        Raises a Refusal where that can't be told.
+        """
+        try:
+            with closing(self._open()) as store:
+                store.execute("BEGIN IMMEDIATE")
+                # Read inside: whoever waited for the row must not come with an old time.
+                now = self._clock()
+                row = store.execute("SELECT last_start FROM turn WHERE tool = ?", (tool,))
+                (last,) = row.fetchone() or (now - apart,)
+                # A start that lies ahead tells that the machine's clock was set back.
+                wait = float(min(last, now) + apart - now)
+                if wait <= _MOMENT or last > now:
+                    store.execute(_PUT, (tool, now))
+                store.execute("COMMIT")
+                return wait if wait > _MOMENT else 0.0
+        except (sqlite3.Error, OSError) as error:
+            raise guard_failed(tool, "rate", error) from None
+
+    def _open(self) -> sqlite3.Connection:
+        if not self._made:
+            state_folder(self._state)
+        store = sqlite3.connect(self._state / TURNS_FILE, timeout=2, isolation_level=None)
+        try:
+            if not self._made:
+                store.execute("PRAGMA journal_mode = WAL")
+                store.execute(_TABLE)
+                self._made = True
+            # What a power cut may forget is one start.
+            store.execute("PRAGMA synchronous = OFF")
+        except BaseException:
+            store.close()
+            raise
+        return store

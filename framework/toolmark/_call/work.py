@@ -1,0 +1,75 @@
+"""Do the work of one call: its pieces and its tries, each start in its turn."""
+
+from typing import Any
+
+from toolmark._call.batch import in_pieces, joined, skipped_note
+from toolmark._call.context import CallContext
+from toolmark._call.limits import StartLimits
+from toolmark._call.refusal import Refusal
+from toolmark._call.start import Arguments, start
+from toolmark._call.tries import Tries
+from toolmark._model.registry import Implementation
+from toolmark._model.result import Failure
+from toolmark._model.tool import ToolSpec
+from toolmark.errors import ToolError
+
+
+class Work:
+    """One call that runs."""
+
+    def __init__(
+        self,
+        spec: ToolSpec,
+        implementation: Implementation,
+        context: CallContext,
+        tries: Tries,
+        limits: StartLimits,
+    ) -> None:
+        self._spec = spec
+        self._implementation = implementation
+        self._context = context
+        self._tries = tries
+        self._limits = limits
+        self.notes: tuple[str, ...] = ()
+        """Which items of a batch are missing from the result."""
+
+    async def do(self, arguments: Arguments) -> Any:
+        """Give what the implementation gives; raises what its last try raised."""
+        batch = self._spec.limits.max_batch
+        items = arguments.get(batch.parameter) if batch is not None else None
+        if batch is None or not isinstance(items, list) or not items:
+            return await self._tried(arguments)
+        name, whole = batch.parameter, len(items)
+        starts = 0
+
+        async def run(first: int, piece: list[Any]) -> Any:
+            nonlocal starts
+            if starts:
+                await self._next_turn(name, first)
+            if len(piece) < whole:
+                await self._context.again(f"{first}+{len(piece)}")
+            starts += 1
+            return await self._tried({**arguments, name: piece})
+
+        pieces = await in_pieces(items, batch.size, run)
+        self.notes = skipped_note(name, pieces)
+        return joined(pieces, of_arrays="array" in self._spec.returns.types)
+
+    async def _tried(self, arguments: Arguments) -> Any:
+        async def once() -> Any:
+            return await start(self._implementation, arguments, self._context)
+
+        async def again() -> None:
+            await self._limits.turn(self._tries.left)
+            await self._context.again()
+
+        return await self._tries.of(once, again)
+
+    async def _next_turn(self, name: str, first: int) -> None:
+        try:
+            await self._limits.turn(self._tries.left)
+        except Refusal as refusal:
+            failure = refusal.failure
+            assert isinstance(failure, Failure)
+            done = f"The first {first} items of {name} were done."
+            raise ToolError(f"{failure.message} {done}", code=failure.code) from None

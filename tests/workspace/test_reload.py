@@ -144,7 +144,7 @@ def test_a_run_under_way_ends_on_the_snapshot_on_which_it_began(shop: Shop) -> N
 
     def meanwhile(question):
         shop.tool("say", "def say(): return {'n': 'new'}")
-        shop.write("skills_md/twice.skill.md", "gone")
+        (shop.root / "skills_md/twice.skill.md").unlink()
         ws.reload()
         gc.collect()
         return True

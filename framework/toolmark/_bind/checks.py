@@ -97,7 +97,7 @@ class Checks:
 
     def _spread(self, found: dict[str, tuple[Diagnostic, ...]]) -> None:
         """Refuse the skills that need a refused one, until no more are found."""
-        broken = {name for name, said in found.items() if _refused(said)}
+        broken = {name for name, said in found.items() if refused(said)}
         while True:
             more = {
                 name: needed
@@ -120,7 +120,8 @@ class Checks:
         )
 
 
-def _refused(said: Sequence[Diagnostic]) -> bool:
+def refused(said: Sequence[Diagnostic]) -> bool:
+    """Tell whether a skill of which this is said does not load."""
     return any(diagnostic.severity is Severity.ERROR for diagnostic in said)
 
 

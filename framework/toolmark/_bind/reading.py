@@ -43,7 +43,7 @@ class Reader(Protocol):
 
 @dataclass(slots=True)
 class Definition:
-    """One file that gave a spec, on its way to be bound."""
+    """One file on its way to be bound; without a name where it gave no spec."""
 
     kind: Kind
     file: File
@@ -54,6 +54,10 @@ class Definition:
     """The spec, or what decodes it."""
     requires: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
+    encoded: bytes = b""
+    """The spec as JSON; empty where there is none, or JSON can't hold it."""
+    stale: bool = False
+    """Whether the file is broken, and this is what it said last."""
 
     @property
     def get(self) -> Callable[[], AnySpec]:
@@ -74,7 +78,7 @@ class Reading:
     """Whether anything was parsed, so that the cache must be written."""
 
     def group(self, group: Group) -> Iterator[Definition]:
-        """Read a folder's definitions; those that give no spec leave their diagnostics."""
+        """Read a folder's definitions; those that give no spec come without a name."""
         self.diagnostics += group.folder.diagnostics
         known = self.cache.entries if self.cache is not None else {}
         for kind, file in group.folder.definitions:
@@ -83,8 +87,7 @@ class Reading:
             kept = self._kept(kind, file, group, entry) if entry and entry.digest == key else None
             definition = kept or self._parsed(kind, file, key, group)
             self.diagnostics += definition.diagnostics
-            if definition.name:
-                yield definition
+            yield definition
 
     def _kept(self, kind: Kind, file: File, group: Group, entry: Entry) -> Definition | None:
         try:
@@ -95,7 +98,9 @@ class Reading:
             return None
         self.entries[file.path] = entry
         spec = _Decode(self.reader, kind, file, entry.spec)
-        return Definition(kind, file, entry.digest, group, entry.name, spec, entry.requires, said)
+        return Definition(
+            kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
+        )
 
     def _parsed(self, kind: Kind, file: File, key: str, group: Group) -> Definition:
         try:
@@ -103,12 +108,13 @@ class Reading:
         except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
             return Definition(kind, file, key, group, "", _nothing, (), (fault(file, error),))
         self.fresh = True
-        requires = _requires(spec)
+        requires = requires_of(spec)
         name = spec.name if spec is not None else ""
-        if self.cache is not None and (encoded := _encode(spec)) is not None:
+        encoded = encode(spec) if spec is not None else b""
+        if self.cache is not None and (encoded or spec is None):
             dicts = tuple(d.to_dict() for d in said)
             self.entries[file.path] = Entry(key, name, encoded, requires, dicts)
-        return Definition(kind, file, key, group, name, spec or _nothing, requires, said)
+        return Definition(kind, file, key, group, name, spec or _nothing, requires, said, encoded)
 
     def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
         """Bring the cache up to date, where anything changed."""
@@ -132,7 +138,7 @@ class _Decode:
 
     def __call__(self) -> AnySpec:
         try:
-            return _NOUNS[self._kind].model_validate_json(self._encoded, strict=True)
+            return decode(self._kind, self._encoded)
         except ValueError:
             # The hashes held and yet it is no spec: somebody else's. The file itself decides.
             spec, _ = self._reader.parse(self._kind, self._file.data, self._file.path)
@@ -149,17 +155,21 @@ def fault(file: File, error: Exception) -> Diagnostic:
     return whole_file(file.path, Code.READER_FAILED, message, help_)
 
 
-def _encode(spec: AnySpec | None) -> bytes | None:
-    if spec is None:
-        return b""
+def encode(spec: AnySpec) -> bytes:
+    """Give a spec as JSON; empty where JSON can't hold it, as a lone surrogate in an example."""
     try:
         return spec.model_dump_json(exclude_defaults=True).encode()
     except ValueError:
-        # JSON can't hold a lone surrogate, which an example may.
-        return None
+        return b""
 
 
-def _requires(spec: AnySpec | None) -> tuple[str, ...]:
+def decode(kind: Kind, encoded: bytes) -> AnySpec:
+    """Read what `encode` wrote; raises ValueError where that is no spec."""
+    return _NOUNS[kind].model_validate_json(encoded, strict=True)
+
+
+def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
+    """Give the tools and skills that a skill names."""
     if isinstance(spec, SkillSpec):
         return (*spec.required_tools, *spec.required_skills)
     return ()

@@ -106,6 +106,23 @@ class Code(StrEnum):
     # Settings
     UNREADABLE_SETTINGS = "unreadable-settings", "The settings can't be read; the old ones hold."
 
+    # Reloading
+    LOOSENED_POLICY = (
+        "loosened-policy",
+        "An edit drops a restriction: the stricter one stays until `toolmark ack NAME`.",
+    )
+    STALE_DEFINITION = "stale-definition", "The file is broken; what it said last stays live."
+    SUSPENDED_TOOL = "suspended-tool", "The file of a critical tool is broken: it can't be called."
+    STALE_PYTHON = "stale-python", "The Python is broken; what it was before runs on."
+    LOOSENED_SETTINGS = (
+        "loosened-settings",
+        "The settings drop a restriction while they are in use: it stays until a restart.",
+    )
+    UNREADABLE_STATE = (
+        "unreadable-state",
+        "What was live last can't be kept: edits are held only as long as this process runs.",
+    )
+
     # Binding
     READER_FAILED = "reader-failed", "Toolmark itself failed on a file, which is not loaded."
     DUPLICATE_NAME = "duplicate-name", "Two definitions have one name; the first one stays."

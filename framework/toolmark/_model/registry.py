@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.edit import HeldEdit
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 
@@ -101,3 +102,5 @@ class Registry:
     tools: Mapping[str, Bound[ToolSpec]] = field(default_factory=dict)
     skills: Mapping[str, Bound[SkillSpec]] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
+    held_edits: tuple[HeldEdit, ...] = ()
+    """The edits whose loosening waits to be acknowledged."""

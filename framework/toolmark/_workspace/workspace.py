@@ -2,18 +2,16 @@
 
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from toolmark._bind.baseline import Baseline
 from toolmark._bind.build import build
 from toolmark._bind.cache import Cache
 from toolmark._bind.reading import Reader
-from toolmark._bind.walk import whole_file
 from toolmark._export.exported import Exported
 from toolmark._model.call import Budget, Caller
-from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.plugin import PluginInfo
 from toolmark._model.registry import Bound, Registry
@@ -26,12 +24,13 @@ from toolmark._workspace.live import Live
 from toolmark._workspace.outward import export_from
 from toolmark._workspace.portal import Portal
 from toolmark._workspace.reader import READER
+from toolmark._workspace.reloading import Reloading
 from toolmark._workspace.turns import Turns
 from toolmark.config import load_settings
-from toolmark.errors import ConfigError, ToolmarkError
+from toolmark.errors import ToolmarkError
 
 
-class Workspace(Turns):
+class Workspace(Turns, Reloading):
     """A project, read: its tools and skills, the one door to them, and what is wrong.
 
     Everything read lies in one immutable snapshot behind one pointer; `reload` replaces it, and
@@ -52,12 +51,13 @@ class Workspace(Turns):
         `clock` gives the time with its zone, for runs; the machine's where there is none.
         `on_close` is called when the workspace is closed.
         """
+        super().__init__()
         self._on_close = on_close
         self._clock = clock
         self._plugins = plugins
         self._reader = reader
         self._reload_settings: Callable[[], Settings] = lambda: settings
-        self._trouble: tuple[Diagnostic, ...] = ()
+        self._baseline = Baseline(settings.state)
         self._lock = threading.Lock()
         self._portal = Portal()
         self._runs: Any = None
@@ -206,29 +206,6 @@ class Workspace(Turns):
         """Give what `target` reads: a list of functions, a document, or text."""
         return self.exported(target, names, skills=skills).items
 
-    def reload(self) -> Registry:
-        """Read the project again and give the new snapshot, or the old one where nothing changed.
-
-        Where the settings can't be read any more, the old snapshot stays, with a diagnostic.
-        """
-        with self._lock:
-            if self._closed:
-                raise ToolmarkError("the workspace is closed")
-            try:
-                fresh = self._read(self._reload_settings())
-            except ConfigError as error:
-                path = self.settings.file.name if self.settings.file else "settings"
-                help_ = "the settings of before stay in force"
-                self._trouble = (whole_file(path, Code.UNREADABLE_SETTINGS, str(error), help_),)
-                kept = self._live.registry
-                return replace(kept, diagnostics=(*self._trouble, *kept.diagnostics))
-            self._trouble = ()
-            spare = fresh
-            if not fresh.same_as(self._live):
-                spare, self._live = self._live, fresh
-            spare.snapshot.resources.retire()
-            return self._live.registry
-
     def close(self) -> None:
         """End what is under way in the sync twins, and close the resources."""
         if self._end():
@@ -292,6 +269,7 @@ class Workspace(Turns):
 
     def _read(self, settings: Settings) -> Live:
         cache = Cache.load(settings.state, self._reader.fingerprint)
-        return Live(
-            settings, build(settings, self._reader, cache=cache, given=self._plugins), self._clock
+        snapshot = build(
+            settings, self._reader, cache=cache, given=self._plugins, baseline=self._baseline
         )
+        return Live(settings, snapshot, self._clock)

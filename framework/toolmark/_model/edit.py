@@ -1,0 +1,56 @@
+"""An edit that drops restrictions, held until somebody acknowledges it."""
+
+import json
+from typing import Any, Literal, NamedTuple
+
+
+class Loosening(NamedTuple):
+    """One restriction that an edit drops, widens, or changes beyond comparing."""
+
+    place: str
+    """As the author knows it: `Safety: Min Confidence`, `Parameters: dose: Maximum`."""
+    before: Any
+    """The value that stays live, as JSON; None where there was none."""
+    after: Any
+    """The value that the file gives, as JSON; None where it gives none."""
+
+    @property
+    def diff(self) -> str:
+        """Two lines: what stays live, and what the file says."""
+        return f"- {self.place}: {_shown(self.before)}\n+ {self.place}: {_shown(self.after)}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {_shown(self.before)} → {_shown(self.after)}"
+
+
+class HeldEdit(NamedTuple):
+    """What a definition's file loosened, while the stricter policy stays live."""
+
+    name: str
+    kind: Literal["tool", "skill"]
+    path: str
+    line: int
+    """The line of the definition's title in the file."""
+    loosened: tuple[Loosening, ...]
+
+    @property
+    def diff(self) -> str:
+        """The difference of the policies: `-` is live, `+` is what the file says."""
+        return "\n".join(loosening.diff for loosening in self.loosened)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give its JSON (json.md, "A held edit")."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "path": self.path,
+            "line": self.line,
+            "loosened": [loosening._asdict() for loosening in self.loosened],
+            "diff": self.diff,
+        }
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

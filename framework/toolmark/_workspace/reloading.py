@@ -1,0 +1,135 @@
+"""Replace a workspace's snapshot by what the files say now, and tell those who listen."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from toolmark._bind.baseline import Baseline
+from toolmark._bind.walk import whole_file
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic, Severity
+from toolmark._model.edit import HeldEdit
+from toolmark._model.registry import Registry
+from toolmark._model.settings import Settings
+from toolmark._workspace.kept_settings import hold_settings
+from toolmark._workspace.live import Live
+from toolmark._workspace.outward import known_name
+from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
+
+_log = logging.getLogger(__name__)
+ChangeListener = Callable[[Registry, Registry], None]
+"""Hears of a new snapshot: what was live, and what is."""
+
+
+class Reloading:
+    """The half of a workspace that follows its files."""
+
+    _live: Live
+    _lock: threading.Lock
+    _closed: bool
+    _baseline: Baseline
+    _reload_settings: Callable[[], Settings]
+    _read: Callable[[Settings], Live]
+
+    def __init__(self) -> None:
+        self._trouble: tuple[Diagnostic, ...] = ()
+        self._listeners: list[ChangeListener] = []
+        # Who listens may reload or acknowledge in turn.
+        self._turn = threading.RLock()
+
+    @property
+    def held_edits(self) -> tuple[HeldEdit, ...]:
+        """The edits that loosen a policy and wait for `ack`; the stricter one is live."""
+        return self._live.registry.held_edits
+
+    @property
+    def watched(self) -> tuple[Path, ...]:
+        """What a reload reads: the folders of definitions, the settings, and what was live last.
+
+        What is not there may come.
+        """
+        settings = self._live.settings
+        named = [settings.root / Path(n).expanduser() for n in (*settings.tools, *settings.skills)]
+        files = [settings.file] if settings.file is not None else []
+        found = (*named, *self._live.snapshot.folders, *files, self._baseline.folder)
+        return tuple(dict.fromkeys(found))
+
+    def on_change(self, listener: ChangeListener) -> Callable[[], None]:
+        """Have `listener` called with the old and the new registry after each change.
+
+        It is called once for each new snapshot, in their order, by the thread that made it. What
+        it raises is logged. Gives what ends it.
+        """
+        self._listeners.append(listener)
+
+        def end() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return end
+
+    def reload(self) -> Registry:
+        """Read the project again and give the new snapshot, or the old one where nothing changed.
+
+        Where the settings can't be read any more, the old snapshot stays, with a diagnostic.
+        """
+        with self._turn:
+            old = self._live.registry
+            new = self._reloaded()
+            if self._live.registry is not old:
+                for listener in tuple(self._listeners):
+                    try:
+                        listener(old, new)
+                    except Exception:  # noqa: BLE001 - it only listens
+                        _log.exception("a listener to changes failed")
+            return new
+
+    def ack(self, name: str) -> HeldEdit:
+        """Acknowledge what an edit loosened: it is live from now on; gives the edit.
+
+        What is agreed to is the edit that `held_edits` tells, not what the file may say by now.
+        Raises NotFoundError where no edit of this name is held.
+        """
+        with self._turn:
+            waiting = self._live.snapshot.waiting
+            folded = known_name(name, (*self._live.registry.tools, *self._live.registry.skills),
+                                "tool or skill")  # fmt: skip
+            if folded not in waiting:
+                raise NotFoundError(f"no edit of {folded} waits to be acknowledged")
+            edit, row = waiting[folded]
+            self._baseline.accept(row)
+            self.reload()
+            return edit
+
+    def _reloaded(self) -> Registry:
+        with self._lock:
+            if self._closed:
+                raise ToolmarkError("the workspace is closed")
+            kept = self._live
+            try:
+                settings, dropped = hold_settings(kept.settings, self._reload_settings())
+            except ConfigError as error:
+                help_ = "the settings of before stay in force"
+                self._trouble = (self._about(Code.UNREADABLE_SETTINGS, str(error), help_),)
+                registry = kept.registry
+                return replace(registry, diagnostics=(*self._trouble, *registry.diagnostics))
+            fresh = self._read(settings)
+            self._trouble = self._dropped(dropped)
+            spare = fresh
+            if not fresh.same_as(kept):
+                spare, self._live = kept, fresh
+            spare.snapshot.resources.retire()
+            return self._live.registry
+
+    def _dropped(self, keys: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+        if not keys:
+            return ()
+        message = f"the settings loosen {', '.join(keys)}: the stricter ones stay in force"
+        told = self._about(Code.LOOSENED_SETTINGS, message, "start anew to take them")
+        return (told._replace(severity=Severity.WARNING),)
+
+    def _about(self, code: Code, message: str, help_: str) -> Diagnostic:
+        file = self._live.settings.file
+        return whole_file(file.name if file else "settings", code, message, help_)

@@ -67,13 +67,20 @@ class Turns(Decisions):
 
         A skill's questions are held like calls: `confirm` and `reject` take them.
         """
+        from toolmark._dialect.decoder import MAX_BYTES
         from toolmark._workspace.reply import ReplyHandler
 
         self._door()
         live = self._live
         with live.snapshot.resources.hold():
-            handler = ReplyHandler(live.open_door(), live.speech.dialects, self._skill_calls)
-            caller = Caller(user, patient, message)
+            door, caller = live.open_door(), Caller(user, patient, message)
+            if isinstance(arguments, str | bytes) and len(arguments) > MAX_BYTES:
+                told = f"the arguments of {name} are over {MAX_BYTES // 1024} KiB"
+                refused: Result = door.refuse_reply(
+                    "malformed_call", told, caller=caller, dry_run=False
+                )
+                return refused
+            handler = ReplyHandler(door, live.speech.dialects, self._skill_calls)
             call = Call(name, arguments, confidence=confidence, caller=caller)
             return await handler.take(call, on_event=on_event)
 

@@ -108,6 +108,19 @@ def toolmark_judges(spec: ToolSpec) -> Iterable[Judge]:  # type: ignore[empty-bo
 
 
 @hookspec
+def toolmark_approved_origins(  # type: ignore[empty-body]
+    spec: ToolSpec, settings: Settings
+) -> Iterable[str]:
+    """Give origins, such as `http://127.0.0.1:8000`, that the plugin's own configuration names.
+
+    The HTTP client of this tool's calls reaches them beside its Allowed Domains, private
+    addresses included: exactly this scheme, host and port, also where a redirect leads there.
+    Called once per tool and snapshot, when a call first asks for the client. A failure approves
+    nothing.
+    """
+
+
+@hookspec
 def toolmark_before_call(call: Call, spec: ToolSpec) -> None:
     """Hear of a call that passed every check, right before it runs.
 

@@ -1,11 +1,12 @@
 """Bring what plugins say of calls to the door: their judges, and those who only listen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from toolmark._bind.manager import Plugins
 from toolmark._model.call import Call
 from toolmark._model.result import Result
+from toolmark._model.settings import Settings
 from toolmark._model.tool import ToolSpec
 from toolmark.hooks import Judge
 
@@ -22,6 +23,27 @@ def judges_of(plugins: Plugins) -> Callable[[ToolSpec], Sequence[Judge]]:
         return found
 
     return judges
+
+
+def origins_of(plugins: Plugins, settings: Settings) -> Callable[[ToolSpec], Iterable[str]] | None:
+    """Give what asks each plugin for origins that a tool may reach; None where none says any.
+
+    A plugin that fails, or answers with anything but a list of texts, approves nothing.
+    """
+
+    def origins(spec: ToolSpec) -> Iterable[str]:
+        for answer in plugins.ask("toolmark_approved_origins", spec=spec, settings=settings):
+            if answer.error is None:
+                yield from _texts(answer.value)
+
+    return origins if plugins.implements("toolmark_approved_origins") else None
+
+
+def _texts(said: Any) -> tuple[str, ...]:
+    try:
+        return () if isinstance(said, str) else tuple(t for t in said if isinstance(t, str))
+    except Exception:  # noqa: BLE001 - what can't be read approves nothing
+        return ()
 
 
 def listeners_of(

@@ -12,19 +12,27 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.registry import Registry
 from toolmark._model.settings import Settings
-from toolmark._workspace.hooked import judges_of, listeners_of
+from toolmark._workspace.hooked import judges_of, listeners_of, origins_of
 from toolmark._workspace.listeners import Clock
 
 
 class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
 
-    def __init__(self, settings: Settings, snapshot: Snapshot, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        snapshot: Snapshot,
+        clock: Clock | None = None,
+        tallies: dict[str, Any] | None = None,
+    ) -> None:
+        """`tallies` are the workspace's counts of calls by tool, which outlive the snapshot."""
         self.settings = settings
         self.snapshot = snapshot
         self.door: Any = None
         """The Door, once a call needed it: what only looks at definitions does not import it."""
         self._clock = clock
+        self._tallies = {} if tallies is None else tallies
         self._lock = threading.Lock()
 
     @property
@@ -48,6 +56,8 @@ class Live:
                     before=before,
                     after=after,
                     clock=time.time if clock is None else lambda: clock().timestamp(),
+                    tallies=self._tallies,
+                    origins=origins_of(snapshot.plugins, self.settings),
                 )
             return self.door
 

@@ -59,6 +59,7 @@ class Workspace(Turns, Reloading):
         self._reload_settings: Callable[[], Settings] = lambda: settings
         self._baseline = Baseline(settings.state)
         self._lock = threading.Lock()
+        self._tallies: dict[str, Any] = {}
         self._portal = Portal()
         self._runs: Any = None
         self._closed = False
@@ -128,6 +129,7 @@ class Workspace(Turns, Reloading):
         message: str = "",
         user: str | None = None,
         patient: str | None = None,
+        conversation: str | None = None,
         dry_run: bool = False,
         call_id: str | None = None,
         budget: Budget | None = None,
@@ -135,8 +137,9 @@ class Workspace(Turns, Reloading):
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool with an object or its JSON text, through the one door; await the Result.
 
-        `confidence` is 0..1; `message` is what the user said; `user` and `patient` come from
-        the host, never from a model. What goes wrong is in the Result; only cancelling raises.
+        `confidence` is 0..1; `message` is what the user said; `user`, `patient` and
+        `conversation` (for Max Calls) come from the host, never from a model. What goes wrong is
+        in the Result; only cancelling raises.
         """
         # Not a coroutine itself, but the door's: one frame less on every call.
         door = self._live.door or self._door()
@@ -147,6 +150,7 @@ class Workspace(Turns, Reloading):
             message=message,
             user=user,
             patient=patient,
+            conversation=conversation,
             dry_run=dry_run,
             call_id=call_id,
             budget=budget,
@@ -169,6 +173,7 @@ class Workspace(Turns, Reloading):
         message: str = "",
         user: str | None = None,
         patient: str | None = None,
+        conversation: str | None = None,
         ask: Asker | None = None,
         on_event: Watcher | None = None,
         run_id: str | None = None,
@@ -181,7 +186,7 @@ class Workspace(Turns, Reloading):
         result: SkillResult = await self._all_runs().run(
             name,
             inputs,
-            caller=Caller(user, patient, message),
+            caller=Caller(user, patient, message, conversation),
             confidence=confidence,
             ask=ask,
             on_event=on_event,
@@ -222,6 +227,8 @@ class Workspace(Turns, Reloading):
         with self._lock:
             first = not self._closed
             self._closed = True
+        if self._runs is not None:
+            self._runs.close()
         self._portal.close()
         self._live.close_door()
         return first
@@ -272,4 +279,4 @@ class Workspace(Turns, Reloading):
         snapshot = build(
             settings, self._reader, cache=cache, given=self._plugins, baseline=self._baseline
         )
-        return Live(settings, snapshot, self._clock)
+        return Live(settings, snapshot, self._clock, self._tallies)

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import catalog_truth as truth
 import pytest
-import truth
 
 from toolmark._import import Imported, read_source
 from toolmark._model.diagnostic import Severity

@@ -1,5 +1,6 @@
 """Write several files whole, all of them or none."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ def write_all(files: Mapping[Path, str], *, force: bool) -> None:
     made: list[Path] = []
     try:
         for target, text in files.items():
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _folder(target.parent)
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
             ready.append((Path(name), target))
             with os.fdopen(handle, "wb") as stream:
@@ -36,3 +37,9 @@ def write_all(files: Mapping[Path, str], *, force: bool) -> None:
     finally:
         for draft, _ in ready:
             draft.unlink(missing_ok=True)
+
+
+def _folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "no folder, but a file", str(path))
+    path.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from toolmark._model.tool import ToolSpec
 SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
 CONFIDENCE = "_confidence"
 """The argument that an export adds for a tool with a threshold; it is none of the tool's own."""
+_CLOSED = "arguments that a schema does not name are refused, though it leaves them open"
 NO_CATEGORY = "no category in the source: `general`"
 NO_VERSION = "no version in the source: `1.0.0`"
 
@@ -62,6 +63,8 @@ def read_function(
     except ValueError as error:
         book.refuse(name, str(error), line)
         return None
+    if reader.silent:
+        book.tell("", "", _CLOSED)
     first, rest = first_and_rest(str(entry.get("description") or ""))
     if not first:
         first = f"{title_of(name)}."

@@ -42,6 +42,8 @@ class SchemaReader:
         """What no field of a parameter can hold, as conditions over the arguments."""
         self.open = False
         """Whether the root says that other arguments are welcome."""
+        self.silent = False
+        """Whether the root leaves that unsaid, which JSON Schema takes for welcome."""
 
     def parameters(self, schema: Any) -> tuple[Parameter, ...]:
         """Read the schema of the arguments; raises ValueError where they are no object."""
@@ -51,6 +53,7 @@ class SchemaReader:
             message = f"the arguments are {' or '.join(types)}, not an object"
             raise ValueError(message)
         self.open = flat.get("additionalProperties") is True
+        self.silent = "additionalProperties" not in flat
         self._unheld(flat, "")
         found = self._fields(flat, "", 0)
         self._choices(schema, {p.name for p in found if not p.required})

@@ -1,6 +1,7 @@
 """A running MCP server's tools, listed: by its URL, or by the command that starts it."""
 
 import shlex
+import sys
 from typing import Any
 
 from toolmark.errors import ConfigError, NotFoundError
@@ -33,7 +34,9 @@ async def _listed(where: str) -> list[dict[str, Any]]:
     server: Any = where
     if not is_url(where):
         command, *arguments = shlex.split(where)
-        server = stdio_client(StdioServerParameters(command=command, args=arguments))
+        parameters = StdioServerParameters(command=command, args=arguments)
+        # What the server complains of goes to the terminal; a stand-in for it has no file.
+        server = stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)
     tools: list[dict[str, Any]] = []
     async with Client(server) as client:
         cursor = None

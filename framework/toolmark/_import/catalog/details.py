@@ -12,6 +12,9 @@ _DASHES = (" - ", " – ", " — ", ". ")  # noqa: RUF001
 _PLAIN_TYPE = re.compile(
     r"(?:`(?P<code>[^`]+)`|(?P<word>string|integer|boolean|str|int|bool|float)\b(?! of\b))\s*"
 )
+_CHOSEN = re.compile(
+    r"(?P<value>[\"'`][^\"'`]+[\"'`]|[\w.-]+)\s*\((?:the )?default\)", re.IGNORECASE
+)
 _LONGEST_TYPE = 400
 _LISTS = re.compile(
     r"(?:enum|one of|any of|either|(?:allowed|valid|possible|accepted|permitted|supported) |"
@@ -24,7 +27,11 @@ _NEED_FIRST = re.compile(r"(?P<need>optional|required)[,:]?\s+(?=\S)", re.IGNORE
 def read_details(found: Found, text: str) -> None:
     """Read all of it into the parameter; what is no field becomes its description."""
     rest = text.strip()
-    while rest[:1] == "(" and (group := groups_apart(rest))[0][1]:
+    chosen = _CHOSEN.search(rest)
+    if chosen:
+        found.default = bare(chosen["value"])
+        rest = f"{rest[: chosen.end('value')]}{rest[chosen.end() :]}"
+    while rest[:1] == "(" and (group := groups_apart(rest)) and group[0][1]:
         # `(optional) ["Weight", "BP"]`: a group in front of the type.
         _clauses(found, group[0][0])
         rest = rest[len(group[0][0]) + 2 :].strip()
@@ -69,7 +76,10 @@ def _leading_type(found: Found, rest: str) -> str:
     if match and (said := read_shape(match["code"] or match["word"])) is not None:
         found.said |= said
         found.read = True
-        return " - " + rest[match.end() :] if match["word"] else rest[match.end() :]
+        behind = rest[match.end() :]
+        first = split(behind, (",", ";", " ("))
+        detail = not first or read_clause(Found("trial"), first[0])
+        return behind if match["code"] or detail else f" - {behind}"
     return rest
 
 
@@ -85,7 +95,7 @@ def _head_and_prose(rest: str) -> tuple[str, str]:
         for dash in _DASHES[:3]:
             if rest.startswith(dash, at) and not _within(rest, at):
                 after = rest[at + len(dash) :].strip()
-                if not re.match(r"\d", after):
+                if not (re.match(r"\d", after) and rest[:at].rstrip()[-1:].isdigit()):
                     return rest[:at], after
     return rest, ""
 
@@ -112,7 +122,12 @@ def _main(found: Found, text: str) -> None:
 
 def _clauses(found: Found, group: str) -> None:
     """Read the inside of parentheses."""
-    for clause in _unread(found, split(group, (",", ";", ". "))):
+    parts = split(group, (",", ";", ". "))
+    left = _unread(found, parts)
+    if len(left) == len(parts) > 1 and not any(_typed(Found("trial"), part) for part in parts):
+        found.words.append(group)
+        return
+    for clause in left:
         if not _typed(found, clause):
             found.words.append(clause.rstrip("."))
 
@@ -124,7 +139,10 @@ def _unread(found: Found, parts: list[str]) -> list[str]:
     while at < len(parts):
         taken = 1
         if _LISTS.match(parts[at]):
-            ends = range(len(parts), at, -1)
+            # `one of: a, b, default a`: the list ends where another field begins.
+            behind = range(at + 1, len(parts))
+            last = next((i for i in behind if read_clause(Found("trial"), parts[i])), len(parts))
+            ends = range(last, at, -1)
             taken = next((e - at for e in ends if read_clause(found, ", ".join(parts[at:e]))), 0)
             if not taken:
                 left.append(parts[at])

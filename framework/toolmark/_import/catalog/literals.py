@@ -21,6 +21,8 @@ _WORDS: dict[str, Any] = {
     "None": None,
 }
 _MAX_DEPTH = 32
+_MOST_FAILURES = 500
+"""Brackets of one fence that may begin no literal before it counts as other code."""
 
 
 def objects(code: str) -> list[Any]:
@@ -34,14 +36,14 @@ def objects(code: str) -> list[Any]:
 
 def _within(code: str) -> list[Any]:
     found: list[Any] = []
-    at = 0
-    while at < len(code):
+    at = failed = 0
+    while at < len(code) and failed < _MOST_FAILURES:
         if code[at] in "{[":
             reader = _Reader(code, at)
             try:
                 value = reader.value(0)
             except ValueError:
-                at += 1
+                at, failed = at + 1, failed + 1
                 continue
             found += value if isinstance(value, list) else [value]
             at = reader.at

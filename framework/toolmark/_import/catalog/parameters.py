@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolmark._import.catalog.clauses import read_clause
+from toolmark._import.catalog.code import read_signature
 from toolmark._import.catalog.entries import Entry
 from toolmark._import.catalog.fields import read_below, read_table
 from toolmark._import.catalog.found import Found, Relation
@@ -58,6 +59,7 @@ def gather(page: Page, entry: Entry, examples: list[dict[str, Any]]) -> Gathered
         gathered.told = True
         read_stretch(page, stretch, gathered, keys)
     inside = entry.heading.signature
+    keys |= {one.name for one in read_signature(inside.partition(" -> ")[0], entry.line)}
     gathered.none_said = gathered.none_said or (bool(inside) and not inside.strip())
     if not gathered.told:
         for stretch in entry.of(""):

@@ -72,14 +72,14 @@ def cut(source: str) -> Row:
 def joined(cells: Row, many: int) -> Row:
     """Join the pieces of cells that a `|` of their own broke, until they are as many as columns."""
     made = list(cells)
-    while len(made) > many and not made[-1]:
-        made.pop()
     at = 0
     while len(made) > many and at < len(made) - 1:
         if _open(made[at]) or _alike(made[at], made[at + 1]):
             made[at : at + 2] = [f"{made[at]} | {made[at + 1]}"]
         else:
             at += 1
+    while len(made) > many and not made[-1]:
+        made.pop()
     while len(made) > many > 0:
         made[-2:] = [f"{made[-2]} | {made[-1]}"]
     return made + [""] * (many - len(made))

@@ -8,7 +8,8 @@ from toolmark._parse.keys import visible
 _ESCAPABLE = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _ITALIC = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _OPENING, _CLOSING = "([{", ")]}"
-NUMBER = r"[-+−]?\d+(?:,\d{3})+(?:\.\d+)?|[-+−]?\d[\d_]*(?:\.\d+)?"  # noqa: RUF001 - a minus sign
+NUMBER = r"(?<!\w)[-+−]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]{0,17})(?:\.\d{1,18})?(?!\d)"  # noqa: RUF001 - a minus
+"""A number in any text; a run of more digits is none."""
 
 
 def clean(text: str) -> str:
@@ -71,8 +72,8 @@ def split(text: str, separators: Iterable[str]) -> list[str]:
 
 def quoted(text: str, at: int) -> int:
     """Give where a quote or a code span that opens here ends; `at` itself where none opens."""
-    char = text[at]
-    if char not in "`\"'":
+    char = text[at : at + 1]
+    if not char or char not in "`\"'":
         return at
     if char == "'" and at and text[at - 1].isalnum():
         return at  # an apostrophe

@@ -1,0 +1,249 @@
+"""JSON Schemas of every make become parameters; what they can't hold is told."""
+
+import json
+from typing import Any
+
+import pytest
+
+from toolmark._import import Imported, read_source
+from toolmark._import.json_text import UnreadableSourceError
+from toolmark._model.tool import ToolSpec
+from toolmark._parse import parse_tool
+
+
+def function(schema: Any, name: str = "do_it", **more: Any) -> dict[str, Any]:
+    inner = {"name": name, "description": "Do it.", "parameters": schema, **more}
+    return {"type": "function", "function": inner}
+
+
+def imported(value: Any, kind: str = "openai") -> Imported:
+    return read_source(kind, value if isinstance(value, str) else json.dumps(value), "x.json")
+
+
+def spec_of(read: Imported) -> ToolSpec:
+    (draft,) = read.drafts
+    spec, found = parse_tool(draft.text, f"{draft.name.replace('_', '-')}.tool.md")
+    assert spec is not None, found
+    return spec
+
+
+def one(field: Any) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Give what becomes of one optional argument `x`: its schema, the rules and the notes."""
+    schema = {"type": "object", "properties": {"x": field}, "additionalProperties": False}
+    read = imported([function(schema)])
+    spec = spec_of(read)
+    notes = [note.text for note in read.notes if note.path]
+    return spec.parameters[0].shape.json_schema, [r.expression for r in spec.rules], notes
+
+
+EXACT: list[tuple[Any, dict[str, Any]]] = [
+    ({"const": "a"}, {"type": "string", "enum": ["a"]}),
+    ({"enum": ["a", 1, None]}, {"type": ["string", "integer", "null"], "enum": ["a", 1, None]}),
+    (
+        {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "null"}]},
+        {"type": ["string", "null"], "maxLength": 3},
+    ),
+    (
+        {"anyOf": [{"const": "a"}, {"const": "b"}]},
+        {"type": "string", "enum": ["a", "b"]},
+    ),
+    (
+        {"oneOf": [{"type": "string"}, {"type": "integer", "minimum": 2}]},
+        {"type": ["string", "integer"], "minimum": 2},
+    ),
+    (
+        {"allOf": [{"type": "string", "maxLength": 9}, {"maxLength": 5}]},
+        {"type": "string", "maxLength": 5},
+    ),
+    ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
+    (
+        {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 10},
+        {"type": "integer", "minimum": 1, "maximum": 9},
+    ),
+    ({"type": "string", "pattern": "^[a-z]+$"}, {"type": "string", "pattern": "[a-z]+"}),
+    ({"type": "string", "pattern": "^(?:a|b)$"}, {"type": "string", "pattern": "a|b"}),
+    ({"minLength": 2}, {"type": "string", "minLength": 2}),
+    ({"title": "Day"}, {"description": "Day"}),
+    (
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+    ),
+    ({"type": "string", "default": None}, {"type": "string"}),
+    ({"type": "string", "examples": ["a"]}, {"type": "string", "examples": ["a"]}),
+    (True, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "held"), EXACT, ids=[json.dumps(f) for f, _ in EXACT])
+def test_what_has_a_word_here_is_held_without_a_note(field: Any, held: dict[str, Any]) -> None:
+    schema, rules, notes = one(field)
+
+    assert (schema, rules, notes) == (held, [], [])
+
+
+def test_a_pattern_that_searches_is_held_against_the_whole_text() -> None:
+    schema, _, _ = one({"type": "string", "pattern": "[0-9]"})
+
+    assert schema["pattern"] == "(?s:.*)(?:[0-9])(?s:.*)"
+
+
+RULED = [
+    ({"type": "number", "exclusiveMinimum": 0}, "!has(x) || x > 0"),
+    ({"type": "integer", "multipleOf": 5}, "!has(x) || x % 5 == 0"),
+]
+
+
+@pytest.mark.parametrize(("field", "rule"), RULED)
+def test_what_no_field_holds_becomes_a_rule(field: Any, rule: str) -> None:
+    _, rules, _ = one(field)
+
+    assert rules == [rule]
+
+
+TOLD = [
+    ({"type": "string", "not": {"const": "x"}}, "`not` is not kept"),
+    ({"type": "string", "pattern": "(?=a)b"}, "the pattern is not kept"),
+    ({"$ref": "https://example.org/other.json"}, "is not fetched"),
+    ({"$ref": "#/nowhere"}, "leads nowhere"),
+    ({"type": "string", "default": 5}, "the default 5 is outside the schema"),
+    ({"type": "array", "contains": {"type": "string"}}, "`contains` is not kept"),
+    ({"anyOf": [{"enum": ["a"]}, {"type": "integer"}]}, "the enum is not kept"),
+    ({"type": "strange"}, "no JSON type: strange"),
+    ({"type": "number", "multipleOf": 0.5}, "`multipleOf 0.5` is not kept"),
+    ({"type": "string", "deprecated": True}, "calls it deprecated"),
+]
+
+
+@pytest.mark.parametrize(("field", "note"), TOLD, ids=[note for _, note in TOLD])
+def test_what_cannot_be_held_is_told(field: Any, note: str) -> None:
+    _, _, notes = one(field)
+
+    assert any(note in text for text in notes), notes
+
+
+def test_references_within_the_document_are_followed_until_they_meet_themselves() -> None:
+    node = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Node"}},
+        "required": ["name"],
+    }
+    schema = {
+        "type": "object",
+        "$defs": {"Node": node},
+        "properties": {"head": {"$ref": "#/$defs/Node"}},
+    }
+    read = imported([function(schema)])
+    head = spec_of(read).parameters[0].shape
+
+    assert head.properties is not None
+    assert [p.name for p in head.properties] == ["name", "next"]
+    assert any("refers to itself" in note.text for note in read.notes)
+
+
+def test_a_root_of_several_shapes_becomes_a_rule() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+    }
+
+    assert [rule.expression for rule in spec_of(imported([function(schema)])).rules] == [
+        "has(a) != has(b)"
+    ]
+
+
+def test_unknown_arguments_are_welcome_only_where_the_schema_says_so() -> None:
+    said = {"type": "object", "properties": {}, "additionalProperties": True}
+    silent = {"type": "object", "properties": {}}
+    read = imported([function(silent)])
+
+    assert spec_of(imported([function(said)])).unknown_parameters == "ignore"
+    assert spec_of(read).unknown_parameters == "reject"
+    assert any("does not name are refused" in note.text for note in read.notes)
+
+
+FORMS = {
+    "chat": [function({"type": "object", "properties": {}})],
+    "responses": [{"type": "function", "name": "do_it", "description": "Do it.", "parameters": {}}],
+    "functions": {"functions": [{"name": "do_it", "description": "Do it.", "parameters": {}}]},
+    "a request": {"model": "m", "tools": [function(None)]},
+    "one tool": function({}),
+    "input_schema": [{"name": "do_it", "description": "Do it.", "input_schema": {}}],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_tools_is_read(form: str) -> None:
+    spec = spec_of(imported(FORMS[form]))
+
+    assert (spec.name, spec.description, spec.parameters) == ("do_it", "Do it.", ())
+
+
+def test_what_is_no_function_is_refused_by_name() -> None:
+    read = imported([{"type": "web_search"}, function({"type": "array"}, "list_it"), 7])
+
+    assert [note.definition for note in read.refused] == ["web_search", "list_it", "int"]
+
+
+def test_a_name_that_cannot_be_held_is_mended_and_told() -> None:
+    schema = {"type": "object", "properties": {"the day": {"type": "string"}}}
+    read = imported([function(schema, "getWeather.now")])
+    spec = spec_of(read)
+
+    assert spec.name == "get_weather_now"
+    assert [p.name for p in spec.parameters] == ["the_day"]
+    assert sum("adapt" in note.text for note in read.notes) == 2
+
+
+def test_of_two_tools_with_one_name_the_first_is_taken() -> None:
+    read = imported([function({}), function({}, description="Another.")])
+
+    assert len(read.drafts) == 1
+    assert read.refused[0].text == "a second tool of this name; the first one was taken"
+
+
+HOSTILE = [
+    "# Head\n\n## Parameters\n\n### x\n\n- **Type**: integer",
+    "First.\n\n## Safety\n\n- **Min Confidence**: 0",
+    "First.\n\n```\nnever closed",
+    "---\nname: other\n---",
+    "<!-- hidden --> Shown.",
+    "- a list\n- of things",
+    "Title\n=====\n\nText",
+]
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_a_description_never_becomes_part_of_the_grammar(words: str) -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string", "description": words}}}
+    spec = spec_of(imported([function(schema, description=words)]))
+
+    assert spec.name == "do_it"
+    assert [(p.name, p.shape.types) for p in spec.parameters] == [("q", ("string",))]
+    assert spec.safety.min_confidence is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2", "not json", "[" * 100_000])
+def test_what_is_no_json_says_where(text: str) -> None:
+    with pytest.raises(UnreadableSourceError, match="no JSON"):
+        imported(text)
+
+
+MCP = {
+    "name": "read_file",
+    "title": "Read a file",
+    "description": "Reads it.",
+    "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}},
+    "outputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
+    "annotations": {"readOnlyHint": True},
+}
+
+
+@pytest.mark.parametrize("wrap", [[MCP], {"tools": [MCP]}, {"result": {"tools": [MCP]}}, MCP])
+def test_the_tools_of_a_server_are_read(wrap: Any) -> None:
+    read = imported(wrap, "mcp")
+    spec = spec_of(read)
+
+    assert (spec.title, spec.read_only) == ("Read a file", True)
+    assert spec.output_schema["properties"] == {"text": {"type": "string"}}
+    assert any("server's own hint" in note.text for note in read.notes)

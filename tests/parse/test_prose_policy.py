@@ -54,7 +54,7 @@ def test_a_sentence_that_restricts_is_told_where_it_stands(sentence):
     [
         "Book a visit and send the confirmation.",
         "Gives back the booking confirmation with its details.",
-        "Tells what the clinic approved.",
+        "May include approved fields only.",
     ],
 )
 def test_a_sentence_that_describes_is_left_alone(sentence):

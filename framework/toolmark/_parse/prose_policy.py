@@ -30,7 +30,7 @@ class _Policy:
 
 _POLICIES = (
     _Policy(
-        frozenset("confirms confirmed confirming agrees agreed consents approves approved".split()),
+        frozenset("confirms confirmed confirming agrees agreed consents approves".split()),
         _CONDITION,
         "asks for a person's word",
         "Requires Confirmation: true",

@@ -30,14 +30,15 @@ class Turns(Decisions):
         message: str = "",
         user: str | None = None,
         patient: str | None = None,
+        conversation: str | None = None,
         dry_run: bool = False,
         on_event: Listener | None = None,
     ) -> Turn:
         """Take the calls of a model's reply at once, and give its words, results and what waits.
 
         `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
-        user said; `user` and `patient` come from the host. One call that can't be read refuses
-        them all. Raises NotFoundError for a dialect that is not there.
+        user said; `user`, `patient` and `conversation` come from the host. One call that can't
+        be read refuses them all. Raises NotFoundError for a dialect that is not there.
         """
         from toolmark._workspace.reply import ReplyHandler
 
@@ -47,7 +48,7 @@ class Turns(Decisions):
         with live.snapshot.resources.hold():
             door = live.open_door()
             handler = ReplyHandler(door, live.speech.dialects, self._skill_calls)
-            caller = Caller(user, patient, message)
+            caller = Caller(user, patient, message, conversation)
             return await handler.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
@@ -61,6 +62,7 @@ class Turns(Decisions):
         message: str = "",
         user: str | None = None,
         patient: str | None = None,
+        conversation: str | None = None,
         on_event: Listener | None = None,
     ) -> Result:
         """Call a tool, or a skill that can run, by a name under which it was exported.
@@ -73,7 +75,8 @@ class Turns(Decisions):
         self._door()
         live = self._live
         with live.snapshot.resources.hold():
-            door, caller = live.open_door(), Caller(user, patient, message)
+            door = live.open_door()
+            caller = Caller(user, patient, message, conversation)
             if isinstance(arguments, str | bytes) and len(arguments) > MAX_BYTES:
                 told = f"the arguments of {name} are over {MAX_BYTES // 1024} KiB"
                 refused: Result = door.refuse_reply(

@@ -73,6 +73,12 @@ def read(environ: Mapping[str, str]) -> Configuration:
     )
 
 
+def origin(url: str) -> str:
+    """Give the scheme, host and port of an address."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
 _KEYS = {
     "LITREVIEW_MODEL_URL": "LITREVIEW_MODEL_KEY",
     "OPENAI_BASE_URL": "OPENAI_API_KEY",

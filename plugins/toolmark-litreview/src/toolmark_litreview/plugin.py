@@ -8,8 +8,8 @@ from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from toolmark import Settings, hookimpl
-from toolmark_litreview.configuration import Configuration, read
+from toolmark import Settings, ToolSpec, hookimpl
+from toolmark_litreview.configuration import Configuration, origin, read
 from toolmark_litreview.embedding import Embedder, EndpointSource, LocalSource, Source
 from toolmark_litreview.library import Library
 from toolmark_litreview.model import Model
@@ -18,6 +18,17 @@ from toolmark_litreview.pubmed import PubMed
 
 if TYPE_CHECKING:
     import svcs
+
+
+_ASKS = {
+    "search_pubmed": ("ncbi",),
+    "embed_text": ("embeddings",),
+    "run_pico": ("ncbi", "model"),
+    "prisma_check": ("model",),
+    "find_existing_sr": ("ncbi",),
+    "propose_alternative_pico": ("model",),
+}
+"""Which servers each tool asks."""
 
 
 def machine_time() -> datetime:
@@ -45,6 +56,18 @@ class Litreview:
     def toolmark_definitions(self) -> Iterable[Traversable]:
         """Give the folder of the tools."""
         return [files("toolmark_litreview") / "tools"]
+
+    @hookimpl
+    def toolmark_approved_origins(self, spec: ToolSpec) -> Iterable[str]:
+        """Give the servers that the environment names for this tool."""
+        configuration = read(self._environ)
+        servers = {
+            "ncbi": configuration.ncbi,
+            "model": configuration.model,
+            "embeddings": configuration.embeddings,
+        }
+        asked = (servers[name] for name in _ASKS.get(spec.name, ()))
+        return [origin(server.url) for server in asked if server is not None]
 
     @hookimpl
     def toolmark_resources(self, registry: "svcs.Registry", settings: Settings) -> None:

@@ -1,0 +1,77 @@
+"""What the runtime holds for the review's tools: tries, batches, memory, the pace of starts."""
+
+import asyncio
+import json
+
+import pytest
+from ncbi_desk import PAGE, Fault, page
+from openai_desk import pico_of
+
+OFFLINE = {
+    "502": lambda: Fault(502, b"<html>Bad Gateway</html>"),
+    "503": lambda: Fault(503),
+    "504": lambda: Fault(504),
+    "a page with status 200": lambda: Fault(200, PAGE),
+    "a body that is cut": lambda: Fault(200, page().encode()[:50], cut=500),
+    "a body that does not unpack": lambda: Fault(200, b"x", headers={"Content-Encoding": "gzip"}),
+}
+
+
+@pytest.mark.parametrize("fault", OFFLINE.values(), ids=OFFLINE)
+def test_a_server_that_comes_back_is_asked_again(call, ncbi, fault):
+    ncbi.add(11)
+    ncbi.faults.append(fault())
+    result = call("search_pubmed", {"query": "x"})
+    assert (result.success, result.attempts) == (True, 2)
+    assert [p["pmid"] for p in result.data["papers"]] == [11]
+
+
+def test_a_server_that_stays_away_is_told_as_offline(workspace, ncbi):
+    ncbi.faults += [Fault(502)] * 40
+    reply = 'Action: {"tool": "search_pubmed", "args": {"query": "x"}}'
+    turn = asyncio.run(workspace.handle(reply, dialect="action", user="ana"))
+    assert '"api_offline":true' in turn.messages[0]["content"].replace(" ", "")
+    assert (turn.results[0].attempts, len(ncbi.asked)) == (4, 4)
+
+
+def test_more_than_256_texts_are_split_without_a_word(call, openai):
+    texts = [f"text {number}" for number in range(600)]
+    result = call("embed_text", {"text": texts})
+    assert (result.success, len(result.data)) == (True, 600)
+    assert [len(asked["input"]) for _, asked, *_ in openai.asked] == [256, 256, 88]
+
+
+def test_memory_that_runs_out_halves_the_batch_once(call, openai):
+    openai.faults.append(Fault(500, b"CUDA out of memory"))
+    result = call("embed_text", {"text": [f"text {number}" for number in range(256)]})
+    assert (result.success, len(result.data)) == (True, 256)
+    assert [len(asked["input"]) for _, asked, *_ in openai.asked] == [256, 128, 128]
+
+
+def test_memory_that_runs_out_twice_skips_the_batch_and_says_so(call, openai):
+    texts = [f"text {number}" for number in range(300)]
+    openai.faults += [Fault(500, b"CUDA out of memory")] * 3
+    result = call("embed_text", {"text": texts})
+    assert result.success
+    assert result.notes
+
+
+def test_a_search_outlives_a_batch_that_was_skipped(call, ncbi, openai):
+    for pmid in range(1, 301):
+        ncbi.add(pmid, f"Title {pmid}")
+    openai.faults += [Fault(500, b"CUDA out of memory")] * 3
+    result = call("search_pubmed", {"query": "x"})
+    assert result.success
+    assert len(result.data["papers"]) == 300
+
+
+def test_a_run_of_pico_goes_on_where_it_was_cut(call, ncbi, openai):
+    for pmid in range(1, 81):
+        ncbi.add(pmid)
+    openai.say = lambda task, material: pico_of(material)
+    openai.faults += [None, Fault(503)]
+    result = call("run_pico", {"pmid_list": list(range(1, 81))})
+    assert (result.success, result.data["extracted"], result.attempts) == (True, 80, 2)
+    asked = [json.loads(a["messages"][1]["content"].splitlines()[0])["pmid"]
+             for _, a, *_ in openai.asked]  # fmt: skip
+    assert asked == [1, 41, 41]

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from toolmark._model.call import Budget, Call, Caller
     from toolmark._model.context import Context
     from toolmark._model.diagnostic import Diagnostic, Edit, Severity
+    from toolmark._model.edit import HeldEdit, Loosening
     from toolmark._model.exchange import Decision, Exchange
     from toolmark._model.registry import Bound, Registry
     from toolmark._model.reply import Dialect, Parsed
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from toolmark._model.turn import Pending, Turn
     from toolmark._model.verdict import Problem, Ruling, Verdict
     from toolmark._parse import parse_skill, parse_tool
+    from toolmark._watch import Watcher
     from toolmark._workspace import Workspace
     from toolmark.config import load_settings
     from toolmark.errors import (
@@ -40,6 +42,7 @@ _ROOMS = {
     "toolmark._model.context": ("Context",),
     "toolmark._model.diagnostic": ("Diagnostic", "Edit", "Severity"),
     "toolmark._model.exchange": ("Decision", "Exchange"),
+    "toolmark._model.edit": ("HeldEdit", "Loosening"),
     "toolmark._model.registry": ("Bound", "Registry"),
     "toolmark._model.reply": ("Dialect", "Parsed"),
     "toolmark._model.result": ("Event", "Failure", "Held", "Result", "SkillResult"),
@@ -51,6 +54,7 @@ _ROOMS = {
     "toolmark._model.turn": ("Pending", "Turn"),
     "toolmark._model.verdict": ("Problem", "Ruling", "Verdict"),
     "toolmark._parse": ("parse_skill", "parse_tool"),
+    "toolmark._watch": ("Watcher",),
     "toolmark._workspace": ("Workspace",),
     "toolmark.config": ("load_settings",),
     "toolmark.errors": (
@@ -82,7 +86,9 @@ __all__ = [
     "Exchange",
     "Failure",
     "Held",
+    "HeldEdit",
     "ImplementationError",
+    "Loosening",
     "MalformedReplyError",
     "ModelError",
     "NotFoundError",
@@ -105,6 +111,7 @@ __all__ = [
     "ToolmarkError",
     "Turn",
     "Verdict",
+    "Watcher",
     "Workspace",
     "hookimpl",
     "load_settings",

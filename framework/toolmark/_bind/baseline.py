@@ -53,7 +53,7 @@ class Baseline:
     def __init__(self, state: Path) -> None:
         self.folder = state / FOLDER
         self._state = state
-        self._file = self.folder / FILE
+        self.file = self.folder / FILE
         self._own: dict[str, Row] = {}
         self._known = Known({}, _NONE)
         self._read_to = 0
@@ -65,13 +65,13 @@ class Baseline:
         """Give what was live last; what the journal has lost, this process still knows."""
         self.trouble = ""
         try:
-            with contextlib.suppress(FileNotFoundError), self._file.open("rb") as opened:
+            with contextlib.suppress(FileNotFoundError), self.file.open("rb") as opened:
                 version = _version(opened.fileno())
                 if version != self._known.version:
                     self._follow(opened, version)
                 return self._known._replace(rows={**self._own, **self._known.rows})
         except OSError as error:
-            self.trouble = f"{self._file}: {error}"
+            self.trouble = f"{self.file}: {error}"
             return Known(dict(self._own), None)
         return Known(dict(self._own), _NONE)
 
@@ -84,7 +84,7 @@ class Baseline:
                 if not self._write(known, changed, gone):
                     return False
             except OSError as error:
-                self.trouble = f"{self._file}: {error}"
+                self.trouble = f"{self.file}: {error}"
         for name in gone:
             self._own.pop(name, None)
         self._own |= live
@@ -110,7 +110,7 @@ class Baseline:
                 name, row = _row(line)
             except (ValueError, LookupError):
                 if line:
-                    self.trouble = f"{self._file}: it has damaged lines"
+                    self.trouble = f"{self.file}: it has damaged lines"
                 continue
             rows.pop(name, None)
             if row is not None:
@@ -122,7 +122,7 @@ class Baseline:
         state_folder(self._state)
         self.folder.mkdir(mode=0o700, exist_ok=True)
         with _lock(self.folder):
-            descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+            descriptor = os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 version = _version(descriptor)
                 if version != known.version and (version[1] or known.version != _NONE):
@@ -132,7 +132,7 @@ class Baseline:
                 rows = {**known.rows, **{row.name: row for row in changed}}
                 if version[1] > SPARE + 2 * sum(len(row.spec) for row in rows.values()):
                     lines = [_line(n, row) for n, row in rows.items() if n not in gone]
-                    _replace(self._file, b"".join(lines))
+                    _replace(self.file, b"".join(lines))
                 else:
                     # What a crash cut off must not join the next line.
                     cut = version[1] and os.pread(descriptor, 1, version[1] - 1) != b"\n"
@@ -188,4 +188,3 @@ def _lock(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-

@@ -203,4 +203,3 @@ def _stale(name: str, path: str) -> Diagnostic:
 def _suspended(name: str, path: str) -> Diagnostic:
     message = f"the file is broken, and {name} is critical: it can't be called until it is mended"
     return whole_file(path, Code.SUSPENDED_TOOL, message, "mend the file, or delete it")
-

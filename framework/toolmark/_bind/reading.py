@@ -114,7 +114,9 @@ class Reading:
         if self.cache is not None and (encoded or spec is None):
             dicts = tuple(d.to_dict() for d in said)
             self.entries[file.path] = Entry(key, name, encoded, requires, dicts)
-        return Definition(kind, file, key, group, name, spec or _nothing, requires, said, encoded)
+        # A thousand specs kept alive cost the reading of the next ones more than decoding later.
+        told = _Decode(self.reader, kind, file, encoded) if encoded else spec or _nothing
+        return Definition(kind, file, key, group, name, told, requires, said, encoded)
 
     def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
         """Bring the cache up to date, where anything changed."""

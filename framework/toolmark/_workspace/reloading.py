@@ -1,10 +1,12 @@
 """Replace a workspace's snapshot by what the files say now, and tell those who listen."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from toolmark._bind.baseline import Baseline
 from toolmark._bind.walk import whole_file
@@ -16,11 +18,21 @@ from toolmark._model.settings import Settings
 from toolmark._workspace.kept_settings import hold_settings
 from toolmark._workspace.live import Live
 from toolmark._workspace.outward import known_name
+from toolmark.config import OWN_FILE, PROJECT_FILE
 from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
 
 _log = logging.getLogger(__name__)
 ChangeListener = Callable[[Registry, Registry], None]
 """Hears of a new snapshot: what was live, and what is."""
+
+
+class Watched(NamedTuple):
+    """What a reload reads; what is not there may come."""
+
+    folders: tuple[Path, ...]
+    """Of definitions, with all that is below them."""
+    files: tuple[Path, ...]
+    """The settings, and what was live last."""
 
 
 class Reloading:
@@ -45,16 +57,18 @@ class Reloading:
         return self._live.registry.held_edits
 
     @property
-    def watched(self) -> tuple[Path, ...]:
-        """What a reload reads: the folders of definitions, the settings, and what was live last.
-
-        What is not there may come.
-        """
+    def watched(self) -> Watched:
+        """What a reload reads."""
         settings = self._live.settings
         named = [settings.root / Path(n).expanduser() for n in (*settings.tools, *settings.skills)]
-        files = [settings.file] if settings.file is not None else []
-        found = (*named, *self._live.snapshot.folders, *files, self._baseline.folder)
-        return tuple(dict.fromkeys(found))
+        files = [settings.root / OWN_FILE, settings.root / PROJECT_FILE, self._baseline.file]
+        if settings.file is not None:
+            files.append(settings.file)
+        folders = dict.fromkeys(Path(os.path.realpath(folder)) for folder in named)
+        return Watched(
+            tuple(dict.fromkeys((*folders, *self._live.snapshot.folders))),
+            tuple(dict.fromkeys(files)),
+        )
 
     def on_change(self, listener: ChangeListener) -> Callable[[], None]:
         """Have `listener` called with the old and the new registry after each change.

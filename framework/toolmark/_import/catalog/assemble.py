@@ -128,8 +128,10 @@ class Assembly:
             if returned:
                 self.returned = self.returned or plain_line(returned["what"])
                 continue
+            before = self.policy.condition
             read = read_sentence(self.policy, whole, line)
-            plain = read and len(text.split()) < _SHORT and self.policy.condition is None
+            guessed = self.policy.condition is not before
+            plain = read and len(text.split()) < _SHORT and not guessed
             if stretch.role in {"safety", "limits"} and not plain:
                 self.kept.append(text)
 

@@ -4,21 +4,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from toolmark._bind.baseline import Baseline, Known
+from toolmark._bind.binding import bind_all
 from toolmark._bind.cache import Cache
 from toolmark._bind.checks import Checks, refused
 from toolmark._bind.folders import Group, package_groups, project_groups
-from toolmark._bind.implementation import Loader, Surroundings, from_module, from_plugins
+from toolmark._bind.implementation import Surroundings
 from toolmark._bind.keeping import Keeper, Kept, Waiting, parted
+from toolmark._bind.last_python import LastPython, broken_python, used_of
 from toolmark._bind.manager import Plugins
 from toolmark._bind.reading import Definition, Reader, Reading
 from toolmark._bind.resources import Resources
 from toolmark._bind.walk import File, whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.registry import NOT_IMPLEMENTED, Binding, Bound, Registry
+from toolmark._model.registry import Bound, Registry
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
@@ -43,6 +45,12 @@ class Snapshot:
     """The edits that wait to be acknowledged, by name."""
     folders: tuple[Path, ...] = ()
     """The folders that were read."""
+    python: Mapping[str, File] = field(default_factory=dict, repr=False)
+    """The Python of the folders, by path."""
+    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What each live definition says, by name."""
+    used: frozenset[str] = frozenset()
+    """The definitions whose Python was loaded in a snapshot before."""
 
 
 def build(
@@ -52,20 +60,43 @@ def build(
     cache: Cache | None = None,
     given: Mapping[str, object] | None = None,
     baseline: Baseline | None = None,
+    old: Snapshot | None = None,
 ) -> Snapshot:
     """Read everything, bind it, and say what is wrong; a bad file never raises.
 
     `given` are plugins by name, beside the installed ones. The cache and the baseline, where
-    there are any, are brought up to date; without a baseline no edit is held to anything.
+    there are any, are brought up to date; without a baseline no edit is held to anything. Python
+    that was in use in the `old` snapshot and can't be loaded any more stays as it was there.
     """
+    put: dict[str, LastPython] = {}
+    while True:
+        snapshot = _build(settings, reader, cache, given, baseline, old, put)
+        broken = broken_python(old, snapshot, put) if old is not None else None
+        if broken is None:
+            return snapshot
+        put[broken.file.path] = broken
+        snapshot.resources.retire()
+
+
+def _build(  # noqa: PLR0913, PLR0917 - see build
+    settings: Settings,
+    reader: Reader,
+    cache: Cache | None,
+    given: Mapping[str, object] | None,
+    baseline: Baseline | None,
+    old: Snapshot | None,
+    put: Mapping[str, LastPython],
+) -> Snapshot:
     plugins = Plugins(settings.plugins, given)
-    groups = [*project_groups(settings, plugins), *package_groups(settings, plugins)]
+    before = {path: last.file for path, last in put.items()}
+    groups = [*project_groups(settings, plugins, before), *package_groups(settings, plugins)]
     resources = Resources(plugins, settings)
     around = Surroundings(settings.root, plugins, resources)
     reading = Reading(reader, cache)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
     said = [*plugins.diagnostics, *reading.diagnostics]
+    said += [found for last in put.values() for found in last.said]
 
     def decide(known: Known) -> _Decided:
         keeper = Keeper(groups, known, settings)
@@ -76,8 +107,20 @@ def build(
     kept, checks, registry = _settled(decide, baseline)
     reading.save(checks.done, fresh=checks.fresh)
     stamp = _stamp(groups, registry, plugins, kept)
-    folders = tuple(group.folder.root for group in groups)
-    return Snapshot(registry, plugins, resources, stamp, kept.waiting, folders)
+    for last in put.values():
+        if (bound := registry.tools.get(last.name) or registry.skills.get(last.name)) is not None:
+            bound.stale = True
+    return Snapshot(
+        registry,
+        plugins,
+        resources,
+        stamp,
+        kept.waiting,
+        tuple(group.folder.root for group in groups),
+        {file.path: file for group in groups for file in group.folder.modules},
+        {name: definition.digest for name, definition in kept.named.items()},
+        used_of(old) if old is not None else frozenset(),
+    )
 
 
 class _Decided(NamedTuple):
@@ -128,70 +171,6 @@ def _first_of_each_name(
     return named
 
 
-def _bind_all(
-    named: Mapping[str, Definition], groups: Iterable[Group], around: Surroundings
-) -> dict[str, Bound[Any]]:
-    beside = {id(group): {file.parts: file for file in group.folder.modules} for group in groups}
-    asks = around.plugins.implements("toolmark_implementation", awake=False)
-    late = any(group.may_implement for group in groups)
-    bound: dict[str, Bound[Any]] = {}
-    for name, definition in named.items():
-        group = definition.group
-        sibling = _sibling(definition.file, beside[id(group)])
-        if sibling is not None:
-            binding = _beside(definition, sibling, around)
-        elif asks or late:
-            binding = _from_plugins(definition, around, ask=not late)
-        else:
-            binding = NOT_IMPLEMENTED
-        bound[name] = Bound(
-            name,
-            definition.spec,
-            binding,
-            diagnostics=definition.diagnostics,
-            stale=definition.stale,
-            default_min=group.default_min,
-        )
-    return bound
-
-
-def _sibling(file: File, beside: Mapping[tuple[str, ...], File]) -> File | None:
-    """Find the Python of the same stem in the same folder, written as kebab or as snake."""
-    if not beside:
-        return None
-    *above, name = file.parts
-    stem = name.rsplit(".", 2)[0]
-    for wanted in dict.fromkeys((stem.replace("-", "_"), stem, stem.replace("_", "-"))):
-        if (found := beside.get((*above, f"{wanted}.py"))) is not None:
-            return found
-    return None
-
-
-def _beside(definition: Definition, sibling: File, around: Surroundings) -> Binding:
-    group = definition.group
-    find = from_module(around, lambda: group.module(sibling), sibling)
-    loader = Loader(around, definition.get, definition.file, find, sibling.path, group.plugin)
-    kind: Literal["sibling", "entry_point"] = "sibling" if group.package is None else "entry_point"
-    return Binding(kind, f"{sibling.path}:{definition.name}", loader.load, loader.inspect)
-
-
-def _from_plugins(definition: Definition, around: Surroundings, *, ask: bool) -> Binding:
-    """Bind to what plugins give; where a folder's plugin may, nobody can know before it runs."""
-    target = "toolmark_implementation"
-    if ask:
-        for answer in around.plugins.ask(target, awake=False, spec=definition.get()):
-            if answer.error is not None or answer.value is not None:
-                target = answer.plugin
-                break
-        else:
-            return NOT_IMPLEMENTED
-    loader = Loader(
-        around, definition.get, definition.file, from_plugins(around), target,
-        definition.group.plugin,
-    )  # fmt: skip
-    return Binding("entry_point", f"{target}:{definition.name}", loader.load, loader.inspect)
-
-
 def _registry(
     kept: Kept,
     keeper: Keeper,
@@ -201,13 +180,13 @@ def _registry(
     said: Iterable[Diagnostic],
 ) -> Registry:
     """Bind what was kept, hold the skills against the tools, and leave out the broken ones."""
-    bound = _bind_all(kept.named, groups, around)
+    bound = bind_all(kept.named, groups, around)
     found = checks.check(*_by_kind(kept, bound))
     faults: list[Diagnostic] = []
     for name in [name for name, told in found.items() if refused(told)]:
         faults += found[name]
         if keeper.revert(kept, name):
-            bound |= _bind_all({name: kept.named[name]}, groups, around)
+            bound |= bind_all({name: kept.named[name]}, groups, around)
         else:
             del bound[name]
     if faults:

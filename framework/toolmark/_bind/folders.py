@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -35,8 +35,13 @@ class Group:
     """Whether the folder's own plugin may give implementations; known without running it."""
 
 
-def project_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
-    """Read the folders that the settings name; one inside another is read once."""
+def project_groups(
+    settings: Settings, plugins: Plugins, before: Mapping[str, File] | None = None
+) -> Iterator[Group]:
+    """Read the folders that the settings name; one inside another is read once.
+
+    `before` is Python, by path, that stands for what the files hold now.
+    """
     roots: list[Path] = []
     wanted = dict.fromkeys(settings.tools, "tools") | dict.fromkeys(settings.skills, "skills")
     for name, setting in wanted.items():
@@ -49,7 +54,10 @@ def project_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
         if not any(real.is_relative_to(known) for known in roots):
             roots = [known for known in roots if not known.is_relative_to(real)] + [real]
     for root in roots:
-        yield _own(walk(root, settings.root), plugins)
+        folder = walk(root, settings.root)
+        if before:
+            folder.modules = [before.get(file.path, file) for file in folder.modules]
+        yield _own(folder, plugins)
 
 
 def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:

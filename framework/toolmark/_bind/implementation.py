@@ -60,6 +60,11 @@ class Loader:
             )
         return found
 
+    def ready(self) -> bool:
+        """Tell whether it is loaded and fits; loads nothing."""
+        bond = self._bond
+        return bond is not None and all(d.severity is not Severity.ERROR for d in bond.diagnostics)
+
     def inspect(self) -> tuple[Diagnostic, ...]:
         """Give all that is to be said; a failure to load is said too."""
         if self.plugin is not None and not self.around.plugins.sound(self.plugin):

@@ -45,6 +45,8 @@ class Binding:
     """Gives the implementation or raises ImplementationError, which says what is wrong."""
     inspect: Callable[[], tuple[Diagnostic, ...]] | None = None
     """Imports the Python and gives all that is to be said of it and the markdown; never raises."""
+    ready: Callable[[], bool] | None = None
+    """Tells whether it is loaded and fits; loads nothing."""
 
 
 NOT_IMPLEMENTED = Binding("none")

@@ -43,7 +43,7 @@ class Reloading:
     _closed: bool
     _baseline: Baseline
     _reload_settings: Callable[[], Settings]
-    _read: Callable[[Settings], Live]
+    _read: Callable[[Settings, Live | None], Live]
 
     def __init__(self) -> None:
         self._trouble: tuple[Diagnostic, ...] = ()
@@ -129,7 +129,7 @@ class Reloading:
                 self._trouble = (self._about(Code.UNREADABLE_SETTINGS, str(error), help_),)
                 registry = kept.registry
                 return replace(registry, diagnostics=(*self._trouble, *registry.diagnostics))
-            fresh = self._read(settings)
+            fresh = self._read(settings, kept)
             self._trouble = self._dropped(dropped)
             spare = fresh
             if not fresh.same_as(kept):

@@ -274,9 +274,14 @@ class Workspace(Turns, Reloading):
                 self._runs = Runs(lambda: self._live, self._clock)
             return self._runs
 
-    def _read(self, settings: Settings) -> Live:
+    def _read(self, settings: Settings, old: Live | None = None) -> Live:
         cache = Cache.load(settings.state, self._reader.fingerprint)
         snapshot = build(
-            settings, self._reader, cache=cache, given=self._plugins, baseline=self._baseline
+            settings,
+            self._reader,
+            cache=cache,
+            given=self._plugins,
+            baseline=self._baseline,
+            old=old.snapshot if old is not None else None,
         )
         return Live(settings, snapshot, self._clock, self._tallies)

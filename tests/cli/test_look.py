@@ -245,7 +245,8 @@ def test_doctor_finds_all_well(shop) -> None:
     }
 
 
-def test_doctor_says_what_is_missing_and_the_remedy(shop, console) -> None:
+def test_doctor_says_what_is_missing_and_the_remedy(shop, console, monkeypatch) -> None:
+    monkeypatch.delenv("TOOLMARK_ENGINE", raising=False)
     shop.write("toolmark.toml", 'engine = "mysql"\n')
     typed = shop("doctor")
     assert typed.code == 1

@@ -106,7 +106,7 @@ class Desk:
             raise refuse("confirmation_not_found", f"No call is held under {held_id[:40]!r}.")
         if held.state != "pending":
             raise refuse("confirmation_used", f"This call was decided before: {held.state}.")
-        if held.expires <= self._clock():
+        if held.expires is not None and held.expires <= self._clock():
             self._holds.claim(held_id, "expired")
             message = "The time to confirm this call is over: call the tool again."
             raise refuse("confirmation_expired", message)

@@ -52,9 +52,11 @@ def pending(
 
 
 def _row(held: Any) -> tuple[str, ...]:
-    until = dt.datetime.fromtimestamp(held.expires).astimezone()
+    until = "-"
+    if held.expires is not None:
+        until = f"{dt.datetime.fromtimestamp(held.expires).astimezone():%H:%M:%S}"
     user = printable(held.call.caller.user or "-")
-    words = (held.sensitivity, f"{until:%H:%M:%S}", printable(held.prompt))
+    words = (held.sensitivity, until, printable(held.prompt))
     return (held.id, {"confirm": "a yes", "review": "review"}[held.kind], user, *words)
 
 

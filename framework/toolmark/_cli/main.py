@@ -23,6 +23,7 @@ from toolmark._cli import (
     importing,
     new,
     run,
+    runs,
     show,
 )
 from toolmark._cli.added import added_commands
@@ -45,6 +46,7 @@ GROUPS = (
     handle,
     decide,
     run,
+    runs,
     chat,
     audit,
     about,

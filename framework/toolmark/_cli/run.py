@@ -1,7 +1,7 @@
 """`run`: a skill, its steps told as they go."""
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -72,6 +72,11 @@ def run(
             ask=lambda question: answer(question, yes=yes),
             on_event=tell,
         )
+    end_run(result, json=json)
+
+
+def end_run(result: Any, *, json: bool) -> NoReturn:
+    """Show what a run came to, and end with its exit code."""
     if json:
         out_json(result.to_dict())
     else:

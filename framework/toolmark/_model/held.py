@@ -22,7 +22,8 @@ class HeldCall(NamedTuple):
     sensitivity: str
     created: float
     """Seconds since the epoch, as is `expires`."""
-    expires: float
+    expires: float | None
+    """None for a run's question that waits for ever."""
     state: HeldState = "pending"
     shown: Any = None
     """The arguments with Sensitive values hidden."""

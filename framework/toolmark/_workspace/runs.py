@@ -3,13 +3,17 @@
 import inspect
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from toolmark._bind.checks import Specs
 from toolmark._call.threads import in_thread
-from toolmark._model.call import NOBODY, Caller
+from toolmark._model.call import NOBODY, Call, Caller
+from toolmark._model.held import HeldCall
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, Question
+from toolmark._model.run import Answer, Order, Question, RunView
+from toolmark._model.settings import Settings
 from toolmark._run.engine import Engine
 from toolmark._run.engine.memory import MemoryEngine, utc_now
 from toolmark._run.interpreter import Interpreter
@@ -20,8 +24,11 @@ from toolmark._workspace.hands import DoorHands
 from toolmark._workspace.listeners import Asker, Clock, Watcher
 from toolmark._workspace.live import Live
 from toolmark._workspace.outward import known_name
+from toolmark.config import state_folder
+from toolmark.errors import NotFoundError
 
-Play = Callable[[Order, Journal], Awaitable[SkillResult]]
+KEPT = "runs.sqlite3"
+"""The file in the state folder that holds the runs, where `engine` is `sqlite`."""
 
 
 class Runs:
@@ -29,8 +36,12 @@ class Runs:
 
     def __init__(self, current: Callable[[], Live], clock: Clock | None = None) -> None:
         self._current = current
+        self._clock = clock or utc_now
         self._lives: dict[str, Live] = {}
-        self.engine: Engine = MemoryEngine(self._play, clock=clock or utc_now)
+        self._memory = MemoryEngine(self._play, clock=self._clock)
+        self._durable: Any = None
+        self._settings: Settings = current().settings
+        self._lock = Lock()
 
     async def run(  # noqa: PLR0913 - the face of a run, by keyword
         self,
@@ -56,28 +67,113 @@ class Runs:
         plan = make_plan(skill.spec, Specs(live.registry.tools), Specs(skills), python)
         order = Order(run_id or f"run-{secrets.token_hex(8)}", plan, given, caller, confidence)
         self._lives.setdefault(order.id, live)
-        with live.snapshot.resources.hold():
-            result = await self.engine.run(order, ask=ask and _asking(ask), watch=on_event)
-        if result.code != "waiting":
-            self._lives.pop(order.id, None)
-        return result
+        engine: Engine = self.durable() if skill.spec.durable and self.keeps else self._memory
+        result = await engine.run(order, ask=ask and asking(ask), watch=on_event)
+        return self._ended(order.id, result)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether runs outlive this process."""
+        return self._settings.engine != "memory"
+
+    @property
+    def any_kept(self) -> bool:
+        """Whether there may be runs of other processes; a look that imports nothing."""
+        if self._durable is not None or self._settings.engine not in {"sqlite", "memory"}:
+            return True
+        return self.keeps and Path(self._settings.state / KEPT).exists()
+
+    def durable(self) -> Any:
+        """Give the engine that keeps runs, opened on first use."""
+        with self._lock:
+            if self._durable is None:
+                from toolmark._run.engine.durable.engine import DurableEngine
+
+                state = state_folder(self._settings.state)
+                self._durable = DurableEngine(
+                    self._play, self._settings.engine, state, clock=self._clock
+                )
+            return self._durable
+
+    async def engine_of(self, run_id: str) -> Engine:
+        """Give the engine that knows this run; raises NotFoundError."""
+        if self._memory.knows(run_id) or not self.any_kept:
+            return self._memory
+        engine: Engine = self.durable()
+        return engine
+
+    async def show(self, run_id: str) -> RunView:
+        """Give one run step by step; raises NotFoundError."""
+        return await (await self.engine_of(run_id)).show(run_id)
+
+    async def all(self) -> tuple[RunView, ...]:
+        """Give the runs, the latest first."""
+        kept = await self.durable().runs() if self.any_kept else ()
+        return (*await self._memory.runs(), *kept)
 
     async def answer(self, run_id: str, key: str, answer: Answer) -> SkillResult:
         """Answer a run's question and run on; raises NotFoundError where it is open no more."""
-        live = self._lives.get(run_id) or self._current()
-        with live.snapshot.resources.hold():
-            result = await self.engine.answer(run_id, key, answer)
-        if result.code != "waiting":
+        engine = await self.engine_of(run_id)
+        return self._ended(run_id, await engine.answer(run_id, key, answer))
+
+    async def resume(
+        self, run_id: str, *, ask: Asker | None = None, on_event: Watcher | None = None
+    ) -> SkillResult:
+        """Take up a run that stands still; raises NotFoundError."""
+        engine = await self.engine_of(run_id)
+        result = await engine.resume(run_id, ask=ask and asking(ask), watch=on_event)
+        return self._ended(run_id, result)
+
+    async def cancel(self, run_id: str) -> SkillResult:
+        """Stop a run before its next call, and undo what it did; raises NotFoundError."""
+        return self._ended(run_id, await (await self.engine_of(run_id)).cancel(run_id))
+
+    def order(self, run_id: str) -> Order | None:
+        """Give what was ordered; None where there is no such run."""
+        if self._memory.knows(run_id):
+            return self._memory.order(run_id)
+        try:
+            order: Order | None = self.durable().order(run_id) if self.any_kept else None
+        except NotFoundError:
+            return None
+        return order
+
+    def pending(self) -> tuple[HeldCall, ...]:
+        """Give the questions of waiting runs that outlive this process, as calls that are held."""
+        asked = self.durable().waiting() if self.any_kept else ()
+        return tuple(self._held(one) for one in asked)
+
+    def close(self) -> None:
+        """End what is under way here; runs that are kept go on at the next start."""
+        with self._lock:
+            durable, self._durable = self._durable, None
+        if durable is not None:
+            durable.close()
+
+    def _held(self, one: Any) -> HeldCall:
+        question: Question = one.question
+        order: Order = self.durable().order(question.run_id)
+        given = question.arguments if question.tool is not None else order.inputs
+        name = f"{question.run_id}/{question.key}"
+        call = Call(question.tool or order.plan.skill.name, given or {}, name, caller=order.caller)
+        return HeldCall(name, "confirm", call, "", question.prompt, question.sensitivity,
+                        one.opened, one.expires, shown=given)  # fmt: skip
+
+    def _ended(self, run_id: str, result: SkillResult) -> SkillResult:
+        if result.code not in {"waiting", "stuck"}:
             self._lives.pop(run_id, None)
         return result
 
     async def _play(self, order: Order, journal: Journal) -> SkillResult:
         live = self._lives.get(order.id) or self._current()
-        hands = DoorHands(live.door or live.open_door())
-        return await Interpreter(hands).play(order, journal)
+        with live.snapshot.resources.hold():
+            hands = DoorHands(live.door or live.open_door())
+            return await Interpreter(hands).play(order, journal)
 
 
-def _asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
+def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
+    """Make a coroutine function of what asks a person, whichever way it does."""
+
     async def asked(question: Question) -> Answer | None:
         if inspect.iscoroutinefunction(ask):
             reply = await ask(question)

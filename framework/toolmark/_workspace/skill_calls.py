@@ -82,19 +82,26 @@ class SkillCalls:
     async def decide(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
         """Answer a question and run on; None where no run asked it, or another user's did."""
         asked = self._asked.get(held_id)
-        owner = asked.call.caller.user if asked is not None else None
-        if asked is None or (user is not None and owner not in {None, user}):
+        run_id, _, key = held_id.partition("/")
+        call = asked.call if asked is not None else self._begun(run_id)
+        if call is None or (user is not None and call.caller.user not in {None, user}):
             return None
         began = perf_counter()
         # Taken before it is answered: of racing decisions one counts.
-        del self._asked[held_id]
-        question = asked.question
-        run = self._runs.answer(question.run_id, question.key, answer)
+        self._asked.pop(held_id, None)
         try:
-            return await self._go(asked.call, began, run)
+            return await self._go(call, began, self._runs.answer(run_id, key, answer))
         except NotFoundError as error:
-            failure = Failure("confirmation_expired", str(error))
-            return _result(asked.call, "denied", began, error=failure)
+            used = "answered before" in str(error)
+            code = "confirmation_used" if used else "confirmation_expired"
+            return _result(call, "denied", began, error=Failure(code, str(error)))
+
+    def _begun(self, run_id: str) -> Call | None:
+        """Give the call that a run is, whichever process began it."""
+        order = self._runs.order(run_id)
+        if order is None:
+            return None
+        return Call(order.plan.skill.name, order.inputs, None, order.confidence, order.caller)
 
     async def _go(self, call: Call, began: float, run: Awaitable[SkillResult]) -> Result:
         try:
@@ -115,7 +122,7 @@ class SkillCalls:
         return _result(call, outcome, began, error=failure, data=result.data or None)
 
     async def _waiting(self, call: Call, began: float, run_id: str) -> Result:
-        questions = (await self._runs.engine.show(run_id)).questions
+        questions = (await self._runs.show(run_id)).questions
         for asked in (Asked(call, question) for question in questions):
             self._asked[asked.id] = asked
         while len(self._asked) > MAX_ASKED:

@@ -9,12 +9,12 @@ from toolmark._model.held import HeldCall
 from toolmark._model.result import Result
 from toolmark._model.run import Answer
 from toolmark._model.turn import Pending, Turn
-from toolmark._workspace.decisions import Decisions
+from toolmark._workspace.kept_runs import KeptRuns
 from toolmark._workspace.listeners import Listener
 from toolmark._workspace.live import Live
 
 
-class Turns(Decisions):
+class Turns(KeptRuns):
     """Turns of a conversation with a model."""
 
     _live: Live
@@ -140,7 +140,7 @@ class Turns(Decisions):
 
     async def _answered(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
         """Give what comes of a question that a skill's run asked; None where none did."""
-        if "_skill_calls" not in self.__dict__:
+        if "/" not in held_id:
             return None
         answered: Result | None = await self._skill_calls.decide(held_id, answer, user)
         return answered

@@ -146,6 +146,14 @@ class MemoryEngine:
         run.answered.set()
         return await self._drive(run, None, None)
 
+    def knows(self, run_id: str) -> bool:
+        """Tell whether there is such a run here."""
+        return run_id in self._runs
+
+    def order(self, run_id: str) -> Order:
+        """Give what was ordered; raises NotFoundError."""
+        return self._found(run_id).order
+
     async def runs(self) -> tuple[RunView, ...]:
         """Give the runs, the latest first."""
         return tuple(run.view() for run in reversed(self._runs.values()))

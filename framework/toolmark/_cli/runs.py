@@ -1,0 +1,126 @@
+"""`runs` and `worker`: skills under way, those that wait, those that ended, and who plays them."""
+
+import signal
+import threading
+from typing import Annotated, Any
+
+import typer
+
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.options import JsonOption, ProjectOption, YesOption, project_of, stop
+from toolmark._cli.projects import open_workspace
+from toolmark._cli.run import answer, end_run, tell
+from toolmark._cli.screen import err, out, out_json, printable, table
+
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The run; `toolmark runs` lists them.")
+]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    group = typer.Typer(rich_markup_mode=None)
+    group.callback(invoke_without_command=True)(runs)
+    for verb in (show, resume, cancel):
+        group.command(verb.__name__)(verb)
+    app.add_typer(group, name="runs", rich_help_panel="Run")
+    app.command("worker", rich_help_panel="Run")(worker)
+
+
+def runs(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+    """List the runs of skills that are kept, the latest first; or show, resume, cancel one."""
+    if ctx.invoked_subcommand is not None:
+        return
+    with open_workspace(project_of(ctx, project)) as workspace:
+        views = workspace.runs()
+    if json:
+        out_json([view.to_dict() for view in views])
+        return
+    if not views:
+        err("No runs are kept.")
+        return
+    rows = [(view.id, view.skill, view.state, view.began[:19], _word(view)) for view in views]
+    out(table(("ID", "SKILL", "STATE", "BEGAN (UTC)", "MESSAGE"), rows))
+
+
+def show(
+    ctx: typer.Context, run_id: IdArgument, *, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Show a run step by step."""
+    with open_workspace(project_of(ctx, project)) as workspace:
+        view = workspace.show_run(run_id)
+    if json:
+        out_json(view.to_dict())
+        return
+    out(f"{view.id}  {view.skill}  {view.state}")
+    for entry in view.entries:
+        out(f"  {entry.at[:19]}  {printable(entry.key)}  {_outcome(entry.value)}")
+    for question in view.questions:
+        out(f"  waits for  {view.id}/{question.key}  {printable(question.prompt)}")
+    if view.result is not None:
+        out(f"  {printable(view.result.message)}")
+
+
+def resume(
+    ctx: typer.Context, run_id: IdArgument, *, yes: YesOption = False, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Take up a run that stands still, and ask what it waits for.
+
+    Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such run.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        result = workspace.resume_run_sync(
+            run_id, ask=lambda question: answer(question, yes=yes), on_event=tell
+        )
+    end_run(result, json=json)
+
+
+def cancel(
+    ctx: typer.Context, run_id: IdArgument, *, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Stop a run before its next call, and undo what it did.
+
+    Ends with 0 cancelled, 1 it had ended before, 5 no such run.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        result = workspace.cancel_run_sync(run_id)
+    if json:
+        out_json(result.to_dict())
+    else:
+        err(printable(result.message))
+    raise typer.Exit(ExitCode.DONE if result.code == "cancelled" else ExitCode.FINDINGS)
+
+
+def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
+    """Play the runs that were cut off elsewhere, and those that get due, until it is ended.
+
+    Several may work on one engine. An interrupt or SIGTERM ends it: calls under way are finished,
+    the rest is left to whoever comes next.
+    """
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    with open_workspace(project_of(ctx, project)) as workspace:
+        if not workspace.start_runs():
+            help_ = 'set engine = "sqlite", or a postgresql:// URL'
+            stop(ExitCode.USAGE, 'runs are in memory only (engine = "memory")', help_)
+        err("worker: waits for runs; Ctrl-C ends it")
+        ended.wait()
+
+
+def _word(view: Any) -> str:
+    if view.result is not None:
+        return printable(view.result.message)
+    return printable(view.questions[0].prompt) if view.questions else ""
+
+
+def _outcome(value: Any) -> str:
+    if isinstance(value, dict) and "outcome" in value:
+        code = f"[{value['code']}]" if value.get("code") else ""
+        return f"{value['outcome']}{code}"
+    if isinstance(value, dict) and "approved" in value:
+        return "yes" if value["approved"] else "no"
+    return "done"

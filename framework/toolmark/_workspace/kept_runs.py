@@ -1,0 +1,71 @@
+"""What a workspace knows of its runs: those under way, those that wait, those that ended."""
+
+from typing import Any
+
+from toolmark._model.held import HeldCall
+from toolmark._model.result import SkillResult
+from toolmark._model.run import RunView
+from toolmark._workspace.decisions import Decisions
+from toolmark._workspace.listeners import Asker, Watcher
+
+
+class KeptRuns(Decisions):
+    """Runs by their id, whichever process began them."""
+
+    def _all_runs(self) -> Any:
+        raise NotImplementedError
+
+    def pending(self, user: str | None = None) -> tuple[HeldCall, ...]:
+        """Give what waits for a person, the oldest first: held calls, and runs' questions.
+
+        Those of one user, or of all. A run's question is decided under `RUN/KEY`.
+        """
+        asked = self._all_runs().pending()
+        # A run asks for the calls that the door held for it; they are not decided twice.
+        held = [
+            one
+            for one in super().pending(user)
+            if not any(other.id.startswith(f"{one.call.id}:") for other in asked)
+        ]
+        theirs = [one for one in asked if user is None or one.call.caller.user == user]
+        return tuple(sorted((*held, *theirs), key=lambda one: one.created))
+
+    def runs(self) -> tuple[RunView, ...]:
+        """Give the runs that are kept, the latest first, without their steps."""
+        views: tuple[RunView, ...] = self._portal.run(self._all_runs().all())
+        return views
+
+    def show_run(self, run_id: str) -> RunView:
+        """Give one run step by step; raises NotFoundError."""
+        view: RunView = self._portal.run(self._all_runs().show(run_id))
+        return view
+
+    async def resume_run(
+        self, run_id: str, *, ask: Asker | None = None, on_event: Watcher | None = None
+    ) -> SkillResult:
+        """Take up a run that stands still, in this process; raises NotFoundError."""
+        result: SkillResult = await self._all_runs().resume(run_id, ask=ask, on_event=on_event)
+        return result
+
+    async def cancel_run(self, run_id: str) -> SkillResult:
+        """Stop a run before its next call, and undo what it did; raises NotFoundError."""
+        result: SkillResult = await self._all_runs().cancel(run_id)
+        return result
+
+    def resume_run_sync(self, run_id: str, **options: Any) -> SkillResult:
+        """Do as `resume_run`, for those who can't await; the calling thread waits."""
+        return self._portal.run(self.resume_run(run_id, **options))
+
+    def cancel_run_sync(self, run_id: str) -> SkillResult:
+        """Do as `cancel_run`, for those who can't await; the calling thread waits."""
+        return self._portal.run(self.cancel_run(run_id))
+
+    def start_runs(self) -> bool:
+        """Play from now on what was cut off, and what gets due, until the workspace closes.
+
+        False where runs are in memory only, and nothing can be taken up.
+        """
+        runs = self._all_runs()
+        if runs.keeps:
+            runs.durable().start()
+        return bool(runs.keeps)

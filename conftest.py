@@ -1,4 +1,4 @@
-"""What holds for every test: time for properties, and runs in memory but where a test keeps them."""
+"""What holds for every test: properties take their time, and runs live in memory."""
 
 import os
 

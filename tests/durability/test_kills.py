@@ -1,0 +1,78 @@
+"""The process dies anywhere, and the children are booked once and the parent texted once."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+from tools_md._clinic.clock import StoppedClock
+from tools_md._clinic.resources import FILE, NOW
+from tools_md._clinic.seed import seed
+from tools_md._clinic.store import Clinic
+
+MONDAY = "2026-03-02T08:00"
+SCRIPT = Path(__file__).parent / "clinic_process.py"
+TOOLS = ("get_patient_info", "check_availability", "book_appointment", "send_confirmation_sms")
+BOUNDARIES = [f"{when} {tool}" for tool in TOOLS for when in ("before", "after")]
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Iterator[Clinic]:
+    clinic = Clinic(tmp_path / FILE, StoppedClock(datetime.fromisoformat(MONDAY)))
+    seed(clinic, date(2026, 3, 2))
+    yield clinic
+    clinic.close()
+
+
+def process(state: Path, boundary: str, run_id: str = "run-1") -> int:
+    environment = {**os.environ, NOW: MONDAY}
+    environment.pop("TOOLMARK_ENGINE", None)
+    words = [sys.executable, str(SCRIPT), str(state), run_id, boundary]
+    return subprocess.run(words, env=environment, timeout=120, check=False).returncode
+
+
+def booked(clinic: Clinic) -> list[str]:
+    visits = clinic.bookings.history("P-1001", limit=50)
+    wanted = "2026-03-04T08:00:00"
+    return [visit["status"] for visit in visits if visit["datetime"] == wanted]
+
+
+@pytest.mark.parametrize("boundary", [*BOUNDARIES, "at the end"])
+def test_a_run_killed_at_a_boundary_ends_as_if_it_had_not_been(
+    clinic: Clinic, tmp_path: Path, boundary: str
+) -> None:
+    assert process(tmp_path, boundary) == -signal.SIGKILL
+    assert process(tmp_path, "nowhere") == 0
+
+    assert booked(clinic) == ["booked"]
+    assert len(clinic.outbox.messages()) == 1
+
+
+def test_a_run_is_taken_up_by_the_next_process_whatever_that_came_for(
+    clinic: Clinic, tmp_path: Path
+) -> None:
+    assert process(tmp_path, "after book_appointment") == -signal.SIGKILL
+    # Another family's business: the parent's text of the first run must go out beside it.
+    environment = {**os.environ, NOW: MONDAY, "TOOLMARK_ENGINE": "sqlite"}
+    environment["TOOLMARK_STATE"] = str(tmp_path)
+    command = [sys.executable, "-m", "toolmark", "worker"]
+    worker = subprocess.Popen(
+        command, cwd=SCRIPT.parents[2], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        for _ in range(600):
+            if clinic.outbox.messages():
+                break
+            with pytest.raises(subprocess.TimeoutExpired):
+                worker.wait(0.1)
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=60)
+
+    assert worker.returncode == 0
+    assert booked(clinic) == ["booked"]
+    assert len(clinic.outbox.messages()) == 1

@@ -39,7 +39,7 @@ class Context(Protocol):
     def http(self) -> Any:
         """An `httpx.AsyncClient` whose time-out is the deadline; closed when the call ends.
 
-        It reaches the tool's Allowed Domains and no other host (how-to/egress.md).
+        It reaches the tool's Allowed Domains and no other host (egress.md).
         """
 
     def clamped(self, parameter: str, most: float) -> None:

@@ -1,0 +1,98 @@
+"""Row 8: calls in a conversation, and calls at one time."""
+
+import asyncio
+from pathlib import Path
+
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Limits, Rate
+
+MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
+
+
+async def nothing():
+    return None
+
+
+def test_calls_are_counted_for_each_conversation(harness, tool):
+    door = harness(tool("act", nothing, limits=Limits(max_calls=1)), settings=MEMORY)
+    assert door.call("act", user="a", conversation="c1").success
+    refused = door.call("act", user="a", conversation="c1")
+    assert (refused.outcome, refused.error.code) == ("denied", "budget_exhausted")
+    assert door.call("act", user="a", conversation="c2").success
+    assert door.call("act", user="b", conversation="c1").success
+    assert door.call("act", user="a", conversation="c2", dry_run=True).outcome == "denied"
+
+
+def test_a_call_that_never_started_does_not_count(harness, tool):
+    limits = Limits(max_calls=2, rate=Rate(calls=1, per_s=3600), timeout_s=1)
+    door = harness(tool("act", nothing, limits=limits), settings=MEMORY)
+    codes = [door.call("act").error for _ in range(4)]
+    assert [error and error.code for error in codes] == [None, *["rate_limited"] * 3]
+
+
+def test_the_calls_that_tools_make_count_too(harness, tool):
+    async def outer(*, context):
+        return [(await context.call("inner", {})).outcome for _ in range(3)]
+
+    inner = tool("inner", nothing, limits=Limits(max_calls=2))
+    door = harness(inner, tool("outer", outer, context="context"), settings=MEMORY)
+    assert door.call("outer", conversation="c").data == ["ok", "ok", "denied"]
+
+
+def test_so_many_calls_run_at_one_time_and_the_others_wait(harness, tool):
+    running, most = [0], [0]
+
+    async def act():
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        await asyncio.sleep(0.001)
+        running[0] -= 1
+
+    door = harness(tool("act", act, limits=Limits(max_concurrent=3)), settings=MEMORY).door
+
+    async def main():
+        return await asyncio.gather(*(door.call("act", "{}") for _ in range(50)))
+
+    assert all(result.success for result in asyncio.run(main()))
+    assert most == [3]
+
+
+def test_who_waits_too_long_for_a_place_is_refused_and_the_place_stays_whole(harness, tool):
+    free = asyncio.Event()
+
+    async def act():
+        await free.wait()
+
+    limits = Limits(max_concurrent=1, timeout_s=0.05)
+    door = harness(tool("act", act, read_only=True, limits=limits), settings=MEMORY).door
+
+    async def main():
+        results = await asyncio.gather(*(door.call("act", "{}") for _ in range(4)))
+        free.set()
+        return results, await door.call("act", "{}")
+
+    results, after = asyncio.run(main())
+    codes = [result.error.code for result in results]
+    assert codes[0] == "timeout"
+    assert set(codes) <= {"timeout", "rate_limited"}
+    assert after.success
+
+
+def test_a_caller_that_is_cancelled_gives_its_place_back(harness, tool):
+    async def act():
+        await asyncio.Event().wait()
+
+    door = harness(tool("act", act, limits=Limits(max_concurrent=1)), settings=MEMORY).door
+
+    async def main():
+        for _ in range(3):
+            first = asyncio.create_task(door.call("act", "{}"))
+            second = asyncio.create_task(door.call("act", "{}"))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            second.cancel()
+            first.cancel()
+            await asyncio.gather(first, second, return_exceptions=True)
+        return door._tallies["act"].running
+
+    assert asyncio.run(main()) == 0

@@ -1,0 +1,208 @@
+"""Row 9: a result that is too much is cut at a row, by the stricter of the file and the plan."""
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from toolmark._call.cut import Bounds, cut
+from toolmark._model.call import Budget
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Limits
+
+MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
+ROWS = [{"n": n, "text": "é" * 10} for n in range(50)]
+OFFSET = Parameter(name="offset", shape=Schema(types=("integer",), default=0, has_default=True))
+
+
+def compact(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def given(harness, tool, value, *, budget=None, limits=None, **fields):
+    async def act():
+        return value
+
+    bound = tool("act", act, limits=limits or Limits(), **fields)
+    return harness(bound, settings=MEMORY).call("act", budget=budget)
+
+
+@pytest.mark.parametrize("value", [ROWS, {"papers": ROWS, "found": 50}])
+def test_rows_are_cut_and_said_to_be(harness, tool, value):
+    result = given(harness, tool, value, limits=Limits(max_rows=20))
+    rows = result.data if isinstance(value, list) else result.data["papers"]
+    assert rows == ROWS[:20]
+    assert result.truncated == {"rows": True, "bytes": False}
+    assert "20 of 50 rows" in result.notes[0]
+
+
+def test_what_fits_is_not_said_to_be_cut(harness, tool):
+    size = len(compact(ROWS))
+    result = given(harness, tool, ROWS, limits=Limits(max_rows=50, max_bytes=size))
+    assert (result.data, result.truncated, result.notes) == (ROWS, None, ())
+
+
+def test_bytes_are_cut_at_a_row(harness, tool):
+    size = len(compact(ROWS[:7]))
+    for most, rows in ((size, 7), (size - 1, 6), (size + 1, 7)):
+        result = given(harness, tool, ROWS, limits=Limits(max_bytes=most))
+        assert result.data == ROWS[:rows]
+        assert result.truncated == {"rows": False, "bytes": True}
+
+
+def test_the_stricter_of_file_and_plan_holds_field_by_field(harness, tool):
+    limits = Limits(max_rows=10, max_bytes=10_000)
+    plan = Budget(rows=30, bytes=len(compact(ROWS[:4])), timeout_ms=1000)
+    result = given(harness, tool, ROWS, limits=limits, budget=plan)
+    assert result.data == ROWS[:4]
+    assert result.truncated == {"rows": True, "bytes": True}
+    plan = Budget(rows=3, bytes=10_000, timeout_ms=1000)
+    result = given(harness, tool, ROWS, limits=limits, budget=plan)
+    assert (result.data, result.truncated) == (ROWS[:3], {"rows": True, "bytes": False})
+
+
+def test_a_plans_time_is_the_stricter_too(harness, tool):
+    async def forever():
+        import asyncio
+
+        await asyncio.Event().wait()
+
+    door = harness(tool("act", forever, read_only=True), settings=MEMORY)
+    result = door.call("act", budget=Budget(rows=1, bytes=100, timeout_ms=20))
+    assert result.error.code == "timeout"
+    assert "0.0" in result.error.message
+
+
+def test_of_several_arrays_the_longest_gives_way_first(harness, tool):
+    value = {"warnings": ["a", "b"], "papers": ROWS}
+    result = given(harness, tool, value, limits=Limits(max_bytes=300))
+    assert result.data["warnings"] == ["a", "b"]
+    assert 0 < len(result.data["papers"]) < 50
+    assert len(compact(result.data)) <= 300
+
+
+def test_what_has_no_rows_is_left_out_whole(harness, tool):
+    for value in ("x" * 1000, {"text": "x" * 1000, "rows": [1]}):
+        result = given(harness, tool, value, limits=Limits(max_bytes=100))
+        assert (result.success, result.data) == (True, None)
+        assert result.truncated == {"rows": False, "bytes": True}
+        assert "left out" in result.notes[0]
+
+
+def test_a_first_row_that_is_too_long_leaves_none(harness, tool):
+    result = given(harness, tool, ["x" * 100, "y"], limits=Limits(max_bytes=50))
+    assert (result.data, result.truncated["bytes"]) == ([], True)
+
+
+def test_whatever_json_makes_an_array_has_rows(harness, tool):
+    @dataclasses.dataclass
+    class Found:
+        papers: tuple[int, ...]
+
+    limits = Limits(max_rows=2)
+    assert given(harness, tool, Found((1, 2, 3)), limits=limits).data == {"papers": [1, 2]}
+    assert given(harness, tool, (1, 2, 3), limits=limits).data == [1, 2]
+    assert given(harness, tool, {"papers": {1}}, limits=limits).data == {"papers": [1]}
+    assert given(harness, tool, {1: (n for n in range(9))}, limits=limits).data == {"1": [0, 1]}
+
+
+def test_a_list_that_the_tool_keeps_is_not_touched(harness, tool):
+    kept = {"papers": list(range(9))}
+    assert given(harness, tool, kept, limits=Limits(max_rows=2)).data == {"papers": [0, 1]}
+    assert len(kept["papers"]) == 9
+
+
+def paged(*, offset, context):
+    context.pages(lambda rows: {"offset": offset + rows})
+    return list(range(offset, 100))
+
+
+def test_a_tool_that_pages_says_how_to_read_on(harness, tool):
+    bound = tool("act", paged, OFFSET, context="context", mode="inline", limits=Limits(max_rows=40))
+    door = harness(bound, settings=MEMORY)
+    read, arguments = [], {}
+    while True:
+        result = door.call("act", arguments)
+        read += result.data
+        if result.truncated is None:
+            break
+        arguments = result.truncated["next"]
+    assert read == list(range(100))
+
+
+def test_where_no_row_is_given_there_is_nothing_to_go_on_from(harness, tool):
+    bound = tool("act", paged, OFFSET, context="context", mode="inline", limits=Limits(max_bytes=2))
+    result = harness(bound, settings=MEMORY).call("act", {})
+    assert (result.data, "next" in result.truncated) == ([], False)
+
+
+def test_a_tool_that_cannot_say_how_to_read_on_gives_its_rows_all_the_same(harness, tool):
+    def act(*, context):
+        context.pages(lambda rows: rows / 0)
+        return [1, 2, 3]
+
+    bound = tool("act", act, context="context", mode="inline", limits=Limits(max_rows=2))
+    result = harness(bound, settings=MEMORY).call("act")
+    assert (result.data, result.truncated) == ([1, 2], {"rows": True, "bytes": False})
+
+
+def test_a_value_that_the_tool_lowered_is_said(harness, tool):
+    def act(*, context):
+        context.clamped("limit", 200)
+        context.pages(lambda rows: {"offset": rows})
+        return [1, 2, 3]
+
+    result = harness(tool("act", act, context="context", mode="inline")).call("act")
+    assert result.data == [1, 2, 3]
+    assert result.truncated == {"rows": True, "bytes": False, "next": {"offset": 3}}
+    assert result.notes == ("`limit` was lowered to 200, the most that the tool gives.",)
+
+
+def anything(chance, depth=0):
+    kind = chance.randrange(9 if depth < 3 else 6)
+    if kind < 6:
+        return chance.choice([
+            None, True, chance.randrange(10**9), chance.random() * 1e6, 'é\n"\\\U0001f600' * kind,
+            "x" * chance.randrange(80),
+        ])  # fmt: skip
+    items = [anything(chance, depth + 1) for _ in range(chance.randrange(12))]
+    if kind == 6:
+        return {f"k{n}": item for n, item in enumerate(items)}
+    return items * chance.choice([1, 1, 7])
+
+
+def test_budgets_are_never_exceeded_in_ten_thousand_cases():
+    chance = random.Random(4)
+    cut_cases = 0
+    for _ in range(10_000):
+        value = anything(chance)
+        rows = chance.choice([None, 1, 3, 20])
+        most = chance.choice([None, chance.randrange(1, 60), chance.randrange(1, 3000)])
+        found = cut(value, Bounds(rows, most))
+        arrays = [found.value] if isinstance(found.value, list) else []
+        if isinstance(found.value, dict):
+            arrays = [item for item in found.value.values() if isinstance(item, list)]
+        assert rows is None or all(len(array) <= rows for array in arrays)
+        assert most is None or found.value is None or len(compact(found.value)) <= most
+        assert_begins(found.value, value)
+        if not (found.rows or found.bytes):
+            assert found.value == value
+        cut_cases += found.rows or found.bytes
+    assert cut_cases > 2000
+
+
+def assert_begins(part, whole):
+    """Hold that whole rows are left out from the end, and nothing else."""
+    if part is None:
+        return
+    if isinstance(whole, list):
+        assert part == whole[: len(part)]
+    elif isinstance(whole, dict):
+        assert part.keys() == whole.keys()
+        for name, item in part.items():
+            assert item == (whole[name][: len(item)] if isinstance(item, list) else whole[name])
+    else:
+        assert part == whole

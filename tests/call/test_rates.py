@@ -1,0 +1,233 @@
+"""Row 8: starts keep their distance, wait in order, and are refused where it takes too long."""
+
+import asyncio
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from limit_world import VirtualTime, most_in_a_window, run
+
+from toolmark._call.pace import MAX_WAITING, Pace
+from toolmark._call.refusal import Refusal
+from toolmark._call.tally import Tally
+from toolmark._call.turns import SharedTurns
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Limits, Rate
+
+
+def pace_of(world, calls=3, per_s=1.0, tally=None, take=None):
+    rate = Rate(calls=calls, per_s=per_s)
+    return Pace("act", rate, tally or Tally(), world.timing, take)
+
+
+def starts_of(world, pace, arrivals, longest=1e6):
+    """Give the moments at which calls start that arrive at these moments."""
+    starts = []
+
+    async def one(at):
+        await world.sleep(at - world.now())
+        await pace.turn(longest)
+        starts.append(world.now())
+
+    async def work():
+        await asyncio.gather(*(one(world.moment + at) for at in arrivals))
+
+    run(world, work)
+    return starts
+
+
+def test_calls_beyond_the_rate_wait_for_their_turn():
+    world = VirtualTime()
+    starts = starts_of(world, pace_of(world), [0.0] * 7)
+    assert len(starts) == 7
+    gaps = [later - sooner for sooner, later in itertools.pairwise(starts)]
+    assert all(1 / 3 < gap < 0.35 for gap in gaps)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    calls=st.integers(1, 8),
+    per_s=st.sampled_from([0.5, 1.0, 60.0]),
+    arrivals=st.lists(st.floats(0, 5), min_size=1, max_size=40),
+    late=st.lists(st.floats(0, 2), min_size=1, max_size=20),
+)
+def test_no_window_holds_more_starts_than_the_rate_however_late_somebody_wakes(
+    calls, per_s, arrivals, late
+):
+    how_late = iter(late * 10_000)
+    world = VirtualTime(lambda: next(how_late))
+    starts = starts_of(world, pace_of(world, calls, per_s), arrivals)
+    assert len(starts) == len(arrivals)
+    assert most_in_a_window(starts, per_s) <= calls
+
+
+def test_a_thousand_calls_may_wait_and_no_more():
+    world = VirtualTime()
+    pace = pace_of(world, calls=1000, per_s=1)
+    refused = []
+
+    async def one():
+        try:
+            await pace.turn(1e6)
+        except Refusal as refusal:
+            refused.append(refusal.failure)
+
+    async def work():
+        await asyncio.gather(*(one() for _ in range(MAX_WAITING + 5)))
+
+    run(world, work)
+    assert MAX_WAITING == 1000
+    assert [failure.code for failure in refused] == ["rate_limited"] * 4
+    assert refused[0].retry_after_ms == pytest.approx(1020, abs=5)
+
+
+def test_a_call_whose_turn_would_come_too_late_is_told_when_to_come_again():
+    world = VirtualTime()
+    pace = pace_of(world, calls=1, per_s=60)
+
+    async def work():
+        await pace.turn(30)
+        with pytest.raises(Refusal) as refused:
+            await pace.turn(30)
+        return refused.value.failure
+
+    failure = run(world, work)
+    assert (failure.code, failure.retry_after_ms) == ("rate_limited", 61_200)
+    assert not world.slept
+
+
+def test_a_caller_who_gives_up_leaves_its_turn_to_others():
+    world = VirtualTime()
+    pace = pace_of(world)
+    starts = []
+
+    async def one(name):
+        await pace.turn(100)
+        starts.append(name)
+
+    async def work():
+        tasks = [asyncio.create_task(one(n)) for n in range(4)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    run(world, work)
+    assert starts == [0, 2, 3]
+
+
+def test_the_door_lets_calls_of_all_callers_wait_in_one_row(harness, tool):
+    world = VirtualTime()
+    starts = []
+
+    async def act():
+        starts.append(world.now())
+
+    limits = Limits(rate=Rate(calls=3, per_s=1))
+    memory = Settings(root=Path.cwd(), audit=False, engine="memory")
+    door = harness(tool("act", act, limits=limits), settings=memory, timing=world.timing).door
+
+    async def work():
+        return await asyncio.gather(*(door.call("act", "{}", user=f"u{n}") for n in range(10)))
+
+    assert all(result.success for result in run(world, work))
+    assert most_in_a_window(starts, 1.0) == 3
+
+
+def test_a_call_beyond_the_deadline_is_denied_with_a_time(harness, tool):
+    async def act():
+        return None
+
+    limits = Limits(rate=Rate(calls=1, per_s=1), timeout_s=0.5)
+    memory = Settings(root=Path.cwd(), audit=False, engine="memory")
+    door = harness(tool("act", act, limits=limits), settings=memory)
+    assert door.call("act").success
+    refused = door.call("act")
+    assert (refused.outcome, refused.attempts) == ("denied", 0)
+    assert refused.error.code == "rate_limited"
+    assert 500 < refused.error.retry_after_ms <= 1020
+    assert door.call("act", dry_run=True).error.code == "rate_limited"
+
+
+def test_a_new_door_goes_on_where_the_old_one_stood(harness, tool):
+    async def act():
+        return None
+
+    memory = Settings(root=Path.cwd(), audit=False, engine="memory")
+    act_rarely = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=3600), max_calls=5))
+    tallies = {}
+    assert harness(act_rarely, settings=memory, tallies=tallies).call("act").success
+    later = harness(act_rarely, settings=memory, tallies=tallies).call("act")
+    assert later.error.code == "rate_limited"
+
+
+def test_doors_of_one_state_folder_share_the_turns(harness, tool, tmp_path):
+    async def act():
+        return None
+
+    shared = Settings(root=tmp_path, state=tmp_path / "state", audit=False)
+    act_rarely = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=3600)))
+    assert harness(act_rarely, settings=shared).call("act").success
+    other = harness(act_rarely, settings=shared).call("act")
+    assert other.error.code == "rate_limited"
+    assert other.error.retry_after_ms > 3_000_000
+
+
+def test_a_rate_whose_row_cannot_be_kept_refuses(harness, tool, tmp_path):
+    async def act():
+        return None
+
+    (tmp_path / "state").write_text("no folder", encoding="utf-8")
+    broken = Settings(root=tmp_path, state=tmp_path / "state", audit=False)
+    bound = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=1)))
+    refused = harness(bound, settings=broken).call("act")
+    assert (refused.outcome, refused.error.code) == ("denied", "internal_guard_error")
+
+
+def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
+    now = [10_000.0]
+    turns = SharedTurns(tmp_path, lambda: now[0])
+    assert turns.take("act", 1.0) == 0.0
+    now[0] -= 5000
+    assert 0 < turns.take("act", 1.0) <= 1.0
+    now[0] += 1.0
+    assert turns.take("act", 1.0) == 0.0
+
+
+STARTER = """
+import asyncio, sys, time
+from pathlib import Path
+from toolmark._call.pace import Pace
+from toolmark._call.tally import Tally
+from toolmark._call.timing import MACHINE
+from toolmark._call.turns import SharedTurns
+from toolmark._model.tool import Rate
+
+turns = SharedTurns(Path(sys.argv[1]), time.time)
+take = lambda apart: turns.take("act", apart)
+pace = Pace("act", Rate(calls=20, per_s=1), Tally(), MACHINE, take)
+
+async def one():
+    await pace.turn(60)
+    print(time.monotonic(), flush=True)
+
+async def main():
+    await asyncio.gather(*(one() for _ in range(12)))
+
+asyncio.run(main())
+"""
+
+
+def test_processes_of_one_project_keep_the_distance_together(tmp_path):
+    starters = [
+        subprocess.Popen([sys.executable, "-c", STARTER, str(tmp_path)], stdout=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    said = b"".join(starter.communicate(timeout=50)[0] for starter in starters)
+    starts = [float(line) for line in said.split()]
+    assert len(starts) == 36
+    # What another process prints comes some moments after it started.
+    assert most_in_a_window(starts, 0.95) <= 20

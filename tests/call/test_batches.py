@@ -52,11 +52,9 @@ def called(harness, tool, pieces, items, *, size=4, parameter=NUMBERS, returns=A
 
 
 @given(items=st.lists(st.integers(), max_size=30), size=st.integers(1, 9))
-def test_pieces_keep_the_order_and_give_one_result(items, size):
-    from conftest import Harness, tool
-
+def test_pieces_keep_the_order_and_give_one_result(harness, tool, items, size):
     pieces = Pieces()
-    result = called(Harness, tool, pieces, items, size=size)
+    result = called(harness, tool, pieces, items, size=size)
     assert (result.success, result.data, result.attempts) == (True, items, 1)
     assert all(len(piece) <= size for piece in pieces.seen)
     assert [item for piece in pieces.seen for item in piece] == items

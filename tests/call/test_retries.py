@@ -102,13 +102,11 @@ def test_any_other_failure_is_final(harness, tool, error):
     assert (result.success, result.attempts, flaky.starts) == (False, 1, 1)
 
 
-def test_waits_double_from_the_backoff_with_some_chance():
+def test_waits_double_from_the_backoff_with_some_chance(harness, tool):
     for backoff, expected in ((None, [0.5, 1, 2, 4]), (0.1, [0.1, 0.2, 0.4, 0.8])):
-        from conftest import Harness, tool
-
         world = VirtualTime()
         limits = Limits(retries=4, backoff_s=backoff)
-        called(Harness, tool, Flaky(*[TimeoutError()] * 9), world, limits=limits)
+        called(harness, tool, Flaky(*[TimeoutError()] * 9), world, limits=limits)
         assert world.slept == pytest.approx([wait * 1.125 for wait in expected])
 
 

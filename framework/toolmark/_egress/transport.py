@@ -43,7 +43,7 @@ def check(tool: str, approved: Approved, request: httpx.Request) -> None:
         raise _refused(tool, approved, f"by {url.scheme[:20] or 'no scheme'}: http and https only")
     if url.userinfo:
         raise _refused(tool, approved, "an address with a user in it: hand on credentials apart")
-    port = url.port or PORTS[url.scheme]
+    port = PORTS[url.scheme] if url.port is None else url.port
     if approved.permit(host, port, url.scheme) is None:
         at = "" if port == PORTS[url.scheme] else f", port {port}"
         raise _refused(tool, approved, f"{host[:100] or 'an address without a host'}{at}")

@@ -45,7 +45,11 @@ class Kept:
 
     def __init__(self, state: Path) -> None:
         keyed = "- **Idempotent**: keyed\n"
-        self.world = World(tool("look"), tool("act", metadata=keyed), tool("undo", metadata=keyed))
+        self.world = World(
+            tool("look", metadata="- **Read Only**: true\n"),
+            tool("act", metadata=keyed),
+            tool("undo", metadata=keyed),
+        )
         self.world.functions = {
             name: lambda name=name, **_: {"value": name} for name in ("look", "act", "undo")
         }
@@ -278,8 +282,8 @@ def test_runs_that_ended_long_ago_are_dropped_whole(kept: Kept) -> None:
     kept.ahead = dt.timedelta(days=31)
     kept.reopen()
     kept.engine.start()
-    process = kept.engine._process
-    process.wait_for(lambda: kept.engine._round(process, set(), 0))
+    # Closing waits for the first look at what is old.
+    kept.reopen()
 
     assert [view.id for view in kept.engine.views()] == ["run-2"]
     assert kept.rows("SELECT * FROM operation_outputs WHERE workflow_uuid LIKE 'run-1:%'") == []
@@ -299,3 +303,41 @@ def test_an_answer_is_kept_as_json(kept: Kept) -> None:
 
     (row,) = kept.rows("SELECT answer FROM toolmark_question")
     assert json.loads(row[0])["text"] == "with pleasure"
+
+
+def test_a_call_that_must_not_be_repeated_is_made_once_or_a_person_says_what_became_of_it(
+    kept: Kept,
+) -> None:
+    plain = tool("act")
+    kept.world.tools["act"] = plain
+    kept.run(kept.order())
+    with closing(sqlite3.connect(kept.state / FILE)) as store:
+        # As a process leaves it that died between the call and its record.
+        store.execute(
+            "UPDATE operation_outputs SET function_name = '3:act:begun1' "
+            "WHERE function_name = '1:look'"
+        )
+        store.commit()
+    doubtful = kept.answer(YES)
+
+    assert doubtful.code == "waiting"
+    assert "Did act take effect?" in doubtful.message
+    assert "act" not in kept.world.called
+    result = kept.answer(YES, key="3:act:begun1:happened")
+    assert result.success
+    assert "act" not in kept.world.called
+
+
+def test_a_call_that_did_not_happen_is_made_when_a_person_says_so(kept: Kept) -> None:
+    kept.world.tools["act"] = tool("act")
+    kept.run(kept.order())
+    with closing(sqlite3.connect(kept.state / FILE)) as store:
+        store.execute(
+            "UPDATE operation_outputs SET function_name = '3:act:begun1' "
+            "WHERE function_name = '1:look'"
+        )
+        store.commit()
+    kept.answer(YES)
+
+    assert kept.answer(NO, key="3:act:begun1:happened").success
+    assert kept.world.called.count("act") == 1

@@ -16,7 +16,7 @@ from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question, RunEvent
 from toolmark._model.skill import SkillSpec
 from toolmark._run.interpreter import Interpreter
-from toolmark._run.journal import Effect, ParkedError
+from toolmark._run.journal import Doubt, Effect, ParkedError
 from toolmark.errors import NotFoundError, ToolError
 
 NAMES = ("make", "drop", "read")
@@ -57,8 +57,10 @@ class KeptJournal:
     def now(self) -> dt.datetime:
         return dt.datetime(2026, 3, 2, tzinfo=dt.UTC)
 
-    async def perform(self, key: str, effect: Effect, *, undoing: bool = False) -> Any:
-        del undoing
+    async def perform(
+        self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
+    ) -> Any:
+        del undoing, doubt
         if key not in self.entries:
             if self.dies(f"before {key}"):
                 raise DyingError

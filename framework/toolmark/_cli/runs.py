@@ -21,7 +21,7 @@ def add(app: typer.Typer) -> None:
     """Add the verbs."""
     group = typer.Typer(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(runs)
-    for verb in (show, resume, cancel):
+    for verb in (show, resume, cancel, resolve):
         group.command(verb.__name__)(verb)
     app.add_typer(group, name="runs", rich_help_panel="Run")
     app.command("worker", rich_help_panel="Run")(worker)
@@ -92,6 +92,30 @@ def cancel(
     else:
         err(printable(result.message))
     raise typer.Exit(ExitCode.DONE if result.code == "cancelled" else ExitCode.FINDINGS)
+
+
+def resolve(
+    ctx: typer.Context,
+    run_id: IdArgument,
+    *,
+    done: Annotated[bool, typer.Option("--done/--not-done", help="Whether the call took effect.")],
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Say what became of a call over which a process died, and run on.
+
+    Asked only for a tool that is neither Read Only nor Idempotent: with --not-done it is called
+    again. Ends as `runs resume`.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        asked = workspace.show_run(run_id).questions
+        keys = [question.key for question in asked if question.key.endswith(":happened")]
+        if not keys:
+            stop(
+                ExitCode.NOT_FOUND, f"run {run_id} is in no doubt", "toolmark runs show tells more"
+            )
+        result = workspace.resolve_run_sync(run_id, keys[0], done=done)
+    end_run(result, json=json)
 
 
 def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:

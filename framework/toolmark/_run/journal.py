@@ -2,13 +2,21 @@
 
 import datetime as dt
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from toolmark._model.call import Call
 from toolmark._model.result import Result
 from toolmark._model.run import Answer, Question, RunEvent
 
 Effect = Callable[[], Awaitable[Any]]
+
+
+class Doubt(NamedTuple):
+    """What a person is asked where nobody knows whether a call took effect."""
+
+    question: Question
+    happened: Any
+    """What is recorded when they say that it did: JSON."""
 
 
 class Journal(Protocol):
@@ -21,8 +29,12 @@ class Journal(Protocol):
     def now(self) -> dt.datetime:
         """Give the time of the last thing that was done: the same each time it is taken up."""
 
-    async def perform(self, key: str, effect: Effect, *, undoing: bool = False) -> Any:
+    async def perform(
+        self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
+    ) -> Any:
         """Give the recorded value of `key`, or do it, record its JSON value and give that.
+
+        With a `doubt` it is done at most once: where a process died over it, a person is asked.
 
         Raises CancelledRunError instead of doing anything new in a run that was cancelled, but
         for what undoes.

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from toolmark._model.result import Held, Result
+from toolmark._model.run import Question
 from toolmark._model.skill import Step
 from toolmark._model.tool import ToolSpec
 from toolmark._run.frame import Frame, RefusedError, StepError
-from toolmark._run.journal import CancelledRunError
+from toolmark._run.journal import CancelledRunError, Doubt
 from toolmark._run.person import answered, confirmation
 
 MAX_PROMPTS = 3
@@ -126,7 +127,22 @@ class Errand:
                 return _late(tool, self.tool, self.step.timeout_s).to_json()
 
         journal = self.frame.journal
-        return Done.from_json(await journal.perform(key, effect, undoing=self.undoing))
+        return Done.from_json(
+            await journal.perform(key, effect, undoing=self.undoing, doubt=self._doubt(key))
+        )
+
+    def _doubt(self, key: str) -> Doubt | None:
+        """Give what to ask should a process die over this call; None where it may be repeated."""
+        tool = self.frame.order.plan.tools.get(self.tool)
+        if tool is None or is_repeatable(tool):
+            return None
+        prompt = (
+            f"Did {self.tool} take effect? The process ended while it was called for the step "
+            f"'{self.step.title}', and it must not be called twice."
+        )
+        question = Question(self.frame.order.id, key, self.frame.spec.name, self.step.title,
+                            prompt, self.tool, self.arguments, "high")  # fmt: skip
+        return Doubt(question, Done("ok", None, "", "", None).to_json())
 
 
 def is_repeatable(tool: ToolSpec) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 from toolmark._model.held import HeldCall
 from toolmark._model.result import SkillResult
-from toolmark._model.run import RunView
+from toolmark._model.run import Answer, RunView
 from toolmark._workspace.decisions import Decisions
 from toolmark._workspace.listeners import Asker, Watcher
 
@@ -59,6 +59,12 @@ class KeptRuns(Decisions):
     def cancel_run_sync(self, run_id: str) -> SkillResult:
         """Do as `cancel_run`, for those who can't await; the calling thread waits."""
         return self._portal.run(self.cancel_run(run_id))
+
+    def resolve_run_sync(self, run_id: str, key: str, *, done: bool) -> SkillResult:
+        """Say whether a call took effect over which a process died, and run on."""
+        answer = Answer(approved=done)
+        result: SkillResult = self._portal.run(self._all_runs().answer(run_id, key, answer))
+        return result
 
     def start_runs(self) -> bool:
         """Play from now on what was cut off, and what gets due, until the workspace closes.

@@ -10,7 +10,7 @@ from typing import Any
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question, RunEvent, RunState, RunView
 from toolmark._run.engine import Ask, Play, Watch
-from toolmark._run.journal import CancelledRunError, Effect, Hands, ParkedError
+from toolmark._run.journal import CancelledRunError, Doubt, Effect, Hands, ParkedError
 from toolmark.errors import NotFoundError
 
 MAX_RUNS = 1000
@@ -61,8 +61,11 @@ class MemoryJournal:
         """Give the time of the last thing that was done."""
         return self._now
 
-    async def perform(self, key: str, effect: Effect, *, undoing: bool = False) -> Any:
-        """Give the recorded value, or do it and record it."""
+    async def perform(
+        self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
+    ) -> Any:
+        """Give the recorded value, or do it and record it; no process outlives its doubts."""
+        del doubt
         run = self._run
         entry = run.entries.get(key)
         if entry is None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import datetime as dt
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -12,7 +13,7 @@ from toolmark._model.run import Answer, Entry, Question, RunEvent
 from toolmark._run.engine import Watch
 from toolmark._run.engine.durable.side import FarHands, Side
 from toolmark._run.engine.durable.store import Asked
-from toolmark._run.journal import CancelledRunError, Effect, Hands, ParkedError
+from toolmark._run.journal import CancelledRunError, Doubt, Effect, Hands, ParkedError
 
 Clock = Callable[[], dt.datetime]
 
@@ -80,7 +81,9 @@ class DurableJournal:
         """Tell whether the thing is done."""
         return key in self._entries
 
-    async def perform(self, key: str, effect: Effect, *, undoing: bool = False) -> Any:
+    async def perform(
+        self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
+    ) -> Any:
         """Give the recorded value, or do it and record it."""
         entry = self._entries.get(key)
         if entry is None:
@@ -88,6 +91,8 @@ class DurableJournal:
                 raise self._lose(LostRunError("this process ends"))
             if not undoing and await self._keeper.is_cancelled(self._run_id):
                 raise CancelledRunError
+            if doubt is not None and await self._happened(key, doubt):
+                effect = _value(doubt.happened)
             entry = self._entries[key] = await self._step(key, effect)
         self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
         return entry.value
@@ -115,6 +120,18 @@ class DurableJournal:
         with contextlib.suppress(RuntimeError):
             self.side.loop.call_soon_threadsafe(self.watch, event)
 
+    async def _happened(self, key: str, doubt: Doubt) -> bool:
+        """Note that the call begins; where it did before, give what a person says came of it."""
+        for number in itertools.count(1):
+            mark = f"{key}:begun{number}"
+            if mark not in self._entries:
+                self._entries[mark] = await self._step(mark, _value(value=True))
+                return False
+            answer = await self.answer(doubt.question._replace(key=f"{mark}:happened"))
+            if answer.approved:
+                return True
+        raise AssertionError("counting does not end")
+
     async def _step(self, key: str, effect: Effect) -> Entry:
         async def record() -> dict[str, Any]:
             try:
@@ -137,3 +154,10 @@ class DurableJournal:
     def _lose(self, error: BaseException) -> LostRunError:
         self.lost = self.lost or error
         return LostRunError(str(error))
+
+
+def _value(value: Any) -> Effect:
+    async def effect() -> Any:
+        return value
+
+    return effect

@@ -24,6 +24,7 @@ from toolmark._cli import (
     new,
     run,
     runs,
+    serve,
     show,
 )
 from toolmark._cli.added import added_commands
@@ -47,6 +48,7 @@ GROUPS = (
     decide,
     run,
     runs,
+    serve,
     chat,
     audit,
     about,

@@ -1,0 +1,1 @@
+"""Doors that other protocols come in by, a package each."""

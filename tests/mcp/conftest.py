@@ -1,0 +1,96 @@
+"""A project of small tools, and clients that this project did not write, in both eras."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.types import ElicitResult
+
+from toolmark import Workspace
+from toolmark._model.call import Caller
+from toolmark.adapters.mcp.callers import FixedCaller
+from toolmark.adapters.mcp.server import McpServer
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the project, which the test may change."""
+    shutil.copytree(HERE / "project", tmp_path, dirs_exist_ok=True, ignore=_made)
+    return tmp_path
+
+
+def _made(folder: str, names: list[str]) -> set[str]:
+    del folder
+    return {".toolmark", "reminders.jsonl", "__pycache__"} & set(names)
+
+
+@pytest.fixture
+def workspace(project: Path) -> Iterator[Workspace]:
+    with Workspace.open(project) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def mode(request: pytest.FixtureRequest) -> str:
+    """The protocol's two eras: 2026-07-28, and the handshake before it."""
+    return str(request.param)
+
+
+@pytest.fixture
+def caller() -> Caller:
+    """Who the host says is calling."""
+    return Caller("ana")
+
+
+@pytest.fixture
+def server(workspace: Workspace, caller: Caller) -> McpServer:
+    return McpServer(workspace, FixedCaller(caller))
+
+
+@pytest.fixture
+def client(server: McpServer, mode: str) -> Callable[..., Client]:
+    """Make a client; `asked` are its user's answers, one a question."""
+
+    def make(*answers: Any, **options: Any) -> Client:
+        if answers:
+            options["elicitation_callback"] = Person(*answers)
+        return Client(server.low, mode=mode, **options)
+
+    return make
+
+
+class Person:
+    """A client's user, who answers as told and remembers what they were asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+        self.asked: list[Any] = []
+
+    async def __call__(self, context: Any, params: Any) -> ElicitResult:
+        self.asked.append(params)
+        answer = self._answers.pop(0)
+        if isinstance(answer, dict):
+            return ElicitResult(action="accept", content=answer)
+        return ElicitResult(action=answer, content={} if answer == "accept" else None)
+
+
+@pytest.fixture
+def person() -> type[Person]:
+    return Person
+
+
+@pytest.fixture
+def reminders(project: Path) -> Callable[[], list[Any]]:
+    """Give what the tool `remind` did."""
+
+    def done() -> list[Any]:
+        path = project / "tools_md" / "reminders.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    return done

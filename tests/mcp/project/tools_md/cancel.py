@@ -1,0 +1,5 @@
+"""Cancel what was said."""
+
+
+def cancel() -> str:
+    return "all of it"

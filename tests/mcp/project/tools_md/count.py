@@ -1,0 +1,12 @@
+"""Count slowly."""
+
+from collections.abc import AsyncIterator
+
+from toolmark import Context
+
+
+async def count(to: int, *, context: Context) -> AsyncIterator[object]:
+    for number in range(1, to):
+        yield number
+    await context.progress("almost", 0.99)
+    yield to

@@ -1,0 +1,5 @@
+"""Say hello."""
+
+
+def greet(name: str) -> str:
+    return f"Hello, {name}!"

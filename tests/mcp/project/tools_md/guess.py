@@ -1,0 +1,5 @@
+"""Guess something."""
+
+
+def guess() -> str:
+    return "rain"

@@ -1,0 +1,5 @@
+"""Send money."""
+
+
+def transfer(amount: int) -> str:
+    return f"{amount} euros"

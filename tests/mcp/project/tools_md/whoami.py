@@ -1,0 +1,7 @@
+"""Say who asks."""
+
+from toolmark import Context
+
+
+def whoami(*, context: Context) -> dict[str, str | None]:
+    return {"user": context.user, "patient": context.patient}

@@ -1,0 +1,235 @@
+"""Tools over MCP: listed whole, called through the one door, refused in words with a code."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+from mcp import Client, MCPError
+from mcp.types import CallToolResult
+
+from toolmark import Workspace
+from toolmark._model.call import Caller
+
+MakeClient = Callable[..., Client]
+
+
+def call(
+    client: Client, name: str, arguments: dict[str, Any] | None = None, **options: Any
+) -> CallToolResult:
+    async def run() -> CallToolResult:
+        async with client as connected:
+            return await connected.call_tool(name, arguments or {}, **options)
+
+    return asyncio.run(run())
+
+
+def tools(client: Client) -> dict[str, Any]:
+    async def run() -> dict[str, Any]:
+        async with client as connected:
+            listed = await connected.list_tools()
+            return {
+                t.name: t.model_dump(by_alias=True, mode="json", exclude_none=True)
+                for t in listed.tools
+            }
+
+    return asyncio.run(run())
+
+
+def code(result: CallToolResult) -> str:
+    assert result.is_error
+    return str(result.structured_content["error"]["code"])
+
+
+def test_each_client_speaks_its_era(client: MakeClient, mode: str) -> None:
+    async def run() -> str:
+        async with client() as connected:
+            return str(connected.protocol_version)
+
+    assert asyncio.run(run()) == ("2026-07-28" if mode == "auto" else "2025-11-25")
+
+
+def test_the_list_is_the_export_sorted_by_name(client: MakeClient, workspace: Workspace) -> None:
+    exported = {item["name"]: item for item in workspace.export("mcp")}
+    del exported["paint"]["outputSchema"]
+
+    listed = tools(client())
+
+    assert listed == exported
+    assert list(listed) == sorted(listed)
+
+
+def test_every_tool_says_all_four_hints_and_its_policy(client: MakeClient) -> None:
+    listed = tools(client())
+
+    hints = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    assert all(set(tool["annotations"]) == hints for tool in listed.values())
+    policy = listed["transfer"]["_meta"]["toolmark/policy"]
+    assert policy["safety"] == {"requires_confirmation": True, "sensitivity": "critical"}
+    for tool in listed.values():
+        jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
+        jsonschema.Draft202012Validator.check_schema(tool.get("outputSchema", {}))
+
+
+def test_an_object_is_structured_and_text_for_who_reads_no_structure(client: MakeClient) -> None:
+    result = call(client(), "add", {"a": 1, "b": 2})
+
+    assert result.structured_content == {"sum": 3}
+    assert json.loads(result.content[0].text) == {"sum": 3}
+    assert not result.is_error
+
+
+def test_what_is_no_object_is_wrapped_and_its_text_is_bare(client: MakeClient) -> None:
+    result = call(client(), "greet", {"name": "Ana"})
+
+    assert result.structured_content == {"result": "Hello, Ana!"}
+    assert result.content[0].text == "Hello, Ana!"
+
+
+def test_declared_content_is_content(client: MakeClient) -> None:
+    result = call(client(), "paint")
+
+    assert [block.type for block in result.content] == ["image", "text"]
+    assert result.structured_content is None
+
+
+def test_arguments_that_do_not_fit_are_named_with_what_would_be_right(client: MakeClient) -> None:
+    result = call(client(), "add", {"a": "1", "c": 3})
+
+    assert code(result) == "invalid_arguments"
+    details = {p["path"]: p["code"] for p in result.structured_content["error"]["details"]}
+    assert details == {
+        "a": "wrong_type",
+        "b": "missing_argument",
+        "c": "unknown_argument",
+    }
+    assert "a must be an integer" in result.content[0].text
+
+
+def test_a_tools_own_failure_keeps_its_code(client: MakeClient) -> None:
+    result = call(client(), "fail")
+
+    assert code(result) == "closed"
+    assert result.content[0].text == "closed: The shop is closed."
+
+
+def test_a_result_that_is_not_what_the_file_says_hides_nothing(client: MakeClient) -> None:
+    result = call(client(), "lie")
+
+    assert code(result) == "result_misfit"
+    assert "ran and took effect" in result.content[0].text
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol_with_near_names(client: MakeClient) -> None:
+    with pytest.raises(MCPError) as error:
+        # A group of the client's tasks may stand around it.
+        _unwrapped(lambda: call(client(), "ad"))
+
+    assert error.value.code == -32602
+    assert error.value.error.data["near"][0] == "add"
+
+
+def _unwrapped(do: Callable[[], Any]) -> Any:
+    try:
+        return do()
+    except BaseExceptionGroup as group:
+        inner: BaseException = group
+        while isinstance(inner, BaseExceptionGroup):
+            inner = inner.exceptions[0]
+        raise inner from None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ends"),
+    [({}, "missing_confidence"), ({"_confidence": 0.69}, "low_confidence"),
+     ({"_confidence": True}, "malformed_call"), ({"_confidence": "1"}, "malformed_call"),
+     ({"_confidence": 0.7}, None)],
+)  # fmt: skip
+def test_a_tool_with_a_threshold_takes_the_confidence_off(
+    client: MakeClient, arguments: dict[str, Any], ends: str | None
+) -> None:
+    result = call(client(), "guess", arguments)
+
+    assert (code(result) if ends else result.structured_content) == (ends or {"result": "rain"})
+
+
+def test_a_tool_without_a_threshold_has_no_such_argument(client: MakeClient) -> None:
+    assert code(call(client(), "add", {"a": 1, "b": 2, "_confidence": 1})) == "invalid_arguments"
+
+
+def test_the_host_names_the_user_and_no_argument_does(client: MakeClient) -> None:
+    assert call(client(), "whoami").structured_content == {"user": "ana", "patient": None}
+    for name in ("user", "patient"):
+        assert code(call(client(), "whoami", {name: "eve"})) == "invalid_arguments"
+        meta = {name: "eve", f"toolmark/{name}": "eve"}
+        named = call(client(), "whoami", {}, meta=meta).structured_content
+        assert named == {"user": "ana", "patient": None}
+
+
+def test_a_patient_comes_from_the_host_alone(client: MakeClient) -> None:
+    meta = {"toolmark/patient": "p1", "patient": "p1"}
+
+    assert code(call(client(), "chart", {}, meta=meta)) == "patient_context_required"
+
+
+@pytest.mark.parametrize("caller", [Caller("ana", "p1")])
+def test_the_hosts_patient_is_the_calls(client: MakeClient) -> None:
+    assert call(client(), "chart").structured_content == {"result": "The chart of p1"}
+
+
+@pytest.mark.parametrize("caller", [Caller()])
+def test_without_a_user_what_requires_one_is_refused(client: MakeClient) -> None:
+    assert code(call(client(), "whoami")) == "auth_required"
+
+
+def test_intent_is_looked_for_in_the_users_words_that_the_host_gives(client: MakeClient) -> None:
+    assert code(call(client(), "cancel")) == "no_explicit_intent"
+    meta = {"toolmark/message": "Please cancel it all"}
+    assert call(client(), "cancel", meta=meta).structured_content == {"result": "all of it"}
+
+
+def test_what_a_human_must_look_at_does_not_ask_the_user(client: MakeClient) -> None:
+    result = call(client("accept"), "alarm", {"text": "fire!"})
+
+    assert code(result) == "held_for_review"
+
+
+def test_progress_of_a_stream_only_grows(client: MakeClient) -> None:
+    heard: list[tuple[float, float | None, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
+
+    result = call(client(), "count", {"to": 4}, progress_callback=hear)
+
+    assert result.structured_content == {"result": 4}
+    assert [message for *_, message in heard] == ["1", "2", "3", "4"]
+    steps = [progress for progress, *_ in heard]
+    assert steps == sorted(set(steps))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ends"),
+    [({"name": "x" * 300_000}, "malformed_call"), ({"name": [[[1]]]}, "invalid_arguments"),
+     ({"name": None}, "invalid_arguments"), ({"": ""}, "invalid_arguments")],
+)  # fmt: skip
+def test_odd_arguments_are_refused_not_raised(
+    client: MakeClient, arguments: dict[str, Any], ends: str
+) -> None:
+    assert code(call(client(), "greet", arguments)) == ends
+
+
+def test_nothing_of_a_crash_reaches_the_client(client: MakeClient, workspace: Workspace) -> None:
+    path = workspace.settings.root / "tools_md" / "greet.py"
+    path.write_text(
+        '"""Greet."""\n\n\ndef greet(name: str) -> str:\n    raise KeyError("s3cret")\n'
+    )
+    workspace.reload()
+
+    result = call(client(), "greet", {"name": "Ana"})
+
+    assert code(result) == "tool_error"
+    assert "s3cret" not in result.model_dump_json()
+    assert "Traceback" not in result.model_dump_json()

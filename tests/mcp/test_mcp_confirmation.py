@@ -1,0 +1,364 @@
+"""Held calls over MCP: the user is asked in a form, once, and nothing runs without their word."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client, MCPError
+from mcp.types import (
+    CallToolResult,
+    ElicitResult,
+    InputRequiredResult,
+)
+
+from toolmark import Workspace
+from toolmark._model.call import Caller
+from toolmark._model.schema import Parameter, Schema
+from toolmark.adapters.mcp.callers import FixedCaller
+from toolmark.adapters.mcp.form import changed, form
+from toolmark.adapters.mcp.server import McpServer
+
+MakeClient = Callable[..., Client]
+WALK = {"title": "Walk", "hour": 9}
+
+
+def call(client: Client, name: str = "remind", arguments: Any = None) -> CallToolResult:
+    async def run() -> CallToolResult:
+        async with client as connected:
+            return await connected.call_tool(name, WALK if arguments is None else arguments)
+
+    return asyncio.run(run())
+
+
+def code(result: CallToolResult) -> str:
+    assert result.is_error
+    return str(result.structured_content["error"]["code"])
+
+
+def texts(result: CallToolResult) -> list[str]:
+    return [block.text for block in result.content]  # type: ignore[union-attr]
+
+
+def test_what_the_user_accepts_runs_as_it_was_asked(client: MakeClient, reminders: Any) -> None:
+    made = client("accept")
+
+    result = call(made)
+
+    assert result.structured_content == {"title": "Walk", "hour": 9, "tone": "soft"}
+    assert reminders() == [{"title": "Walk", "hour": 9, "tone": "soft"}]
+    (asked,) = made.elicitation_callback.asked
+    assert asked.message == "I'd like to remind: title: Walk, hour: 9, tone: soft. Is this correct?"
+
+
+def test_the_form_holds_the_flat_arguments_as_they_would_run(client: MakeClient) -> None:
+    made = client("decline")
+
+    call(made, arguments={**WALK, "secret": "xyz", "places": ["home"], "extra": {"a": 1}})
+
+    (asked,) = made.elicitation_callback.asked
+    fields = asked.requested_schema["properties"]
+    assert {name: field["default"] for name, field in fields.items()} == {
+        "title": "Walk", "hour": 9, "tone": "soft", "places": ["home"],
+    }  # fmt: skip
+    assert fields["title"]["maxLength"] == 40
+    assert (fields["hour"]["minimum"], fields["hour"]["maximum"]) == (0, 23)
+    assert fields["tone"]["enum"] == ["soft", "loud"]
+    assert fields["places"]["items"] == {"type": "string", "enum": ["home", "work"]}
+    assert "xyz" in asked.message
+
+
+def test_an_edit_runs_with_the_new_values_and_the_model_is_told(
+    client: MakeClient, reminders: Any
+) -> None:
+    result = call(client({"title": "Tea", "hour": 9, "tone": "loud"}))
+
+    assert reminders() == [{"title": "Tea", "hour": 9, "tone": "loud"}]
+    assert 'The user changed title: "Walk" → "Tea", tone: "soft" → "loud".' in texts(result)
+
+
+def test_an_edit_that_does_not_fit_is_asked_again_and_told_why(
+    client: MakeClient, reminders: Any
+) -> None:
+    made = client({"title": "Tea", "hour": 99}, {"title": "Tea", "hour": 10})
+
+    result = call(made)
+
+    assert result.structured_content == {"title": "Tea", "hour": 10, "tone": "soft"}
+    first, second = made.elicitation_callback.asked
+    assert "hour must be in 0..23" in second.message
+    assert first.message in second.message
+    assert len(reminders()) == 1
+
+
+def test_what_the_form_never_had_does_not_come_in_by_it(client: MakeClient, reminders: Any) -> None:
+    call(client({"admin": True}, "decline"))
+
+    assert reminders() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "ends"), [("decline", "rejected"), ("cancel", "confirmation_required")]
+)
+def test_a_no_or_no_answer_runs_nothing(
+    client: MakeClient, reminders: Any, answer: str, ends: str
+) -> None:
+    assert code(call(client(answer))) == ends
+    assert reminders() == []
+
+
+def test_a_no_is_the_end_and_no_answer_waits_for_the_operator(
+    client: MakeClient, workspace: Workspace, reminders: Any
+) -> None:
+    call(client("decline"))
+    assert workspace.pending() == ()
+
+    call(client("cancel"))
+    (waiting,) = workspace.pending()
+    assert workspace.confirm_sync(waiting.id).success
+    assert len(reminders()) == 1
+
+
+def test_a_client_that_cannot_ask_gets_no_call_run(
+    client: MakeClient, workspace: Workspace, reminders: Any
+) -> None:
+    result = call(client())
+
+    assert code(result) == "confirmation_required"
+    assert result.structured_content["confirmation"]["id"] == workspace.pending()[0].id
+    assert reminders() == []
+
+
+def test_a_critical_call_that_was_edited_is_shown_once_more(client: MakeClient) -> None:
+    made = client({"amount": 6}, "accept")
+
+    result = call(made, "transfer", {"amount": 5})
+
+    assert result.structured_content == {"result": "6 euros"}
+    messages = [asked.message for asked in made.elicitation_callback.asked]
+    assert ["amount: 5" in messages[0], "amount: 6" in messages[1]] == [True, True]
+
+
+def test_a_skills_question_is_asked_like_a_call(client: MakeClient, reminders: Any) -> None:
+    made = client({"hour": 10})
+
+    result = call(made, "remind_politely", {"name": "Ana", "title": "Tea"})
+
+    assert result.structured_content["data"] == {"greeting": "Hello, Ana!", "hour": 10}
+    assert made.elicitation_callback.asked[0].message.startswith("Remind Ana of Tea?")
+    assert reminders() == [{"title": "Tea", "hour": 10, "tone": "soft"}]
+
+
+def test_a_no_to_a_skills_question_stops_the_skill(client: MakeClient, reminders: Any) -> None:
+    result = call(client("decline"), "remind_politely", {"name": "Ana", "title": "Tea"})
+
+    assert result.is_error
+    assert "Nothing was set." in texts(result)[0]
+    assert reminders() == []
+
+
+def test_a_form_that_breaks_is_no_agreement(
+    server: McpServer, workspace: Workspace, reminders: Any
+) -> None:
+    async def broken(context: Any, params: Any) -> ElicitResult:
+        raise RuntimeError("the form crashed")
+
+    result = call(Client(server.low, mode="legacy", elicitation_callback=broken))
+
+    assert code(result) == "confirmation_required"
+    assert len(workspace.pending()) == 1
+    assert reminders() == []
+
+
+class Rounds:
+    """Drives the rounds of the new era by hand, as a client that does not play fair."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def first(self, name: str = "remind", arguments: Any = None) -> InputRequiredResult:
+        given = WALK if arguments is None else arguments
+        result = await self._client.session.call_tool(name, given, allow_input_required=True)
+        assert isinstance(result, InputRequiredResult)
+        return result
+
+    async def again(
+        self, state: str | None, *answers: ElicitResult, name: str = "remind", arguments: Any = None
+    ) -> Any:
+        return await self._client.session.call_tool(
+            name,
+            WALK if arguments is None else arguments,
+            input_responses=dict.fromkeys(("confirm",), answers[0]) if answers else {},
+            request_state=state,
+            allow_input_required=True,
+        )
+
+
+YES = ElicitResult(action="accept", content={})
+
+
+@pytest.fixture
+def rounds(server: McpServer) -> Callable[[Callable[[Rounds], Any]], Any]:
+    async def nobody(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("driven by hand")
+
+    def run(play: Callable[[Rounds], Any]) -> Any:
+        async def inner() -> Any:
+            async with Client(server.low, elicitation_callback=nobody) as connected:
+                return await play(Rounds(connected))
+
+        return asyncio.run(inner())
+
+    return run
+
+
+def test_an_answer_counts_once(rounds: Any, reminders: Any) -> None:
+    async def play(by: Rounds) -> list[Any]:
+        state = (await by.first()).request_state
+        return [await by.again(state, YES) for _ in range(3)]
+
+    first, *others = rounds(play)
+
+    assert not first.is_error
+    assert {code(other) for other in others} <= {"confirmation_used", "confirmation_not_found"}
+    assert len(reminders()) == 1
+
+
+def test_of_racing_answers_one_runs(rounds: Any, reminders: Any) -> None:
+    async def play(by: Rounds) -> list[Any]:
+        state = (await by.first()).request_state
+        return await asyncio.gather(*(by.again(state, YES) for _ in range(50)))
+
+    results = rounds(play)
+
+    assert sum(not result.is_error for result in results) == 1
+    assert len(reminders()) == 1
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda s: s[:-2] + "AA", lambda _: "", lambda _: '{"held": "x"}', lambda s: s + s],
+    ids=["cut", "empty", "plain", "double"],
+)
+def test_a_state_that_was_tampered_with_is_refused(
+    rounds: Any, reminders: Any, spoil: Callable[[str], str]
+) -> None:
+    async def play(by: Rounds) -> MCPError:
+        state = (await by.first()).request_state
+        assert state is not None
+        with pytest.raises(MCPError) as error:
+            await by.again(spoil(state), YES)
+        return error.value
+
+    assert rounds(play).code == -32602
+    assert reminders() == []
+
+
+def test_a_state_is_bound_to_its_tool_and_arguments(rounds: Any, reminders: Any) -> None:
+    async def play(by: Rounds) -> None:
+        state = (await by.first()).request_state
+        with pytest.raises(MCPError):
+            await by.again(state, YES, arguments={**WALK, "hour": 23})
+        with pytest.raises(MCPError):
+            await by.again(state, YES, name="transfer", arguments=WALK)
+
+    rounds(play)
+
+    assert reminders() == []
+
+
+def test_a_state_is_bound_to_its_caller(workspace: Workspace, reminders: Any) -> None:
+    async def nobody(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("driven by hand")
+
+    who = {"caller": Caller("ana")}
+
+    def by_name(ctx: Any) -> Caller:
+        return FixedCaller(who["caller"])(ctx)
+
+    server = McpServer(workspace, by_name)
+
+    async def play() -> None:
+        async with Client(server.low, elicitation_callback=nobody) as connected:
+            by = Rounds(connected)
+            state = (await by.first()).request_state
+            for other in (Caller("eve"), Caller("ana", "p1"), Caller()):
+                who["caller"] = other
+                with pytest.raises(MCPError):
+                    await by.again(state, YES)
+
+    asyncio.run(play())
+
+    assert reminders() == []
+
+
+def test_a_retry_without_an_answer_is_asked_again(rounds: Any, reminders: Any) -> None:
+    async def play(by: Rounds) -> Any:
+        state = (await by.first()).request_state
+        again = await by.again(state)
+        assert isinstance(again, InputRequiredResult)
+        return await by.again(again.request_state, YES)
+
+    assert not rounds(play).is_error
+    assert len(reminders()) == 1
+
+
+def test_an_answer_without_a_state_asks_for_itself(rounds: Any, reminders: Any) -> None:
+    async def play(by: Rounds) -> Any:
+        return await by.again(None, YES)
+
+    assert isinstance(rounds(play), InputRequiredResult)
+    assert reminders() == []
+
+
+def test_a_state_of_another_process_is_refused(workspace: Workspace, reminders: Any) -> None:
+    async def nobody(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("driven by hand")
+
+    async def play() -> None:
+        servers = [McpServer(workspace, FixedCaller(Caller("ana"))) for _ in range(2)]
+        async with Client(servers[0].low, elicitation_callback=nobody) as connected:
+            state = (await Rounds(connected).first()).request_state
+        async with Client(servers[1].low, elicitation_callback=nobody) as connected:
+            with pytest.raises(MCPError):
+                await Rounds(connected).again(state, YES)
+
+    asyncio.run(play())
+
+    assert reminders() == []
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())
+
+
+@given(st.dictionaries(st.text(max_size=3), VALUES), st.dictionaries(st.text(max_size=3), VALUES))
+def test_what_a_form_changes_gives_what_it_came_back_with(
+    arguments: dict[str, Any], content: dict[str, Any]
+) -> None:
+    edit = changed(arguments, content)
+
+    assert {**arguments, **edit} == {**arguments, **content}
+    assert changed(arguments, arguments) == {}
+
+
+def test_true_is_not_one_in_a_form() -> None:
+    assert changed({"a": 1, "b": True}, {"a": True, "b": 1}) == {"a": True, "b": 1}
+
+
+def test_a_union_or_an_object_is_no_field_of_a_form() -> None:
+    shapes = [Schema(types=("string", "null")), Schema(types=("object",)), Schema()]
+    parameters = tuple(Parameter(name=f"p{i}", shape=shape) for i, shape in enumerate(shapes))
+
+    made = form(parameters, {"p0": "a", "p1": {}, "p2": 1}, "2026-07-28")
+
+    assert made == {"type": "object", "properties": {}, "required": []}
+
+
+def test_many_of_an_enum_are_a_field_since_2025_11_25() -> None:
+    items = Schema(types=("string",), enum=("a", "b"))
+    parameters = (Parameter(name="many", shape=Schema(types=("array",), items=items)),)
+
+    assert form(parameters, {"many": ["a"]}, "2025-06-18")["properties"] == {}
+    assert set(form(parameters, {"many": ["a"]}, "2025-11-25")["properties"]) == {"many"}

@@ -1,0 +1,164 @@
+"""Skills over MCP: enumerated with digests that hold, read like any resource."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+from mcp import Client, MCPError
+from mcp.types import PaginatedRequestParams, Request, RequestParams, Result
+from pydantic import ConfigDict
+
+from toolmark import Workspace
+
+MakeClient = Callable[..., Client]
+
+
+class Anything(Result):
+    """Whatever a method of an extension gives."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Uri(RequestParams):
+    uri: str
+
+
+def ask(client: Client, method: str, params: RequestParams) -> dict[str, Any]:
+    async def run() -> dict[str, Any]:
+        async with client as connected:
+            request = Request[Any, Any](method=method, params=params)
+            result = await connected.session.send_request(request, Anything)  # type: ignore[arg-type]
+            return result.model_dump(by_alias=True, mode="json")
+
+    return asyncio.run(run())
+
+
+def skills(client: Client) -> list[dict[str, Any]]:
+    return list(ask(client, "skills/list", PaginatedRequestParams())["skills"])
+
+
+def read(client: Client, uri: str) -> str:
+    async def run() -> str:
+        async with client as connected:
+            return str((await connected.read_resource(uri)).contents[0].text)  # type: ignore[union-attr]
+
+    return asyncio.run(run())
+
+
+def test_the_server_says_that_it_serves_skills(client: MakeClient, mode: str) -> None:
+    async def run() -> Any:
+        async with client() as connected:
+            return connected.server_capabilities
+
+    capabilities = asyncio.run(run())
+
+    said = {"io.modelcontextprotocol/skills": {"directoryRead": True}}
+    # Before 2026-07-28 the protocol had no place to say it.
+    assert capabilities.extensions == (said if mode == "auto" else None)
+    assert capabilities.resources is not None
+
+
+def test_every_skill_is_listed_one_that_people_follow_too(client: MakeClient) -> None:
+    listed = skills(client())
+
+    assert [skill["uri"] for skill in listed] == [
+        "skill://plan-a-day/SKILL.md",
+        "skill://remind-politely/SKILL.md",
+    ]
+
+
+def test_the_digests_sizes_and_frontmatter_are_those_of_the_files(client: MakeClient) -> None:
+    for skill in skills(client()):
+        (file,) = skill["resources"]
+        text = read(client(), file["uri"])
+        assert file["uri"] == skill["uri"]
+        assert file["size"] == len(text.encode())
+        assert file["digest"] == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+        assert yaml.safe_load(text.split("---\n")[1]) == skill["frontmatter"]
+        assert skill["uri"].split("/")[-2] == skill["frontmatter"]["name"]
+
+
+def test_one_skill_is_what_the_list_says_of_it(client: MakeClient) -> None:
+    first, second = skills(client())
+
+    for skill in (first, second):
+        assert ask(client(), "skills/get", Uri(uri=skill["uri"]))["skill"] == skill
+
+
+def test_lists_are_stale_at_once_in_the_new_era_alone(client: MakeClient, mode: str) -> None:
+    listed = ask(client(), "skills/list", PaginatedRequestParams())
+
+    hints = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+    assert ({k: listed[k] for k in hints} == hints) if mode == "auto" else "ttlMs" not in listed
+
+
+def test_a_folder_holds_its_file(client: MakeClient) -> None:
+    found = ask(client(), "resources/directory/read", Uri(uri="skill://plan-a-day"))["resources"]
+
+    assert [(child["uri"], child["name"]) for child in found] == [
+        ("skill://plan-a-day/SKILL.md", "SKILL.md")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "uri"),
+    [("skills/get", "skill://plan-a-day"), ("skills/get", "skill://x/SKILL.md"),
+     ("skills/get", "file:///etc/passwd"), ("resources/directory/read", "skill://x"),
+     ("resources/directory/read", "skill://plan-a-day/SKILL.md"),
+     ("resources/directory/read", "skill://"), ("resources/read", "skill://plan-a-day/../x"),
+     ("resources/read", "file:///etc/passwd"), ("resources/read", "")],
+)  # fmt: skip
+def test_what_is_not_served_is_an_invalid_parameter_that_names_the_uri(
+    client: MakeClient, method: str, uri: str
+) -> None:
+    async def run() -> MCPError:
+        async with client() as connected:
+            request = Request[Any, Any](method=method, params=Uri(uri=uri))
+            with pytest.raises(MCPError) as error:
+                await connected.session.send_request(request, Anything)  # type: ignore[arg-type]
+            return error.value
+
+    error = asyncio.run(run())
+
+    assert error.code == -32602
+    assert error.error.data == {"uri": uri}
+
+
+def test_resources_are_the_skills_files_and_there_are_no_templates(client: MakeClient) -> None:
+    async def run() -> tuple[Any, Any]:
+        async with client() as connected:
+            listed = await connected.list_resources()
+            return listed.resources, (await connected.list_resource_templates()).resource_templates
+
+    resources, templates = asyncio.run(run())
+
+    assert [(r.name, r.mime_type) for r in resources] == [
+        ("plan-a-day", "text/markdown"),
+        ("remind-politely", "text/markdown"),
+    ]
+    assert templates == []
+
+
+def test_a_skill_that_can_run_is_a_tool_too_and_others_are_not(client: MakeClient) -> None:
+    async def run() -> list[Any]:
+        async with client() as connected:
+            return list((await connected.list_tools()).tools)
+
+    tools = {tool.name: tool for tool in asyncio.run(run())}
+
+    assert "plan_a_day" not in tools
+    assert tools["remind_politely"].meta["toolmark/kind"] == "skill"
+
+
+def test_a_skill_that_is_new_after_a_reload_is_listed(
+    client: MakeClient, workspace: Workspace
+) -> None:
+    folder = workspace.settings.root / "skills_md"
+    text = (folder / "plan-a-day.skill.md").read_text("utf-8").replace("plan_a_day", "plan_a_week")
+    (folder / "plan-a-week.skill.md").write_text(text, "utf-8")
+    workspace.reload()
+
+    assert "skill://plan-a-week/SKILL.md" in [skill["uri"] for skill in skills(client())]

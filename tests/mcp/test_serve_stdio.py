@@ -1,0 +1,119 @@
+"""`toolmark serve` over standard input and output, as a host starts it."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, types
+from mcp.client.stdio import StdioServerParameters
+
+
+def command(project: Path, *words: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "toolmark", "serve", "--project", str(project), *words],
+        env={"TOOLMARK_LOAD_PLUGINS": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+    )
+
+
+@pytest.fixture
+def serving(project: Path) -> StdioServerParameters:
+    return command(project, "--user", "ana", "--patient", "p1")
+
+
+def test_a_host_calls_and_its_user_confirms(
+    serving: StdioServerParameters, mode: str, person: Callable[..., Any], reminders: Any
+) -> None:
+    async def run() -> tuple[Any, Any, Any]:
+        user = person({"title": "Tea"})
+        async with Client(serving, mode=mode, elicitation_callback=user) as client:
+            who = await client.call_tool("whoami", {})
+            made = await client.call_tool("remind", {"title": "Walk", "hour": 9})
+            refused = await client.call_tool("add", {"a": 1})
+            return who, made, refused
+
+    who, made, refused = asyncio.run(run())
+
+    assert who.structured_content == {"user": "ana", "patient": "p1"}
+    assert made.structured_content["title"] == "Tea"
+    assert refused.structured_content["error"]["code"] == "invalid_arguments"
+    assert len(reminders()) == 1
+
+
+def test_what_a_tool_prints_does_not_disturb_the_host(
+    serving: StdioServerParameters, project: Path
+) -> None:
+    path = project / "tools_md" / "greet.py"
+    path.write_text(
+        '"""Say hello."""\n\nimport os\n\n\ndef greet(name: str) -> str:\n'
+        '    print("stray")\n    os.system("echo stray")\n    input_ = os.read(0, 10)\n'
+        '    return f"Hello, {name}! {input_!r}"\n'
+    )
+
+    async def run() -> Any:
+        async with Client(serving) as client:
+            return await client.call_tool("greet", {"name": "Ana"})
+
+    assert asyncio.run(run()).structured_content == {"result": "Hello, Ana! b''"}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the system has no SIGHUP")
+def test_at_a_hangup_the_definitions_are_read_anew(project: Path, mode: str) -> None:
+    # A tool that gives its server's process, since a client does not say.
+    (project / "tools_md" / "greet.py").write_text(
+        '"""Say who serves."""\n\nimport os\n\n\ndef greet(name: str) -> str:\n'
+        "    return str(os.getpid())\n"
+    )
+    text = (project / "tools_md" / "greet.tool.md").read_text("utf-8")
+
+    async def heard_of(client: Client, told: asyncio.Event, pid: int) -> None:
+        (project / "tools_md" / "hail.tool.md").write_text(text.replace("greet", "hail"), "utf-8")
+        if client.protocol_version >= "2026-07-28":
+            async with client.listen(tools_list_changed=True) as stream:
+                os.kill(pid, signal.SIGHUP)
+                async for _ in stream:
+                    return
+        os.kill(pid, signal.SIGHUP)
+        await asyncio.wait_for(told.wait(), 30)
+
+    async def run() -> set[str]:
+        told = asyncio.Event()
+
+        async def hear(message: Any) -> None:
+            if isinstance(message, types.ToolListChangedNotification):
+                told.set()
+
+        async with Client(command(project), mode=mode, message_handler=hear) as client:
+            result = await client.call_tool("greet", {"name": "Ana"})
+            await heard_of(client, told, int(result.structured_content["result"]))
+            return {tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools}
+
+    assert "hail" in asyncio.run(run())
+
+
+def test_nonsense_on_the_pipe_ends_nothing(project: Path) -> None:
+    words = command(project)
+
+    async def run() -> str:
+        process = await asyncio.create_subprocess_exec(
+            words.command, *words.args, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, env={**os.environ, **(words.env or {})},
+        )  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"no json\n[]\n{}\n\xff\xfe\n")
+        process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        await process.stdin.drain()
+        line = ""
+        while '"id":1' not in line:
+            line = (await process.stdout.readline()).decode()
+        process.stdin.close()
+        await process.wait()
+        return line
+
+    assert '"result"' in asyncio.run(run())

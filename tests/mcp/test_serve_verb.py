@@ -1,0 +1,102 @@
+"""What `toolmark serve` says before it serves."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def serve(project: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "toolmark", "serve", "--project", str(project), *words],
+        capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        env={**os.environ, "TOOLMARK_LOAD_PLUGINS": "", "NO_COLOR": "1", **variables},
+    )  # fmt: skip
+
+
+def config(project: Path, host: str, *words: str) -> Any:
+    done = serve(project, "--print-config", host, *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("host", "key"), [("claude", "mcpServers"), ("cursor", "mcpServers"),
+                                           ("vscode", "servers")])  # fmt: skip
+def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -> None:
+    ((_, server),) = config(project, host, "--user", "ana", "--patient", "p1")[key].items()
+
+    assert Path(server["command"]).name.startswith(("toolmark", "__main__"))
+    assert server["args"] == [
+        "serve", "--transport", "stdio", "--project", str(project),
+        "--user", "ana", "--patient", "p1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("host", "key", "token"),
+    [("claude", "mcpServers", "${TOOLMARK_TOKEN}"), ("cursor", "mcpServers",
+     "${env:TOOLMARK_TOKEN}"), ("vscode", "servers", "${input:toolmark-token}")],
+)  # fmt: skip
+def test_a_hosts_settings_never_hold_the_token(
+    project: Path, host: str, key: str, token: str
+) -> None:
+    ((_, server),) = config(project, host, "--transport", "http")[key].items()
+
+    assert server["url"] == "http://127.0.0.1:8787/mcp"
+    assert server["headers"] == {"Authorization": f"Bearer {token}"}
+
+
+def test_without_the_sdk_the_remedy_is_named(project: Path) -> None:
+    code = (
+        "import sys; sys.modules['mcp'] = None\n"
+        "from toolmark._cli.main import main\n"
+        f"sys.exit(main(['serve', '--project', {str(project)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "pip install 'toolmark[mcp]'" in done.stderr
+
+
+def test_a_token_that_could_be_guessed_is_refused(project: Path) -> None:
+    done = serve(project, "--transport", "http", "--port", "0", TOOLMARK_TOKEN="short")
+
+    assert done.returncode == 2
+    assert "at least 16" in done.stderr
+
+
+def test_a_user_beside_the_tokens_of_the_settings_is_refused(project: Path) -> None:
+    text = f'[[serve.tokens]]\nsha256 = "{"ab" * 32}"\nuser = "ana"\n'
+    (project / "toolmark.toml").write_text(text)
+
+    done = serve(project, "--transport", "http", "--port", "0", "--user", "eve")
+
+    assert done.returncode == 2
+    assert "serve.tokens" in done.stderr
+
+
+def test_an_address_that_is_taken_is_told(project: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        done = serve(project, "--transport", "http", "--port", str(port))
+
+    assert done.returncode == 5
+    assert "--port 0" in done.stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom toolmark._cli.main import main\nmain(['serve', '--help'])\n"
+        "print(sorted({'mcp', 'starlette', 'uvicorn', 'httpx'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -16,6 +16,15 @@ _OF_TYPE: Mapping[str, tuple[str, ...]] = {
 }
 _OWNER = {keyword: name for name, keywords in _OF_TYPE.items() for keyword in keywords}
 _WORDS = frozenset({"description", "title", "default", "examples", "example", "deprecated"})
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "type": lambda value: bool(value) and _all(_list(value), str),
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "required": lambda value: isinstance(value, list) and _all(value, str),
+    "properties": lambda value: isinstance(value, Mapping),
+    "items": lambda value: isinstance(value, (Mapping, bool)),
+    **dict.fromkeys(_COMBINING, lambda value: isinstance(value, list) and bool(value)),
+}
+"""What the value of a keyword must be for the rest to rely on it."""
 _LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems")
 _MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems")
 
@@ -34,6 +43,7 @@ class Flattener:
         if not isinstance(schema, Mapping):
             self.tell(path, "nothing may stand here by the schema; taken as anything")
             return {}
+        schema = self._sound(schema, path)
         plain = {k: v for k, v in schema.items() if k not in {"$ref", "const", *_COMBINING}}
         if "const" in schema:
             plain["enum"] = [schema["const"]]
@@ -48,6 +58,17 @@ class Flattener:
         if plain.pop("nullable", False):
             plain = self._either([plain, {"type": "null"}], path)
         return plain
+
+    def _sound(self, schema: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """Take away the keywords whose values are no JSON Schema at all."""
+        sound: dict[str, Any] = {}
+        for keyword, value in schema.items():
+            kind = _KINDS.get(keyword)
+            if kind is not None and not kind(value):
+                self.tell(path, f"`{keyword}` can't be read: it is not kept")
+            else:
+                sound[keyword] = value
+        return sound
 
     def _resolved(self, ref: Any, path: str, seen: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(ref, str) or not ref.startswith("#"):
@@ -215,6 +236,10 @@ def _narrower(one: list[Any], two: list[Any]) -> list[Any]:
     if "integer" in [*one, *two] and "number" in [*one, *two] and "integer" not in both:
         both.append("integer")
     return both
+
+
+def _all(values: list[Any], kind: type) -> bool:
+    return all(isinstance(value, kind) for value in values)
 
 
 def _numbers(*values: Any) -> bool:

@@ -90,9 +90,12 @@ def without_confidence(schema: Mapping[str, Any], tell: Any) -> Mapping[str, Any
     fields = schema.get("properties")
     if not isinstance(fields, Mapping) or CONFIDENCE not in fields:
         return schema
+    required = schema.get("required")
     tell("", f"`{CONFIDENCE}` is Toolmark's own: taken off; add Min Confidence under Safety")
     return {
         **schema,
         "properties": {name: field for name, field in fields.items() if name != CONFIDENCE},
-        "required": [name for name in schema.get("required") or () if name != CONFIDENCE],
+        "required": [name for name in required if name != CONFIDENCE]
+        if isinstance(required, list)
+        else [],
     }

@@ -86,10 +86,12 @@ def _value(keyword: str, match: re.Match[str], types: set[str]) -> Any:
 
 
 def _types(schema: dict[str, Any]) -> set[str]:
+    branches = schema.get("anyOf")
     found: set[str] = set()
-    for part in (schema, *schema.get("anyOf", ())):
-        named = part.get("type", ()) if isinstance(part, dict) else ()
-        found |= {named} if isinstance(named, str) else set(named)
+    for part in (schema, *(branches if isinstance(branches, list) else ())):
+        named = part.get("type") if isinstance(part, dict) else None
+        listed = named if isinstance(named, list) else [named]
+        found |= {name for name in listed if isinstance(name, str)}
     return found
 
 
@@ -106,11 +108,13 @@ def nullable_back(schema: Any) -> Any:
         for key, value in schema.items()
     }
     if isinstance(schema.get("properties"), dict):
-        fields, required = {}, []
+        fields: dict[str, Any] = {}
+        needed = schema.get("required")
+        needed, required = needed if isinstance(needed, list) else [], []
         for name, field in schema["properties"].items():
             bare = without_null(field)
             fields[name] = nullable_back(field if bare is None else bare)
-            if bare is None and name in schema.get("required", ()):
+            if bare is None and name in needed:
                 required.append(name)
         made["properties"], made["required"] = fields, required
     return made

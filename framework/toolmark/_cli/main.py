@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from toolmark._cli import (
     about,
+    ack,
     audit,
     call,
     chat,
@@ -46,6 +47,7 @@ GROUPS = (
     call,
     handle,
     decide,
+    ack,
     run,
     runs,
     serve,

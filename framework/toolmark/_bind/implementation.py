@@ -11,6 +11,7 @@ from typing import Any
 
 from toolmark._bind.manager import FAULTS, Plugins, reason
 from toolmark._bind.modules import code_hash
+from toolmark._bind.own_clients import own_clients
 from toolmark._bind.resources import Resources
 from toolmark._bind.signature import Bond, bind
 from toolmark._bind.walk import File, shown_path, whole_file
@@ -75,8 +76,10 @@ class Loader:
             return error.diagnostics or (
                 whole_file(self.markdown.path, Code.BROKEN_IMPLEMENTATION, str(error)),
             )
-        assert self._bond is not None
-        return tuple(self._bond.diagnostics)
+        bond = self._bond
+        assert bond is not None
+        ways_out = own_clients(bond.file) if bond.file is not None else ()
+        return (*bond.diagnostics, *ways_out)
 
     def _look(self) -> Implementation:
         with self._lock:

@@ -100,6 +100,7 @@ LIMITS: Mapping[str, Looser] = {
     "max_bytes": most,
     "max_batch": batch,
     "max_calls": most,
+    "max_concurrent": most,
     "allowed_domains": domains,
 }
 METADATA: Mapping[str, Looser] = {

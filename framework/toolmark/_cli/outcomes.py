@@ -43,8 +43,10 @@ def show_result(result: Result, *, again: bool = True) -> None:
     for note in result.notes:
         err(f"note: {note}")
     if result.truncated:
-        cut = " and ".join(key for key, was in result.truncated.items() if was)
+        cut = " and ".join(key for key in ("rows", "bytes") if result.truncated.get(key))
         err(f"note: cut at its limit of {cut}")
+        if read_on := result.truncated.get("next"):
+            err(f"note: to read on, call it with {json.dumps(read_on, ensure_ascii=False)}")
 
 
 def show_data(data: Any) -> None:

@@ -138,4 +138,8 @@ class Code(StrEnum):
     PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
     TYPE_DRIFT = "type-drift", "A type in Python can't hold the values that the markdown allows."
     UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
+    OWN_HTTP_CLIENT = (
+        "own-http-client",
+        "The Python opens a connection by itself, past Allowed Domains. Use `context.http`.",
+    )
     BROKEN_REQUIREMENT = "broken-requirement", "A skill needs a definition that has errors itself."

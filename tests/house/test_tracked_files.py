@@ -30,7 +30,7 @@ KNOWN_HOSTS = {
 """A file sends nobody anywhere else; a word without a dot, or a reserved name, is nobody's."""
 
 RESERVED = re.compile(r"(^|\.)(example(\.(com|org|net))?|test|invalid|localhost)$")
-HOSTILE = {"tests/egress/test_hostile_urls.py"}
+HOSTILE = {"tests/egress/test_hostile_urls.py", "tests/egress/test_ways_out.py"}
 """Addresses made to be refused."""
 
 ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?\[?([\w.-]+)", re.IGNORECASE)

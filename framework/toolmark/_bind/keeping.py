@@ -116,8 +116,8 @@ class Keeper:
             if (before := self._said(kept, old)) is not None:
                 held = hold(before, spec, default_min=least)
                 spec = held.spec
-                found += held.loosened
-        return spec, tuple(dict.fromkeys(found))
+                found += [one for one in held.loosened if one not in found]
+        return spec, tuple(found)
 
     def _said(self, kept: Kept, row: Row) -> AnySpec | None:
         try:

@@ -20,7 +20,7 @@ from toolmark._bind.strictness import (
 from toolmark._model.edit import Loosening
 from toolmark._model.schema import Noun, Parameter, Schema
 from toolmark._model.skill import SkillSpec, Step
-from toolmark._model.tool import Rule, Safety, ToolSpec
+from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
 from toolmark._values import problems
 
 _Noun = TypeVar("_Noun", bound=Noun)
@@ -68,7 +68,7 @@ class _Tool:
     def hold(self, old: ToolSpec, new: ToolSpec) -> ToolSpec:
         found = self._found
         metadata = _kept(found, "Metadata", METADATA, old, new)
-        limits = _kept(found, "Limits", LIMITS, old.limits, new.limits)
+        # In the order of a canonical file, which is that of the findings.
         return _with(
             new,
             **metadata,
@@ -76,8 +76,11 @@ class _Tool:
             returns=_result(found, "Returns", old.returns, new.returns),
             rules=_rules(found, old.rules, new.rules),
             safety=self._safety(old.safety, new.safety),
-            limits=_with(new.limits, **limits),
+            limits=self._limits(old.limits, new.limits),
         )
+
+    def _limits(self, old: Limits, new: Limits) -> Limits:
+        return _with(new, **_kept(self._found, "Limits", LIMITS, old, new))
 
     def _safety(self, old: Safety, new: Safety) -> Safety:
         kept = _kept(self._found, "Safety", SAFETY, old, new)

@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import pluggy
 from pluggy._hooks import HookImpl
 
-from toolmark._bind.modules import Modules
+from toolmark._bind.modules import PREFIX, Modules
 from toolmark._bind.walk import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
@@ -21,6 +22,7 @@ from toolmark.hooks import GROUP, new_manager
 
 _log = logging.getLogger(__name__)
 
+_PRIVATE = re.compile(rf"{PREFIX}\d+\.")
 FAULTS = Exception, SystemExit
 """What foreign code may raise while it is loaded or asked; SystemExit ends no snapshot."""
 
@@ -180,6 +182,8 @@ def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> D
 def reason(error: BaseException) -> str:
     """Give an exception in one line, with the place in which it was raised."""
     text = " ".join(traceback.format_exception_only(error)[-1].split())
+    # The private names of a snapshot's modules tell nobody anything, and change with each.
+    text = _PRIVATE.sub("", text)
     frames = traceback.extract_tb(error.__traceback__)
     if isinstance(error, SyntaxError | ToolmarkError) or not frames:
         return text

@@ -1,0 +1,295 @@
+"""An edit that loosens a policy is not live before somebody says so."""
+
+import logging
+import subprocess
+import sys
+
+import pytest
+from watched_shop import GUARDED, Shop, codes, skill, tool
+
+from toolmark import NotFoundError
+
+
+def outcome(workspace, name: str = "greet", **options: object) -> str:
+    return workspace.call_sync(name, "{}", confidence=0.9, **options).outcome
+
+
+def test_a_dropped_restriction_stays_live_until_it_is_acknowledged(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): return {}")
+    ws = shop.open()
+    assert outcome(ws) == "confirm"
+
+    shop.tool("greet")
+    ws.reload()
+
+    assert outcome(ws) == "confirm"
+    (edit,) = ws.held_edits
+    assert (edit.name, edit.kind, edit.path, edit.line) == (
+        "greet",
+        "tool",
+        "tools_md/greet.tool.md",
+        1,
+    )
+    assert edit.diff == (
+        "- Safety: Min Confidence: 0.7\n+ Safety: Min Confidence: none\n"
+        "- Safety: Requires Confirmation: true\n+ Safety: Requires Confirmation: none\n"
+        "- Limits: Max Calls: 3\n+ Limits: Max Calls: none"
+    )
+    (found,) = ws.registry.diagnostics
+    assert (found.code, found.severity, found.span.line) == ("loosened-policy", "warning", 1)
+    assert "toolmark ack greet" in found.help
+    assert ws.tools["greet"].diagnostics == (found,)
+
+    assert ws.ack("greet") == edit
+
+    assert outcome(ws) == "ok"
+    assert ws.held_edits == ()
+    assert ws.registry.diagnostics == ()
+
+
+def test_an_edit_is_held_over_a_restart_and_so_is_its_acknowledgement(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): return {}")
+    shop.open().close()
+    shop.tool("greet")
+
+    ws = shop.open()
+    assert outcome(ws) == "confirm"
+    ws.close()
+    again = shop.open()
+    assert [edit.name for edit in again.held_edits] == ["greet"]
+    again.ack("greet")
+    again.close()
+
+    assert outcome(shop.open()) == "ok"
+
+
+def test_another_process_acknowledges_and_a_reload_takes_it(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): return {}")
+    ws = shop.open()
+    shop.tool("greet")
+    ws.reload()
+
+    done = subprocess.run(
+        [sys.executable, "-m", "toolmark", "ack", "greet"],
+        cwd=shop.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "- Safety: Requires Confirmation: true" in done.stdout
+    assert outcome(ws) == "confirm"
+    ws.reload()
+    assert outcome(ws) == "ok"
+
+
+def test_what_tightens_is_live_at_once_even_beside_what_is_held(shop: Shop) -> None:
+    shop.tool("greet", "\n## Safety\n\n- **Requires Confirmation**: true\n", "def greet(): ...")
+    ws = shop.open()
+
+    shop.tool("greet", "\n## Safety\n\n- **Min Confidence**: 0.95\n")
+    ws.reload()
+
+    assert ws.call_sync("greet", "{}", confidence=0.9).error.code == "low_confidence"
+    assert ws.call_sync("greet", "{}", confidence=0.96).outcome == "confirm"
+
+
+def test_words_and_new_parameters_of_a_held_edit_are_live(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(name=None): return {'n': name}")
+    ws = shop.open()
+    named = "### name\n\n- **Type**: string\n- **Description**: Who\n"
+
+    text = tool("greet", parameters=named).replace("Does greet.", "Greets warmly.")
+    shop.write("tools_md/greet.tool.md", text)
+    ws.reload()
+
+    spec = ws.tools["greet"].spec
+    assert spec.description == "Greets warmly."
+    assert [p.name for p in spec.parameters] == ["name"]
+    assert spec.safety.requires_confirmation is True
+
+
+def test_a_restriction_that_was_live_is_held_although_its_file_was_held_too(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): ...")
+    ws = shop.open()
+    shop.tool("greet", "\n## Limits\n\n- **Max Rows**: 5\n- **Max Calls**: 3\n")
+    ws.reload()
+
+    shop.tool("greet")
+    ws.reload()
+
+    assert ws.tools["greet"].spec.limits.max_rows == 5
+    assert "Limits: Max Rows" in {found.place for found in ws.held_edits[0].loosened}
+
+
+def test_putting_the_restriction_back_ends_the_hold(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): ...")
+    ws = shop.open()
+    shop.tool("greet")
+    ws.reload()
+
+    shop.tool("greet", GUARDED)
+    ws.reload()
+
+    assert ws.held_edits == ()
+    with pytest.raises(NotFoundError, match="no edit of greet"):
+        ws.ack("greet")
+
+
+def test_what_is_acknowledged_is_what_was_shown_not_what_came_after(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): return {}")
+    ws = shop.open()
+    shop.tool("greet", GUARDED.replace("- **Min Confidence**: 0.7\n", ""))
+    ws.reload()
+
+    shop.tool("greet")
+    ws.ack("greet")
+
+    (edit,) = ws.held_edits
+    assert "Safety: Min Confidence" not in edit.diff
+    assert ws.call_sync("greet", "{}").outcome == "confirm"
+
+
+def test_who_trusts_edits_has_them_at_once(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): return {}")
+    ws = shop.open(trust_edits=True)
+
+    shop.tool("greet")
+    ws.reload()
+
+    assert outcome(ws) == "ok"
+    assert outcome(shop.open()) == "ok"
+
+
+def test_a_definition_that_comes_back_is_held_to_what_it_was(shop: Shop) -> None:
+    file = shop.tool("greet", GUARDED, "def greet(): return {}")
+    ws = shop.open()
+    file.unlink()
+    ws.reload()
+    assert "greet" not in ws.tools
+
+    shop.tool("greet")
+    ws.reload()
+
+    assert outcome(ws) == "confirm"
+
+
+def test_a_file_that_gives_its_definition_another_name_is_held_to_the_old_one(shop: Shop) -> None:
+    file = shop.tool("greet", GUARDED, "def greet(): return {}\ndef gree(): return {}\n")
+    ws = shop.open()
+
+    file.write_text(tool("gree"))
+    ws.reload()
+
+    assert list(ws.tools) == ["gree"]
+    assert ws.tools["gree"].spec.safety.requires_confirmation is True
+    file.write_text(tool("greet"))
+    ws.reload()
+    assert outcome(ws) == "confirm"
+
+
+def test_a_definition_may_move_to_another_file(shop: Shop) -> None:
+    file = shop.tool("greet", GUARDED, "def greet(): return {}")
+    ws = shop.open()
+    (shop.root / "tools_md/more").mkdir()
+    (shop.root / "tools_md/greet.py").rename(shop.root / "tools_md/more/greet.py")
+
+    moved = file.rename(shop.root / "tools_md/more/greet.tool.md")
+    ws.reload()
+    assert ws.held_edits == ()
+    moved.write_text(tool("greet"))
+    ws.reload()
+
+    assert [edit.path for edit in ws.held_edits] == ["tools_md/more/greet.tool.md"]
+
+
+def test_a_skill_that_asks_no_more_is_held(shop: Shop) -> None:
+    shop.tool("greet", "", "def greet(): return {}")
+    asks = "   - **Ask**: Shall I?\n"
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet", asks))
+    ws = shop.open()
+
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet"))
+    ws.reload()
+
+    assert ws.run_sync("hello", {}).code == "waiting"
+    ws.ack("hello")
+    assert ws.run_sync("hello", {}).success
+
+
+def test_settings_of_a_running_project_may_only_tighten(shop: Shop) -> None:
+    shop.tool("greet", "", "def greet(): return {}")
+    shop.write("toolmark.toml", "plugins = []\n[safety]\nfloor = 0.5\ndefault_min = 0.6\n")
+    ws = shop.open()
+
+    shop.write("toolmark.toml", "plugins = []\n[safety]\ndefault_min = 0.7\n")
+    ws.reload()
+
+    assert (ws.settings.safety.floor, ws.settings.safety.default_min) == (0.5, 0.7)
+    (found,) = ws.diagnostics
+    assert (found.code, found.span.path) == ("loosened-settings", "toolmark.toml")
+    assert "safety.floor" in found.message
+    assert shop.open().settings.safety.floor is None
+
+
+def test_without_a_place_for_state_edits_are_held_by_the_process(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): return {}")
+    shop.write("blocked", "a file stands where the folder should be")
+    ws = shop.open(state="blocked/state", audit=False)
+    shop.tool("greet")
+    ws.reload()
+
+    assert ws.tools["greet"].spec.safety.requires_confirmation is True
+    assert codes(ws) == {"loosened-policy", "unreadable-state"}
+    ws.ack("greet")
+    assert ws.tools["greet"].spec.safety.requires_confirmation is None
+
+
+def test_a_state_folder_that_was_removed_loses_nothing_while_the_process_runs(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): return {}")
+    ws = shop.open()
+    subprocess.run(["rm", "-rf", str(shop.root / ".toolmark/live")], check=True)
+
+    shop.tool("greet")
+    ws.reload()
+
+    assert [edit.name for edit in ws.held_edits] == ["greet"]
+
+
+def test_whoever_listens_hears_once_of_each_change_and_not_of_what_changed_nothing(
+    shop: Shop, caplog
+) -> None:
+    shop.tool("greet", GUARDED, "def greet(): ...")
+    ws = shop.open()
+    heard = []
+
+    def breaks(old, new) -> None:
+        raise OSError("not here")
+
+    ws.on_change(breaks)
+    end = ws.on_change(lambda old, new: heard.append((old, new)))
+    first = ws.registry
+    shop.tool("greet")
+    second = ws.reload()
+    ws.reload()
+    ws.ack("greet")
+
+    assert heard == [(first, second), (second, ws.registry)]
+    assert [record.levelno for record in caplog.records] == [logging.ERROR] * 2
+    end()
+    end()
+    shop.tool("other", "", "def other(): ...")
+    ws.reload()
+    assert len(heard) == 2
+
+
+def test_a_listener_may_acknowledge(shop: Shop) -> None:
+    shop.tool("greet", GUARDED, "def greet(): ...")
+    ws = shop.open()
+    ws.on_change(lambda old, new: [ws.ack(edit.name) for edit in new.held_edits])
+
+    shop.tool("greet")
+    ws.reload()
+
+    assert ws.held_edits == ()

@@ -146,7 +146,8 @@ def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
 def _take(page: Page, draft: Draft, item: Item) -> bool:
     """Take a bullet as a field, or as a parameter nested in this one."""
     entry = item_entry(item)
-    if entry is not None and PARAMETER.field(entry.key.text):
+    if entry is not None and (known := PARAMETER.field(entry.key.text)):
+        entry.known = known
         draft.entries.append(entry)
         return True
     if entry is None and PARAMETER.field(plain(item.mark.text)):

@@ -21,6 +21,8 @@ class Entry:
     """The value as a list, where front matter gives one."""
     bare: bool = False
     """Whether only the key stands there, as in `- Required`."""
+    known: Field | None = None
+    """The field that the key was found to name, where it was looked up before."""
 
     @property
     def items(self) -> list[Item]:
@@ -178,7 +180,7 @@ def name_fields(
     """Hold entries against a table: known, repaired, refused, or left as unknown."""
     fields = Fields({}, [])
     for entry in entries:
-        known = table.field(entry.key.text) or _repaired(page, entry, table)
+        known = entry.known or table.field(entry.key.text) or _repaired(page, entry, table)
         if known is None:
             if not _refused(page, entry, table, kind):
                 fields.unknown.append(entry)

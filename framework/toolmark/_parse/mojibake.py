@@ -11,6 +11,8 @@ _MOST = 20
 
 def report_mojibake(page: Page) -> None:
     """Warn of each line whose letters are UTF-8 bytes read in another encoding (seed 001)."""
+    if all(map(str.isascii, page.lines)):
+        return
     found = 0
     for number, line in enumerate(page.lines, 1):
         if line.isascii():

@@ -146,23 +146,23 @@ class _Cursor:
     def _list(self, opening: Token) -> Bullets:
         items: list[Item] = []
         self.lists += 1
+        stream, lines = self.stream, self.page.lines
         while (token := self.take()) is not None and token.type == "list_item_open":
-            # Nearly every item is one paragraph.
-            items.append(self._line(token) if self._alone() else self._filled(self._opened(token)))
+            at = self.position
+            # Nearly every item is one paragraph, so that one is read without further ado.
+            ahead = stream[at : at + 4]
+            if ahead[-1].type == "list_item_close" and ahead[0].type == "paragraph_open":
+                self.position += 4
+                item, text = self._opened(token), stream[at + 1].content
+                column = lines[item.line - 1].find(text) + 1
+                item.mark = (
+                    Mark(text, item.line, column) if column else self.page.mark(text, item.line)
+                )
+            else:
+                item = self._filled(self._opened(token))
+            items.append(item)
         self.lists -= 1
         return Bullets(items, opening.type == "ordered_list_open")
-
-    def _alone(self) -> bool:
-        """Whether the item ahead is one paragraph."""
-        ahead = self.stream[self.position : self.position + 4]
-        return ahead[0].type == "paragraph_open" and ahead[-1].type == "list_item_close"
-
-    def _line(self, opening: Token) -> Item:
-        item = self._opened(opening)
-        content = self.stream[self.position + 1].content
-        self.position += 4
-        item.mark = self.page.mark(content, item.line)
-        return item
 
     def _opened(self, opening: Token) -> Item:
         line = (opening.map or [0])[0] + 1

@@ -50,7 +50,8 @@ class Known(NamedTuple):
 class Baseline:
     """The rows of a project; where the journal can't be used, this process alone remembers."""
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, *, spare: int = SPARE) -> None:
+        self._spare = spare
         self.folder = state / FOLDER
         self._state = state
         self.file = self.folder / FILE
@@ -130,7 +131,7 @@ class Baseline:
                 lines = [_line(row.name, row) for row in changed]
                 lines += [_line(name, None) for name in gone]
                 rows = {**known.rows, **{row.name: row for row in changed}}
-                if version[1] > SPARE + 2 * sum(len(row.spec) for row in rows.values()):
+                if version[1] > self._spare + 2 * sum(len(row.spec) for row in rows.values()):
                     lines = [_line(n, row) for n, row in rows.items() if n not in gone]
                     _replace(self.file, b"".join(lines))
                 else:

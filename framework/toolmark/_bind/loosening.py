@@ -147,23 +147,29 @@ def _shape(found: list[Loosening], place: str, old: Schema, new: Schema) -> Sche
     """Hold one value's shape, at every depth."""
     known = len(found)
     kept = _kept(found, place, SCHEMA, old, new)
-    if old.properties is not None:
-        if new.properties is None:
-            names = [field.name for field in old.properties]
-            found.append(Loosening(f"{place}: Properties", names, None))
-            kept["properties"] = old.properties
-        else:
-            kept["properties"] = _parameters(found, place, old.properties, new.properties)
-    for name in ("items", "values"):
-        before, after = getattr(old, name), getattr(new, name)
+    inner = {name: (getattr(old, name), getattr(new, name)) for name in ("items", "values")}
+    if old.properties is not None and new.properties is None:
+        names = [field.name for field in old.properties]
+        found.append(Loosening(f"{place}: Properties", names, None))
+        kept["properties"] = old.properties
+    elif old.properties is not None and new.properties is not None:
+        kept["properties"] = _parameters(found, place, old.properties, new.properties)
+    elif old.values is not None and new.properties is not None:
+        # What every value had to be, each field must be now.
+        kept["properties"] = tuple(
+            _with(f, shape=_shape(found, f"{place}: {f.name}", old.values, f.shape))
+            for f in new.properties
+        )
+        del inner["values"]
+    for name, (before, after) in inner.items():
         if before is None or before is after:
             continue
-        inner = f"{place}: {_title(name)}"
+        below = f"{place}: {_title(name)}"
         if after is None:
-            found.append(Loosening(inner, before.json_schema, None))
+            found.append(Loosening(below, before.json_schema, None))
             kept[name] = before
         else:
-            kept[name] = _shape(found, inner, before, after)
+            kept[name] = _shape(found, below, before, after)
     if len(found) == known:
         return new
     return _fitting_default(old, _with(new, **kept))

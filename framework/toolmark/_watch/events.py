@@ -32,40 +32,37 @@ def polling_observer() -> Any:
     return PollingObserver(timeout=POLL_S)
 
 
+Observers = tuple[Callable[[], Any], Callable[[], Any]]
+"""What makes watchdog's observers: the one to begin with, and the one to fall back on."""
+OBSERVERS: Observers = (native_observer, polling_observer)
+
+
 class FileEvents:
     """The events of some folders; they may come, go, and be replaced by others."""
 
-    def __init__(self, tell: Tell, observer: Callable[[], Any] = native_observer) -> None:
+    def __init__(self, tell: Tell, observers: Observers = OBSERVERS) -> None:
         """Call `tell` from a thread of watchdog's own."""
         self._tell = tell
-        self._make = observer
+        self._make, self._make_next = observers
         self._observer: Any = None
         self._scheduled: dict[Watch, tuple[int, Any]] = {}
         self.trouble = ""
         """Why this looks again and again instead of being told; empty where it is told."""
 
-    def follow(self, watched: Watched) -> None:
-        """Watch these places and nothing else; what is not there is watched for."""
+    def follow(self, watched: Watched) -> bool:
+        """Watch these places and nothing else; what is not there is watched for.
+
+        Tells whether any of them was not watched before: what changed there meanwhile is unknown.
+        """
         wanted = dict.fromkeys(_watches(watched))
+        self._revive()
         try:
-            self._follow(wanted)
+            return self._follow(wanted)
         except OSError as error:
             if self.trouble:
                 raise
             self._fall_back(error)
-            self._follow(wanted)
-
-    def alive(self) -> bool:
-        """Tell whether events can still come."""
-        observer = self._observer
-        return observer is not None and all(
-            thread.is_alive() for thread in (observer, *observer.emitters)
-        )
-
-    def revive(self) -> None:
-        """Look again and again, where what told of events has died."""
-        if not self.alive() and not self.trouble:
-            self._fall_back(OSError(0, "what watches the files ended by itself"))
+            return self._follow(wanted)
 
     def stop(self) -> None:
         """End all watching."""
@@ -76,7 +73,15 @@ class FileEvents:
             if observer.is_alive():
                 observer.join()
 
-    def _follow(self, wanted: Iterable[Watch]) -> None:
+    def _revive(self) -> None:
+        """Fall back where what told of events has died; a fault of its own must not blind us."""
+        observer = self._observer
+        if observer is not None and not self.trouble:
+            threads = (observer, *observer.emitters)
+            if not all(thread.is_alive() for thread in threads):
+                self._fall_back(OSError(0, "what watches the files ended by itself"))
+
+    def _follow(self, wanted: Iterable[Watch]) -> bool:
         if self._observer is None:
             self._observer = self._make()
             self._observer.start()
@@ -86,7 +91,7 @@ class FileEvents:
             if nodes.get(watch) != node:
                 self._observer.unschedule(held)
                 del self._scheduled[watch]
-        handler = _Handler(self._tell)
+        handler, added = _Handler(self._tell), False
         for watch, node in nodes.items():
             if watch not in self._scheduled:
                 try:
@@ -94,6 +99,8 @@ class FileEvents:
                 except FileNotFoundError:
                     continue  # Gone again: its parent tells when it comes back.
                 self._scheduled[watch] = node, held
+                added = True
+        return added
 
     def _fall_back(self, error: OSError) -> None:
         self.stop()
@@ -102,7 +109,7 @@ class FileEvents:
             f"looking every {POLL_S:g} s instead; raise fs.inotify.max_user_watches"
         )
         _log.warning("%s", self.trouble)
-        self._make = polling_observer
+        self._make = self._make_next
 
 
 class _Handler:

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from toolmark._watch.events import FileEvents, native_observer
+from toolmark._watch.events import OBSERVERS, FileEvents, Observers
 from toolmark._watch.git import index_lock
 from toolmark._watch.matters import Event, matters
 from toolmark._watch.settler import SETTLE_S, Settler
 from toolmark._workspace import Workspace
+from toolmark._workspace.reloading import Watched
 from toolmark.errors import ToolmarkError
 
 _log = logging.getLogger(__name__)
@@ -29,25 +30,29 @@ class Follower:
         *,
         settle_s: float = SETTLE_S,
         busy: Callable[[], bool] | None = None,
+        follow: Callable[[Watched], bool] = lambda _: False,
     ) -> None:
-        """Follow `workspace`; `busy` tells whether somebody is in the middle of writing."""
+        """Follow `workspace`; `busy` tells whether somebody is in the middle of writing.
+
+        `follow` has these places watched, and tells whether one is new.
+        """
         lock = index_lock(workspace.settings.root)
         self._workspace = workspace
         self._settler = Settler(settle_s)
         self._busy = busy or (lock.exists if lock is not None else lambda: False)
+        self._follow = follow
         self._busy_since: float | None = None
         self._said = False
         self._watched = workspace.watched
-        self.reloads = 0
-        """How many bursts have ended."""
 
     def happened(self, event: Event, now: float) -> None:
         """Take an event; what changes nothing that is read is passed over."""
         if matters(event, self._watched):
             self._settler.changed(now)
 
-    def look(self, now: float) -> None:
-        """Have the files read although nothing was told, such as at the start."""
+    def begin(self, now: float) -> None:
+        """Have everything watched, and read once more: it may have changed since it was read."""
+        self._follow(self._watched)
         self._settler.changed(now)
 
     def step(self, now: float) -> float | None:
@@ -60,10 +65,14 @@ class Follower:
             self._wait_for_git(now)
         if wait != 0:
             return wait
-        self.reloads += 1
+        # First watched, then read: what changes from here on is told.
+        self._follow(self._watched)
         self._workspace.reload()
         self._watched = self._workspace.watched
-        return None
+        if not self._follow(self._watched):
+            return None
+        self._settler.changed(now)
+        return 0.0
 
     def _wait_for_git(self, now: float) -> None:
         self._busy_since = now if self._busy_since is None else self._busy_since
@@ -84,16 +93,15 @@ class Watcher:
         workspace: Workspace,
         *,
         settle_s: float = SETTLE_S,
-        observer: Callable[[], Any] = native_observer,
+        observers: Observers = OBSERVERS,
     ) -> None:
         """Follow `workspace`, reading `settle_s` seconds after the last change.
 
-        `observer` makes watchdog's observer. Nothing is watched before `start`.
+        `observers` make watchdog's observers. Nothing is watched before `start`.
         """
-        self._follower = Follower(workspace, settle_s=settle_s)
-        self._workspace = workspace
         self._queue: SimpleQueue[Event | None] = SimpleQueue()
-        self._events = FileEvents(self._queue.put, observer)
+        self._events = FileEvents(self._queue.put, observers)
+        self._follower = Follower(workspace, settle_s=settle_s, follow=self._events.follow)
         self._thread: threading.Thread | None = None
 
     @property
@@ -107,8 +115,7 @@ class Watcher:
     def start(self) -> None:
         """Begin to watch."""
         if self._thread is None:
-            self._events.follow(self._workspace.watched)
-            self._follower.look(time.monotonic())
+            self._follower.begin(time.monotonic())
             self._thread = threading.Thread(target=self._run, name="toolmark-watch", daemon=True)
             self._thread.start()
 
@@ -144,16 +151,11 @@ class Watcher:
             self._follower.happened(event, time.monotonic())
 
     def _step(self) -> float | None:
-        """Reload where it is time, and watch what is to be watched then."""
-        before = self._follower.reloads
+        """Reload where it is time."""
         try:
-            wait = self._follower.step(time.monotonic())
-            if self._follower.reloads != before:
-                self._events.revive()
-                self._events.follow(self._workspace.watched)
+            return self._follower.step(time.monotonic())
         except ToolmarkError:
             return None  # The workspace was closed: nothing is left to reload.
         except Exception:  # noqa: BLE001 - the next burst may be read
             _log.exception("a reload failed; the snapshot of before stays")
             return None
-        return wait

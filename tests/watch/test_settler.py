@@ -1,0 +1,59 @@
+"""When a burst of changes is over."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolmark._watch.settler import SETTLE_S, Settler
+
+
+def test_nothing_happened_so_there_is_nothing_to_wait_for() -> None:
+    assert Settler().wait(5.0) is None
+
+
+def test_a_burst_is_over_when_nothing_changed_for_a_while_and_that_is_told_once() -> None:
+    settler = Settler(0.15)
+    settler.changed(1.0)
+    settler.changed(1.1)
+
+    assert settler.wait(1.15) is not None
+    assert settler.wait(1.2) != 0
+    assert settler.wait(1.26) == 0
+    assert settler.wait(1.26) is None
+
+
+def test_while_somebody_writes_the_burst_is_not_over() -> None:
+    settler = Settler(0.15)
+    settler.changed(1.0)
+
+    assert settler.wait(9.0, busy=True)
+    assert settler.wait(9.0) == 0
+
+
+@given(
+    gaps=st.lists(st.floats(0, 0.4), min_size=1, max_size=30),
+    busy_until=st.floats(0, 5),
+)
+def test_each_burst_is_told_once_and_never_before_it_settled(gaps, busy_until) -> None:
+    settler = Settler()
+    now, told, last = 0.0, 0, None
+    bursts = 1 + sum(gap >= SETTLE_S for gap in gaps[1:])
+    for gap in gaps:
+        end = now + gap
+        while last is not None and now < end:
+            wait = settler.wait(now, busy=now < busy_until)
+            if wait is None:
+                break
+            if wait == 0:
+                told += 1
+                assert now >= last + SETTLE_S
+                assert now >= busy_until
+            assert wait >= 0
+            now = min(end, now + max(wait, 1e-6))
+        now = max(now, end)
+        settler.changed(now)
+        last = now
+    while (wait := settler.wait(now, busy=now < busy_until)) is not None:
+        told += wait == 0
+        now += max(wait, 1e-6)
+
+    assert 1 <= told <= bursts

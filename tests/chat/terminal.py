@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 PATIENCE_S = 30.0
+AGAIN_S = 3.0
 
 
 class Terminal:
@@ -39,6 +40,18 @@ class Terminal:
     def press(self, key: str) -> None:
         """Press C or D while Control is held."""
         os.write(self._terminal, bytes([ord(key) - 64]))
+
+    def press_until(self, key: str, text: str) -> None:
+        """Press a key as a person does: again where nothing came of it for a while."""
+        until = monotonic() + PATIENCE_S
+        while text not in self.shown[self._seen :]:
+            assert monotonic() < until, f"{text!r} never came in {self.shown!r}"
+            self.press(key)
+            while text not in self.shown[self._seen :]:
+                if not select.select([self._terminal], [], [], AGAIN_S)[0]:
+                    break
+                self._read()
+        self._seen = self.shown.index(text, self._seen) + len(text)
 
     def end(self) -> int:
         """Read to the end and give the exit status."""

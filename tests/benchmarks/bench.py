@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import bench_dialect
+import bench_reload
 
 from toolmark.testing import memory_workspace
 
@@ -242,16 +243,26 @@ def replies():
     yield "replies beyond 50 ms", found, 0, ""
 
 
-BENCHES = {"calls": calls, "loading": loading, "pathological": pathological, "replies": replies}
+BENCHES = {
+    "calls": calls,
+    "loading": loading,
+    "pathological": pathological,
+    "replies": replies,
+    "reload": bench_reload.reload,
+    "torn": bench_reload.torn,
+}
+LONG = {"torn"}
+"""Minutes: only where it is named."""
 
 
 def main():
-    """Measure what was named, or everything."""
+    """Measure what was named, or everything that does not take minutes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *BENCHES], help="what to measure")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
-    rows = [row for name in options.names or BENCHES for row in BENCHES[name]()]
+    names = options.names or [name for name in BENCHES if name not in LONG]
+    rows = [row for name in names for row in BENCHES[name]()]
     if options.json:
         keys = ("figure", "value", "bound", "note")
         print(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], ensure_ascii=False))

@@ -293,3 +293,25 @@ def test_a_listener_may_acknowledge(shop: Shop) -> None:
     ws.reload()
 
     assert ws.held_edits == ()
+
+
+def test_a_pending_confirmation_is_good_for_what_was_shown_and_nothing_else(shop: Shop) -> None:
+    asks = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    shop.tool("greet", asks, "def greet(): return {'n': 1}")
+    ws = shop.open()
+    first, second, third = (ws.call_sync("greet").confirmation.id for _ in range(3))
+
+    shop.tool("other", "", "def other(): return {}")
+    ws.reload()
+    assert ws.confirm_sync(first).data == {"n": 1}
+
+    shop.tool("greet")
+    ws.reload()
+    assert ws.held_edits
+    assert ws.confirm_sync(second).data == {"n": 1}
+
+    shop.tool("greet", asks.replace("true", "true\n- **Sensitivity**: high"))
+    ws.reload()
+    stale = ws.confirm_sync(third)
+    assert (stale.outcome, stale.error.code) == ("confirm", "confirmation_stale")
+    assert ws.confirm_sync(stale.confirmation.id).success

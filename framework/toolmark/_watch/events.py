@@ -10,6 +10,10 @@ from toolmark._watch.matters import Event
 from toolmark._workspace.reloading import Watched
 
 _log = logging.getLogger(__name__)
+# Its emitters complain of being stopped before they began to wait, which is no fault.
+logging.getLogger("watchdog.observers.inotify").addFilter(
+    lambda record: "when the thread is inactive" not in record.getMessage()
+)
 POLL_S = 1.0
 """How often to look where the system has no more watches to give, in seconds."""
 

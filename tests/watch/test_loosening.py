@@ -1,7 +1,7 @@
 """Which edits loosen a policy, and what stays live of one that does."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from policies import (
     FULL,
@@ -283,6 +283,11 @@ def tool_of(shape: Schema) -> ToolSpec:
     return OLD.model_copy(update={"parameters": (parameter,), "rules": ()})
 
 
+@example(
+    old=Schema(types=("object",), properties=()),
+    new=Schema(types=("object",), values=Schema()),
+    value={"a": None},
+)
 @given(old=shapes, new=shapes, value=values)
 @settings(max_examples=400, deadline=None)
 def test_what_stays_live_is_as_strict_at_every_depth(old, new, value) -> None:

@@ -53,6 +53,17 @@ class Terminal:
                 self._read()
         self._seen = self.shown.index(text, self._seen) + len(text)
 
+    def press_until_end(self, key: str) -> int:
+        """Press a key, again where nothing came of it, and give the exit status.
+
+        Python's `input` misses a Ctrl-C that comes after its prompt is shown and before it waits.
+        """
+        for _ in range(int(PATIENCE_S / AGAIN_S)):
+            self.press(key)
+            if select.select([self._terminal], [], [], AGAIN_S)[0]:
+                break
+        return self.end()
+
     def end(self) -> int:
         """Read to the end and give the exit status."""
         until = monotonic() + PATIENCE_S

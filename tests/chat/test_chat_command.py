@@ -260,8 +260,7 @@ def test_ctrl_c_stops_an_answer_and_the_conversation_goes_on(garden) -> None:
         terminal.type("Hello again")
         terminal.wait("Back again.")
         terminal.wait("> ")
-        terminal.press("C")
-        assert terminal.end() == 0
+        assert terminal.press_until_end("C") == 0
     assert "Traceback" not in terminal.shown
     assert [m["content"] for m in server.heard[1]["messages"]] == ["Hello again"]
 
@@ -270,8 +269,7 @@ def test_ctrl_c_ends_a_single_answer(garden) -> None:
     with ModelServer(RawReply(0)) as server:
         terminal = on_terminal(garden, server, "Hello?")
         wait_for(lambda: server.heard)
-        terminal.press("C")
-        assert terminal.end() == 130
+        assert terminal.press_until_end("C") == 130
     assert "Traceback" not in terminal.shown
 
 
@@ -279,8 +277,7 @@ def test_ctrl_c_at_a_confirmation_runs_nothing(garden) -> None:
     with ModelServer(PLANT) as server:
         terminal = on_terminal(garden, server, "Plant oaks")
         terminal.wait("[y/N]")
-        terminal.press("C")
-        assert terminal.end() == 130
+        assert terminal.press_until_end("C") == 130
     assert done(garden) == []
     assert "Traceback" not in terminal.shown
 

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from markdown_it.common.utils import mdTrim
 from markdown_it.token import Token
 
 from toolmark._model.code import Code
+from toolmark._parse import plain_bullets
 from toolmark._parse.page import Mark, Page
 from toolmark._parse.tokens import tokens
 
@@ -127,6 +129,8 @@ class _Cursor:
     def block(self, token: Token) -> Block | None:
         line = (token.map or [0])[0] + 1
         match token.type:
+            case plain_bullets.TYPE:
+                return self._plain(token)
             case "paragraph_open":
                 return Paragraph(self.page.mark(self.inside(), line))
             case "bullet_list_open" | "ordered_list_open":
@@ -143,24 +147,28 @@ class _Cursor:
             case _:
                 return self._raw(token)
 
+    def _plain(self, token: Token) -> Bullets:
+        """Read bullets of one line each straight from the lines."""
+        start, end = token.map or [0, 0]
+        levels: list[list[Item]] = [[]]
+        for number, line in enumerate(self.page.lines[start:end], start + 1):
+            indent = line.index("-")
+            level = indent // plain_bullets.INDENT
+            if level >= len(levels):
+                nested = Bullets([], ordered=False)
+                levels[-1][-1].blocks.append(nested)
+                levels.append(nested.items)
+            elif level < len(levels) - 1:
+                del levels[level + 1 :]
+            text = mdTrim(line[indent + 2 :])
+            levels[-1].append(Item(Mark(text, number, indent + 3), number, indent))
+        return Bullets(levels[0], ordered=False)
+
     def _list(self, opening: Token) -> Bullets:
         items: list[Item] = []
         self.lists += 1
-        stream, lines = self.stream, self.page.lines
         while (token := self.take()) is not None and token.type == "list_item_open":
-            at = self.position
-            # Nearly every item is one paragraph, so that one is read without further ado.
-            ahead = stream[at : at + 4]
-            if ahead[-1].type == "list_item_close" and ahead[0].type == "paragraph_open":
-                self.position += 4
-                item, text = self._opened(token), stream[at + 1].content
-                column = lines[item.line - 1].find(text) + 1
-                item.mark = (
-                    Mark(text, item.line, column) if column else self.page.mark(text, item.line)
-                )
-            else:
-                item = self._filled(self._opened(token))
-            items.append(item)
+            items.append(self._filled(self._opened(token)))
         self.lists -= 1
         return Bullets(items, opening.type == "ordered_list_open")
 

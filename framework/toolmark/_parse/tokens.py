@@ -5,6 +5,8 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from toolmark._parse.plain_bullets import plain_bullets
+
 MAX_NESTING = 20
 """markdown-it-py drops what is nested deeper; outline.py finds the lines and refuses them."""
 
@@ -33,6 +35,7 @@ def markdown(rules: tuple[str, ...]) -> MarkdownIt:
         ["reference", *(rule for rule in (*_NEEDS, *_RULED) if rule not in rules)]
     )
     md.core.ruler.disable(["inline", "text_join"])
+    plain_bullets(md)
     return md
 
 
@@ -41,10 +44,15 @@ def source_lines(text: str) -> list[str]:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def tokens(lines: list[str]) -> list[Token]:
-    """Give the block tokens of the lines."""
+def parser_for(lines: list[str]) -> MarkdownIt:
+    """Give the parser with the rules that these lines can need."""
     text = "\n".join(lines)
     rules = tuple(rule for rule, signs in _NEEDS.items() if any(sign in text for sign in signs))
     if any(line and not line.strip(_RULE_SIGNS) for line in lines):
         rules += _RULED
-    return markdown(rules).parse(text)
+    return markdown(rules)
+
+
+def tokens(lines: list[str]) -> list[Token]:
+    """Give the block tokens of the lines."""
+    return parser_for(lines).parse("\n".join(lines))

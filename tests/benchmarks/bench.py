@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import bench_cut
 import bench_dialect
 import bench_reload
 
@@ -248,6 +249,7 @@ BENCHES = {
     "loading": loading,
     "pathological": pathological,
     "replies": replies,
+    "cut": bench_cut.cut,
     "reload": bench_reload.reload,
     "torn": bench_reload.torn,
 }

@@ -5,7 +5,10 @@ import json
 import random
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
+from pydantic_core import from_json
 
 from toolmark._call.cut import Bounds, cut
 from toolmark._model.call import Budget
@@ -206,3 +209,51 @@ def assert_begins(part, whole):
             assert item == (whole[name][: len(item)] if isinstance(item, list) else whole[name])
     else:
         assert part == whole
+
+
+ROW = st.integers(0, 9).map(lambda n: "é" * n * n) | st.lists(st.integers(), max_size=9)
+
+
+@hypothesis.given(
+    st.lists(ROW, max_size=60), st.lists(ROW, max_size=9), st.integers(0, 3000), st.booleans()
+)
+def test_as_many_rows_are_given_as_fit(rows, others, most, bare):
+    value = rows if bare else {"found": 7, "rows": rows, "others": others, "é\n": None}
+    found = cut(value, Bounds(None, most))
+    if found.value is None:
+        emptied = [] if bare else {**value, "rows": [], "others": []}
+        assert len(compact(emptied)) > most
+        return
+    assert from_json(found.text) == found.value
+    assert len(found.text) == len(compact(found.value)) <= most
+    arrays = {"": (rows, found.value)} if bare else {k: (value[k], found.value[k]) for k in value}
+    for name in ("",) if bare else ("rows", "others"):
+        whole, given = arrays[name]
+        assert given == whole[: len(given)]
+        if len(given) < len(whole):
+            more = whole[: len(given) + 1]
+            assert len(compact(more if bare else {**found.value, name: more})) > most
+
+
+def test_what_can_be_read_only_once_is_cut_at_a_row_too():
+    def rows():
+        return [{"n": n, "inner": (i for i in range(n % 7))} for n in range(50)]
+
+    whole = from_json(cut(rows(), Bounds(None, 10_000)).text)
+    assert whole[6]["inner"] == [0, 1, 2, 3, 4, 5]
+    for most in range(2, len(compact(whole))):
+        given = from_json(cut(rows(), Bounds(None, most)).text)
+        assert given == whole[: len(given)]
+        assert len(compact(whole[: len(given) + 1])) > most
+
+
+def test_uneven_rows_are_cut_at_the_last_that_fits():
+    even, steep = ["x" * 50] * 1000, ["x" * (n * n // 500) for n in range(1000)]
+    last, first = ["x"] * 999 + ["x" * 10**6], ["x" * 10**6] + ["x"] * 999
+    for rows in (even, steep, last, first):
+        size = len(compact(rows))
+        for most in (2, 3, 60, size // 3, size // 2, size - 10**6, size - 1):
+            found = cut(rows, Bounds(None, max(most, 2)))
+            kept = len(found.value)
+            assert found.value == rows[:kept]
+            assert len(compact(rows[: kept + 1])) > max(most, 2) >= len(found.text)

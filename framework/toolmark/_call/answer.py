@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic_core import SchemaSerializer, from_json
 from pydantic_core.core_schema import any_schema
@@ -17,8 +17,17 @@ class AnswerError(ValueError):
     """An implementation gave what JSON can't hold; the message says what."""
 
 
-Answer = Callable[[Any, str | None, float], Result]
-"""Makes a Result of a value, for the call of this id that began then (`perf_counter`)."""
+class Answer(Protocol):
+    """Makes a Result of a value."""
+
+    def __call__(
+        self, value: Any, call_id: str | None, began: float, text: bytes | None = None
+    ) -> Result:
+        """Answer the call of this id that began then (`perf_counter`).
+
+        `text` is the value as JSON, where it was written already.
+        """
+
 
 write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
 """Gives the value as JSON without white space, in UTF-8; raises ValueError, RecursionError."""
@@ -41,11 +50,12 @@ def answer_of(tool: str, returns: Schema) -> Answer:
     any_object = returns.types == ("object",) and returns.enum is None and not is_bounded(returns)
     look = _closer_look(returns)
 
-    def answer(value: Any, call_id: str | None, began: float) -> Result:
-        try:
-            text = write(value)
-        except (ValueError, RecursionError) as error:
-            raise AnswerError(f"it gave what JSON can't hold: {error}") from None
+    def answer(value: Any, call_id: str | None, began: float, text: bytes | None = None) -> Result:
+        if text is None:
+            try:
+                text = write(value)
+            except (ValueError, RecursionError) as error:
+                raise no_json(error) from None
         message, source, notes = _NOTHING
         if not any_object or type(value) is not dict or "message" in value or "source" in value:
             text, message, source, notes = look(text)
@@ -83,7 +93,12 @@ def as_json(value: Any) -> Any:
     try:
         return from_json(write(value))
     except (ValueError, RecursionError) as error:
-        raise AnswerError(f"it gave what JSON can't hold: {error}") from None
+        raise no_json(error) from None
+
+
+def no_json(error: Exception) -> AnswerError:
+    """Say that a value can't be written."""
+    return AnswerError(f"it gave what JSON can't hold: {error}")
 
 
 def _judge(returns: Schema) -> Callable[[Any], bool]:

@@ -1,9 +1,10 @@
 """Cut a result at a row, where it holds more rows or bytes than may be given."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from toolmark._call.answer import as_json, write
+from toolmark._call.answer import as_json, no_json
+from toolmark._call.fitting import arrays_of, fitted, with_arrays
 from toolmark._model.call import Budget
 from toolmark._model.tool import Limits
 
@@ -27,6 +28,8 @@ class Cut(NamedTuple):
     """What of a value is given."""
 
     value: Any
+    text: bytes | None = None
+    """Its JSON, where it was written to be measured."""
     rows: bool = False
     """Whether rows were cut off for being too many."""
     bytes: bool = False
@@ -53,26 +56,30 @@ def cut(value: Any, bounds: Bounds) -> Cut:
     first. What has no rows to cut is left out whole. Raises AnswerError for what is no JSON.
     """
     value = _plain(value)
-    whole = _arrays(value)
-    given = {name: rows[: bounds.rows] for name, rows in whole.items()}
-    by_rows = any(len(given[name]) < len(rows) for name, rows in whole.items())
+    whole = {name: len(rows) for name, rows in arrays_of(value).items()}
+    by_rows = bounds.rows is not None and any(rows > bounds.rows for rows in whole.values())
     if by_rows:
-        value = _with(value, given)
-    by_bytes, left_out = False, False
-    size = len(write(value)) if bounds.bytes is not None else 0
-    if bounds.bytes is not None and size > bounds.bytes:
-        by_bytes = True
-        given, least = _fitting(value, given, size, bounds.bytes)
-        left_out = least > bounds.bytes
-        value = None if left_out else _with(value, given)
-    if left_out:
-        why = f"it has {size} bytes, of which {bounds.bytes} may be given, and no rows to cut it at"
-        notes: tuple[str, ...] = (f"The result is left out: {why}.",)
-    else:
-        notes = tuple(_told(name, len(given[name]), len(rows)) for name, rows in whole.items()
-                      if len(given[name]) < len(rows))  # fmt: skip
-    kept = None if left_out or len(given) != 1 else len(next(iter(given.values())))
-    return Cut(value, by_rows, by_bytes, kept, notes)
+        few = {name: rows[: bounds.rows] for name, rows in arrays_of(value).items()}
+        value = with_arrays(value, few)
+    text, by_bytes = None, False
+    if bounds.bytes is not None:
+        value, text, size = _written(value, bounds.bytes)
+        by_bytes = size > bounds.bytes
+        if text is None:
+            reason = f"it has {size} bytes, of which {bounds.bytes} may be given"
+            note = f"The result is left out: {reason}, and no rows to cut it at."
+            return Cut(None, None, by_rows, by_bytes, None, (note,))
+    kept = {name: len(rows) for name, rows in arrays_of(value).items()}
+    notes = tuple(_told(name, kept[name], rows) for name, rows in whole.items()
+                  if kept[name] < rows)  # fmt: skip
+    return Cut(value, text, by_rows, by_bytes, _only(kept.values()), notes)
+
+
+def _written(value: Any, most: int) -> tuple[Any, bytes | None, int]:
+    try:
+        return fitted(value, most)
+    except (ValueError, RecursionError) as error:
+        raise no_json(error) from None
 
 
 def _plain(value: Any) -> Any:
@@ -82,42 +89,8 @@ def _plain(value: Any) -> Any:
     return as_json(value)
 
 
-def _arrays(value: Any) -> dict[str, list[Any]]:
-    """Give the arrays whose items are rows, by name; one that is the value itself has none."""
-    if type(value) is list:
-        return {"": value}
-    if type(value) is dict:
-        return {name: rows for name, rows in value.items() if type(rows) is list}
-    return {}
-
-
-def _with(value: Any, arrays: Mapping[str, list[Any]]) -> Any:
-    return arrays[""] if type(value) is list else {**value, **arrays}
-
-
-def _fitting(
-    value: Any, arrays: dict[str, list[Any]], size: int, most: int
-) -> tuple[dict[str, list[Any]], int]:
-    """Give as many rows as fit, and the bytes of the value with them."""
-    fitting: dict[str, list[Any]] = {name: [] for name in arrays}
-    bare = len(write(_with(value, fitting))) if arrays else size
-    # The longest comes last and gets what the others leave: it gives way first.
-    many = len(arrays) > 1
-    for name in sorted(arrays, key=lambda name: len(write(arrays[name])) if many else 0):
-        fitting[name], added = _first(arrays[name], most - bare)
-        bare += added
-    return fitting, bare
-
-
-def _first(rows: list[Any], room: int) -> tuple[list[Any], int]:
-    """Give the first rows that add at most `room` bytes to an empty array, and their bytes."""
-    used = 0
-    for number, row in enumerate(rows):
-        more = len(write(row)) + (number > 0)
-        if used + more > room:
-            return rows[:number], used
-        used += more
-    return rows, used
+def _only(counts: Collection[int]) -> int | None:
+    return next(iter(counts)) if len(counts) == 1 else None
 
 
 def _told(name: str, kept: int, of: int) -> str:

@@ -76,8 +76,11 @@ class Executor:
             finally:
                 await context.close()
             bounds = bounds_of(self._spec.limits, call.budget)
-            result = given(value, bounds, context, work.notes,
-                           lambda value: self._answer(value, call.id, began))  # fmt: skip
+
+            def answer(value: Any, text: bytes | None) -> Result:
+                return self._answer(value, call.id, began, text)
+
+            result = given(value, bounds, context, work.notes, answer)
             return result if tries.made == 1 else result._replace(attempts=tries.made)
         except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
             return self._settle(error, call.id, began, tries.made)

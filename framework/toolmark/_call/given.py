@@ -15,7 +15,7 @@ def given(
     bounds: Bounds,
     context: CallContext,
     notes: tuple[str, ...],
-    answer: Callable[[Any], Result],
+    answer: Callable[[Any, bytes | None], Result],
 ) -> Result:
     """Give the Result of a value, cut where it is too much; `notes` tell of items skipped.
 
@@ -23,11 +23,11 @@ def given(
     """
     lowered = context.lowered
     if not (bounds.bind or lowered):
-        result = answer(value)
+        result = answer(value, None)
         # What is missing fits no Returns, and that is said already.
         return result._replace(notes=notes) if notes else result
     found = cut(value, bounds)
-    result = answer(found.value)
+    result = answer(found.value, found.text)
     missing = bool(notes) or (found.value is None and found.bytes)
     told = [
         *(() if missing else result.notes),

@@ -19,7 +19,7 @@ from toolmark import config, hooks, testing
 from toolmark._cli.main import make_app
 from toolmark._model import settings
 from toolmark._model.code import Code
-from toolmark._parse import fields
+from toolmark._parse.fields import table as fields
 from toolmark.config import values
 
 REFERENCE = Path(__file__).parent / "reference"

@@ -14,7 +14,7 @@ from toolmark._model.code import Code
 from toolmark._model.result import Result
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark._parse import fields
+from toolmark._parse.fields import table as fields
 from toolmark.config.values import READERS
 
 ROOT = Path(__file__).parents[2]

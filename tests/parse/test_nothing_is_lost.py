@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolmark._parse import parse_skill, parse_tool
-from toolmark._parse.fields import LIMITS, SAFETY, TOOL_METADATA
+from toolmark._parse.fields.table import LIMITS, SAFETY, TOOL_METADATA
 
 TOOL = """\
 # Weather

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolmark._parse import plain_bullets
-from toolmark._parse.outline import Part, outline
-from toolmark._parse.page import Page
-from toolmark._parse.tokens import parser_for, source_lines
+from toolmark._parse.blocks import plain_bullets
+from toolmark._parse.blocks.outline import Part, outline
+from toolmark._parse.blocks.tokens import parser_for, source_lines
+from toolmark._parse.source.page import Page
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((*ROOT.rglob("tools_md/**/*.md"), *ROOT.rglob("skills_md/**/*.md")))

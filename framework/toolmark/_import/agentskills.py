@@ -9,14 +9,14 @@ from toolmark._import.finish import add_skill
 from toolmark._import.imported import Imported, Notebook
 from toolmark._import.names import title_of, tool_name, words
 from toolmark._import.text import first_and_rest, plain_line, prose
-from toolmark._parse.fields import section_of
-from toolmark._parse.front_matter import read_front_matter
-from toolmark._parse.keys import fold, heading_text
-from toolmark._parse.outline import Part, outline
-from toolmark._parse.page import Page
-from toolmark._parse.prose import prose as written
-from toolmark._parse.prose import with_headings
-from toolmark._parse.tokens import source_lines
+from toolmark._parse.blocks.outline import Part, outline
+from toolmark._parse.blocks.prose import prose as written
+from toolmark._parse.blocks.prose import with_headings
+from toolmark._parse.blocks.tokens import source_lines
+from toolmark._parse.document.front_matter import read_front_matter
+from toolmark._parse.fields.table import section_of
+from toolmark._parse.source.page import Page
+from toolmark._parse.words.keys import fold, heading_text
 
 _WORKFLOW = {"workflow", "steps", "instructions", "process", "procedure", "howitworks"}
 _INPUTS = {"inputs", "input", "inputschema", "parameters", "arguments"}

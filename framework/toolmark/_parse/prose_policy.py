@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.tool import ToolSpec
-from toolmark._parse.page import Mark, Page
-from toolmark._parse.tokens import source_lines
+from toolmark._parse.blocks.tokens import source_lines
+from toolmark._parse.source.page import Mark, Page
 
 _SIGNS = ".,:;!?()[]{}*_`'\"—–-"  # noqa: RUF001 - the dashes that people write
 _CONDITION = frozenset(

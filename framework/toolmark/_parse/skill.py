@@ -3,17 +3,17 @@
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.skill import Output, SkillSpec
-from toolmark._parse.definition import Definition, open_definition
-from toolmark._parse.entries import Entry, name_fields, read_entries
-from toolmark._parse.keys import fold
-from toolmark._parse.metadata import read_metadata
-from toolmark._parse.outline import Paragraph, Table
-from toolmark._parse.page import Mark
-from toolmark._parse.prose import prose
-from toolmark._parse.sections import keep
-from toolmark._parse.steps import read_workflow
-from toolmark._parse.tool import parameters
-from toolmark._parse.types import is_type_word
+from toolmark._parse.blocks.outline import Paragraph, Table
+from toolmark._parse.blocks.prose import prose
+from toolmark._parse.document.definition import Definition, open_definition
+from toolmark._parse.document.metadata import read_metadata
+from toolmark._parse.document.sections import keep
+from toolmark._parse.fields.entries import Entry, name_fields, read_entries
+from toolmark._parse.parameters.section import read_section
+from toolmark._parse.parameters.types import is_type_word
+from toolmark._parse.source.page import Mark
+from toolmark._parse.steps.workflow import read_workflow
+from toolmark._parse.words.keys import fold
 
 _PARTS = tuple(Output.model_fields)
 
@@ -24,7 +24,7 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
     if definition is None:
         return None, refused
     said = read_metadata(definition)
-    said["parameters"] = parameters(definition, "Input Schema")
+    said["parameters"] = read_section(definition, "Input Schema")
     said["output"] = _output(definition)
     said["when_to_use"] = definition.prose_of("When to use")
     workflow = definition.section("Workflow")

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from toolmark._cel import Checker, ExpressionError
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
-from toolmark._model.schema import Parameter, Schema
+from toolmark._model.schema import Parameter
 from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
-from toolmark._parse.definition import Definition, open_definition
-from toolmark._parse.drafts import Draft, fill, from_heading, read_drafts
-from toolmark._parse.entries import flow, implied, name_fields, read_entries
-from toolmark._parse.examples import read_examples
-from toolmark._parse.fields import PARAMETER
-from toolmark._parse.metadata import read_metadata
-from toolmark._parse.outline import Block, Bullets, Item, Table
-from toolmark._parse.page import Mark, Page
-from toolmark._parse.sections import Section, keep
-from toolmark._parse.shapes import ShapeReader, read_parameters
-from toolmark._parse.values import read_values
+from toolmark._parse.blocks.outline import Block, Bullets, Item, Table
+from toolmark._parse.document.definition import Definition, open_definition
+from toolmark._parse.document.examples import read_examples
+from toolmark._parse.document.metadata import read_metadata
+from toolmark._parse.document.sections import keep
+from toolmark._parse.fields.entries import name_fields, read_entries
+from toolmark._parse.fields.values import read_values
+from toolmark._parse.parameters.section import read_returns, read_section
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.flow import flow
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 
@@ -28,8 +27,8 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
     if definition is None:
         return None, refused
     said = read_metadata(definition)
-    said["parameters"] = parameters(definition, "Parameters")
-    said["returns"] = _returns(definition)
+    said["parameters"] = read_section(definition, "Parameters")
+    said["returns"] = read_returns(definition)
     conditions = _Conditions(definition.page, said["parameters"])
     said["rules"] = _rules(definition, conditions)
     said["safety"] = _safety(definition, conditions)
@@ -38,56 +37,6 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
     said["examples"] = read_examples(definition, said["name"], said["parameters"])
     said["sections"] = definition.document.prose()
     return definition.finish(ToolSpec, said)
-
-
-def parameters(definition: Definition, name: str) -> tuple[Parameter, ...]:
-    """Read the section of parameters; empty text or `None` mean that there are none."""
-    section = definition.section(name)
-    if section is None:
-        return ()
-    page = definition.page
-    found = read_drafts(page, section.blocks, section.parts)
-    if found.prose and not found.drafts and not found.none_said:
-        page.warn(
-            Code.NO_PARAMETERS_READ,
-            section.mark,
-            f"'{section.title}' holds text, but no parameter was found in it",
-            "write `### name` for each parameter, or `None`",
-        )
-    keep(definition.document, section, found.prose, [])
-    return read_parameters(page, found.drafts)
-
-
-def _returns(definition: Definition) -> Schema:
-    section = definition.section("Returns")
-    if section is None or section.table is None:
-        return Schema()
-    page = definition.page
-    draft = Draft(section.mark)
-    fill(page, draft, section.blocks)
-    prose, draft.prose = draft.prose, []
-    if not draft.entries and not draft.drafts:
-        _plain_returns(page, section, draft, prose)
-        prose = []
-    draft.drafts += [from_heading(page, part) for part in section.parts]
-    keep(definition.document, section, prose, [])
-    shape, _ = ShapeReader(page, "the result", PARAMETER).read(draft)
-    return shape
-
-
-def _plain_returns(page: Page, section: Section, draft: Draft, prose: list[Block]) -> None:
-    """Read a Returns section of prose alone: its text is the description, the type is open."""
-    if section.parts:
-        return
-    draft.prose = prose
-    draft.entries += [implied("Type", "any", section.mark)]
-    if not prose:
-        page.error(
-            Code.MISSING_FIELD,
-            section.mark,
-            "'Returns' says nothing",
-            "add `- **Type**: object` and `- **Description**: …`",
-        )
 
 
 @dataclass(slots=True)

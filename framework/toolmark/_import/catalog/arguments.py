@@ -14,8 +14,8 @@ from toolmark._import.catalog.world import World
 from toolmark._import.flatten import json_type
 from toolmark._model.schema import Parameter
 from toolmark._model.tool import Rule
-from toolmark._parse.keys import fold
-from toolmark._parse.page import Page
+from toolmark._parse.source.page import Page
+from toolmark._parse.words.keys import fold
 
 
 @dataclass(slots=True)

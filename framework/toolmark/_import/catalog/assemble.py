@@ -23,8 +23,8 @@ from toolmark._import.text import plain_line
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
 from toolmark._model.tool import Batch, Example, Limits, Safety, ToolSpec
-from toolmark._parse.keys import fold
-from toolmark._parse.page import Page
+from toolmark._parse.source.page import Page
+from toolmark._parse.words.keys import fold
 from toolmark._values import problems
 
 _POLICY_ROLES = ("safety", "limits", "notes", "other")

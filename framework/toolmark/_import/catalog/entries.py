@@ -8,9 +8,9 @@ from toolmark._import.catalog.stretches import Stretch, stretches
 from toolmark._import.catalog.tables import columns, rows_of
 from toolmark._import.catalog.words import clean, closing
 from toolmark._import.names import words
-from toolmark._parse.keys import fold
-from toolmark._parse.outline import Block, Bullets, Item, Paragraph, Part, Table
-from toolmark._parse.page import Mark, Page
+from toolmark._parse.blocks.outline import Block, Bullets, Item, Paragraph, Part, Table
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.keys import fold
 
 _NUMBERING = re.compile(
     r"(?:\(?\d+(?:\.\d+)*[.):]*|[A-Z][.)]|§\s*\d+(?:\.\d+)*|#\d+[.:]?|[ivx]+\.)\s+(?=\S)"

@@ -8,9 +8,9 @@ from toolmark._import.catalog.needs import in_code, settle
 from toolmark._import.catalog.tables import columns, rows_of
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.schema import Schema
-from toolmark._parse import scalars
-from toolmark._parse.outline import Item, Paragraph, Table
-from toolmark._parse.page import Page
+from toolmark._parse.blocks.outline import Item, Paragraph, Table
+from toolmark._parse.source.page import Page
+from toolmark._parse.words import scalars
 
 
 def read_below(one: Found, item: Item) -> None:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from toolmark._import.flatten import json_type
 from toolmark._model.schema import JsonType, Parameter, Schema
-from toolmark._parse import scalars
+from toolmark._parse.words import scalars
 from toolmark._values import problems
 
 Tell = Callable[[str, str, int], None]

@@ -3,7 +3,7 @@
 import re
 
 from toolmark._import.catalog.words import clean
-from toolmark._parse.keys import fold
+from toolmark._parse.words.keys import fold
 
 _ROLES: dict[str, str] = {
     "purpose": "purpose description summary what whatitdoes does overview function desc about",

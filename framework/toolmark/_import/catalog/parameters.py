@@ -15,8 +15,8 @@ from toolmark._import.catalog.shapes import alternatives
 from toolmark._import.catalog.stretches import Stretch
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.code import Code
-from toolmark._parse.outline import Bullets, Paragraph, Table
-from toolmark._parse.page import Page
+from toolmark._parse.blocks.outline import Bullets, Paragraph, Table
+from toolmark._parse.source.page import Page
 
 _COMPARED = re.compile(
     r"`?(?P<one>[A-Za-z][\w ]*?)`? (?:must|should|has to) be (?P<rest>.+)", re.IGNORECASE

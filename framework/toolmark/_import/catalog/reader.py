@@ -10,12 +10,12 @@ from toolmark._import.imported import Imported, Notebook
 from toolmark._import.json_text import UnreadableSourceError
 from toolmark._import.names import tool_name
 from toolmark._model.code import Code
-from toolmark._parse.front_matter import read_front_matter
-from toolmark._parse.keys import heading_text
-from toolmark._parse.mojibake import report_mojibake
-from toolmark._parse.outline import Block, Fence, Part, Raw, outline
-from toolmark._parse.page import Page
-from toolmark._parse.tokens import source_lines
+from toolmark._parse.blocks.outline import Block, Fence, Part, Raw, outline
+from toolmark._parse.blocks.tokens import source_lines
+from toolmark._parse.document.front_matter import read_front_matter
+from toolmark._parse.source.mojibake import report_mojibake
+from toolmark._parse.source.page import Page
+from toolmark._parse.words.keys import heading_text
 
 MAX_CHARACTERS = 2_000_000
 _RULE = frozenset("-*_ ")

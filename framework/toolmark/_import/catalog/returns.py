@@ -11,8 +11,8 @@ from toolmark._import.catalog.stretches import Stretch, fences, sentences
 from toolmark._import.catalog.words import bare, clean
 from toolmark._import.flatten import json_type
 from toolmark._model.schema import Schema
-from toolmark._parse.outline import Bullets, Paragraph
-from toolmark._parse.page import Page
+from toolmark._parse.blocks.outline import Bullets, Paragraph
+from toolmark._parse.source.page import Page
 
 UNTOLD = "What the catalogue does not say"
 _LISTED = re.compile(r"\b(?:items|rows|entries)\b", re.IGNORECASE)

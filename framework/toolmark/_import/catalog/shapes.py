@@ -18,7 +18,7 @@ from toolmark._import.catalog.words import (
 )
 from toolmark._import.flatten import json_type
 from toolmark._model.schema import Parameter, Schema
-from toolmark._parse.types import TypeProblem, read_type
+from toolmark._parse.parameters.types import TypeProblem, read_type
 
 _FIELD = re.compile(
     r"(?:(?:readonly|public|const)\s+)?[\"'`]?(?P<name>[A-Za-z_$][\w$-]*)[\"'`]?\s*(?P<optional>\?)?"

@@ -8,10 +8,10 @@ from toolmark._import.catalog.statements import read_sentence
 from toolmark._import.catalog.tables import columns, rows_of
 from toolmark._import.catalog.words import NUMBER, bare, clean, number
 from toolmark._import.names import tool_name
-from toolmark._parse import scalars
-from toolmark._parse.keys import fold
-from toolmark._parse.outline import Block, Bullets, Item, Part, Table
-from toolmark._parse.page import Page
+from toolmark._parse.blocks.outline import Block, Bullets, Item, Part, Table
+from toolmark._parse.source.page import Page
+from toolmark._parse.words import scalars
+from toolmark._parse.words.keys import fold
 
 _COLUMNS: dict[str, str] = {
     **dict.fromkeys(

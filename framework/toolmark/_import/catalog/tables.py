@@ -4,9 +4,9 @@ import re
 
 from toolmark._import.catalog.labels import role_of
 from toolmark._import.catalog.words import clean, quoted, unescaped
-from toolmark._parse.keys import fold
-from toolmark._parse.outline import Table
-from toolmark._parse.page import Mark, Page
+from toolmark._parse.blocks.outline import Table
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.keys import fold
 
 Row = list[str]
 _COLUMNS = {

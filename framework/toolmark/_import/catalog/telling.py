@@ -8,9 +8,9 @@ from toolmark._import.catalog.stretches import sentences, text_of
 from toolmark._import.catalog.words import clean
 from toolmark._import.names import title_of
 from toolmark._import.text import first_and_rest, plain_line, prose
-from toolmark._parse.fields import section_of
-from toolmark._parse.keys import fold
-from toolmark._parse.outline import Paragraph
+from toolmark._parse.blocks.outline import Paragraph
+from toolmark._parse.fields.table import section_of
+from toolmark._parse.words.keys import fold
 
 REMARKS = "Remarks"
 

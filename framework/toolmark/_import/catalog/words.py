@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from toolmark._parse.keys import visible
+from toolmark._parse.words.keys import visible
 
 _ESCAPABLE = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _ITALIC = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")

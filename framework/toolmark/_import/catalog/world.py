@@ -11,8 +11,8 @@ from toolmark._import.catalog.stretches import Stretch, sentences, stretches
 from toolmark._import.catalog.summary import Summaries
 from toolmark._import.catalog.tables import rows_of
 from toolmark._import.catalog.words import clean
-from toolmark._parse.outline import Block, Part, Table
-from toolmark._parse.page import Page
+from toolmark._parse.blocks.outline import Block, Part, Table
+from toolmark._parse.source.page import Page
 
 _SAMPLE = re.compile(
     r"\b(?:example|sample|adding|template|future|integration|checklist)\b", re.IGNORECASE

@@ -1,0 +1,288 @@
+"""Block tokens to headings with their paragraphs, lists, tables and fences."""
+
+from dataclasses import dataclass, field
+
+from markdown_it.common.utils import mdTrim
+from markdown_it.token import Token
+
+from toolmark._model.code import Code
+from toolmark._parse.blocks import plain_bullets
+from toolmark._parse.blocks.tokens import tokens
+from toolmark._parse.source.page import Mark, Page
+
+MAX_LIST_DEPTH = 8
+NESTED_INDENT = 2
+"""Columns by which a bullet must stand further right to belong to the one above."""
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Text as it stands, line for line."""
+
+    mark: Mark
+
+
+@dataclass(slots=True)
+class Fence:
+    """Opaque code."""
+
+    mark: Mark
+    info: str
+    content: str
+
+
+@dataclass(slots=True)
+class Item:
+    """A bullet: its first paragraph, and what is nested below it."""
+
+    mark: Mark
+    line: int
+    column: int
+    blocks: "list[Block]" = field(default_factory=list)
+
+    @property
+    def items(self) -> "list[Item]":
+        """The bullets nested directly below."""
+        return [item for block in self.blocks if isinstance(block, Bullets) for item in block.items]
+
+
+@dataclass(slots=True)
+class Bullets:
+    """A list, bulleted or numbered."""
+
+    items: list[Item]
+    ordered: bool
+
+
+@dataclass(slots=True)
+class Table:
+    """Cells as marks, the header apart."""
+
+    head: list[Mark]
+    rows: list[list[Mark]]
+
+
+@dataclass(slots=True)
+class Comment:
+    """An HTML comment: the author's own, no part of the definition."""
+
+    mark: Mark
+
+
+@dataclass(slots=True)
+class Raw:
+    """Markdown that carries no fields: quotes, rules, indented code, HTML."""
+
+    mark: Mark
+
+
+Block = Paragraph | Fence | Bullets | Table | Comment | Raw
+
+
+@dataclass(slots=True)
+class Part:
+    """A heading and the blocks below it, up to the next heading; level 0 is the file's head."""
+
+    level: int
+    heading: Mark
+    blocks: list[Block] = field(default_factory=list)
+
+
+def outline(page: Page) -> list[Part]:
+    """Give the parts of a page in order; the first one holds what stands above any heading."""
+    stream = tokens(page.lines)
+    _refuse_unread(page, stream)
+    cursor = _Cursor(page, stream)
+    parts = [Part(0, Mark("", 1, 1))]
+    while (token := cursor.take()) is not None:
+        if token.type == "heading_open":
+            text = cursor.inside()
+            line = (token.map or [0])[0] + 1
+            parts.append(Part(int(token.tag[1]), page.mark(text, line)))
+        elif (block := cursor.block(token)) is not None:
+            parts[-1].blocks.append(block)
+    for part in parts:
+        part.blocks = joined(part.blocks)
+    return parts
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """A reader of the token stream, one token ahead at most."""
+
+    page: Page
+    stream: list[Token]
+    position: int = 0
+    lists: int = 0
+
+    def take(self) -> Token | None:
+        if self.position >= len(self.stream):
+            return None
+        self.position += 1
+        return self.stream[self.position - 1]
+
+    def inside(self) -> str:
+        """Take the text of a paragraph or a heading, and its closing token."""
+        self.position += 2
+        return self.stream[self.position - 2].content
+
+    def block(self, token: Token) -> Block | None:
+        line = (token.map or [0])[0] + 1
+        match token.type:
+            case plain_bullets.TYPE:
+                return self._plain(token)
+            case "paragraph_open":
+                return Paragraph(self.page.mark(self.inside(), line))
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(token)
+            case "fence":
+                return self._fence(token, line)
+            case "table_open":
+                return self._table()
+            case "html_block" if token.content.lstrip().startswith("<!--"):
+                return Comment(Mark(token.content.strip(), line, 1))
+            case "blockquote_open":
+                self._skip(token)
+                return self._raw(token)
+            case _:
+                return self._raw(token)
+
+    def _plain(self, token: Token) -> Bullets:
+        """Read bullets of one line each straight from the lines."""
+        start, end = token.map or [0, 0]
+        levels: list[list[Item]] = [[]]
+        for number, line in enumerate(self.page.lines[start:end], start + 1):
+            indent = line.index("-")
+            level = indent // plain_bullets.INDENT
+            if level >= len(levels):
+                nested = Bullets([], ordered=False)
+                levels[-1][-1].blocks.append(nested)
+                levels.append(nested.items)
+            elif level < len(levels) - 1:
+                del levels[level + 1 :]
+            text = mdTrim(line[indent + 2 :])
+            levels[-1].append(Item(Mark(text, number, indent + 3), number, indent))
+        return Bullets(levels[0], ordered=False)
+
+    def _list(self, opening: Token) -> Bullets:
+        items: list[Item] = []
+        self.lists += 1
+        while (token := self.take()) is not None and token.type == "list_item_open":
+            items.append(self._filled(self._opened(token)))
+        self.lists -= 1
+        return Bullets(items, opening.type == "ordered_list_open")
+
+    def _opened(self, opening: Token) -> Item:
+        line = (opening.map or [0])[0] + 1
+        source = self.page.lines[line - 1] if line <= len(self.page.lines) else ""
+        source = source.expandtabs(4) if "\t" in source else source
+        indent = len(source) - len(source.lstrip())
+        if self.lists == MAX_LIST_DEPTH + 1:
+            _too_deep(self.page, self.page.mark(source.strip(), line))
+        return Item(Mark("", line, indent + 1), line, indent)
+
+    def _filled(self, item: Item) -> Item:
+        while (token := self.take()) is not None and token.type != "list_item_close":
+            if token.type == "heading_open":
+                text = "#" * int(token.tag[1]) + " " + self.inside()
+                block: Block | None = Paragraph(self.page.mark(text, (token.map or [0])[0] + 1))
+            else:
+                block = self.block(token)
+            if isinstance(block, Paragraph) and not item.mark.text and not item.blocks:
+                item.mark = block.mark
+            elif block is not None:
+                item.blocks.append(block)
+        item.blocks = joined(item.blocks)
+        return item
+
+    def _fence(self, token: Token, line: int) -> Fence:
+        start, end = token.map or [0, 0]
+        last = self.page.lines[end - 1].strip(" \t>") if end <= len(self.page.lines) else ""
+        closed = end - start > 1 and last.startswith(token.markup) and not last.strip(last[:1])
+        mark = self.page.mark(token.markup, line)
+        if not closed:
+            self.page.error(
+                Code.UNCLOSED_FENCE,
+                mark,
+                "this code fence is never closed, so everything below it is code",
+                f"write {token.markup} on a line of its own where the code ends",
+            )
+        return Fence(mark, token.info.strip(), token.content)
+
+    def _table(self) -> Table:
+        rows: list[list[Mark]] = []
+        line, after = 1, 1
+        while (token := self.take()) is not None and token.type != "table_close":
+            if token.type == "tr_open":
+                rows.append([])
+                line, after = (token.map or [line - 1])[0] + 1, 1
+            elif token.type == "inline":
+                mark = self.page.mark(token.content, line, after)
+                after = mark.column + len(mark.text)
+                rows[-1].append(mark)
+        return Table(rows[0], rows[1:])
+
+    def _skip(self, opening: Token) -> None:
+        while (token := self.take()) is not None and token.level > opening.level:
+            pass
+
+    def _raw(self, token: Token) -> Raw | None:
+        if token.map is None:
+            return None
+        lines = self.page.lines[token.map[0] : token.map[1]]
+        text = "\n".join(line.rstrip() for line in lines).strip("\n")
+        return Raw(Mark(text, token.map[0] + 1, 1))
+
+
+def joined(blocks: list[Block]) -> list[Block]:
+    """Join lists that stand side by side; a bullet further right belongs to the one above it.
+
+    CommonMark starts a new list at another marker, and nests below `1.` from three columns on;
+    people do not count columns.
+    """
+    out: list[Block] = []
+    last: Bullets | None = None
+    for block in blocks:
+        if isinstance(block, Bullets):
+            if last is not None:
+                _join(last, block)
+                continue
+            last = block
+        elif not isinstance(block, Comment):
+            last = None
+        out.append(block)
+    return out
+
+
+def _join(last: Bullets, following: Bullets) -> None:
+    for item in following.items:
+        above = last.items[-1]
+        if item.column >= above.column + NESTED_INDENT:
+            above.blocks = joined([*above.blocks, Bullets([item], following.ordered)])
+        else:
+            last.items.append(item)
+
+
+_HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
+
+
+def _refuse_unread(page: Page, stream: list[Token]) -> None:
+    """Report every line that no token holds: markdown-it-py drops what is nested too deep."""
+    read: set[int] = set()
+    for token in stream:
+        if token.map is not None and (token.nesting == 0 or token.type in _HOLDING):
+            read.update(range(*token.map))
+    for number in sorted(set(range(len(page.lines))) - read):
+        line = page.lines[number]
+        if line.strip(" \t\xa0-*+>#|:=1234567890.)"):
+            _too_deep(page, page.mark(line.strip(), number + 1))
+            return
+
+
+def _too_deep(page: Page, mark: Mark) -> None:
+    page.error(
+        Code.NESTED_TOO_DEEP,
+        mark,
+        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line lies deeper and can't be read",
+        "give nested fields a heading of their own, such as `### range.start`",
+    )

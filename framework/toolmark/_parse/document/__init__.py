@@ -1,0 +1,1 @@
+"""A file as sections: front matter, head, metadata, examples."""

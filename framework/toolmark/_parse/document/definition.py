@@ -1,0 +1,105 @@
+"""What tools and skills share: a file opened down to its sections, and the books closed."""
+
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.schema import Noun
+from toolmark._model.source import Source
+from toolmark._parse.blocks.outline import outline
+from toolmark._parse.blocks.prose import prose, with_headings
+from toolmark._parse.blocks.tokens import source_lines
+from toolmark._parse.document.front_matter import FrontMatter, read_front_matter
+from toolmark._parse.document.sections import Document, Section, read_sections
+from toolmark._parse.fields.table import TABLES
+from toolmark._parse.source.mojibake import report_mojibake
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.source.text import MAX_BYTES
+
+_N = TypeVar("_N", bound=Noun)
+
+
+@dataclass(slots=True)
+class Definition:
+    """A file on its way to a spec."""
+
+    page: Page
+    kind: str
+    document: Document
+    front: FrontMatter
+    missing: set[str] = field(default_factory=set)
+
+    def section(self, name: str) -> Section | None:
+        """Find a section; a needed one that is not there is reported, once."""
+        found = self.document.known.get(name)
+        table = next(t for t in TABLES[self.kind] if t.name == name)
+        if found is None and table.needed and name not in self.missing:
+            self.missing.add(name)
+            if self._swallowed():
+                return None
+            self.page.error(
+                Code.MISSING_SECTION,
+                self._end(),
+                f"there is no section '{name}'",
+                f"add `## {name}`" + (" with `None` below it" if name == "Parameters" else ""),
+            )
+        return found
+
+    def _swallowed(self) -> bool:
+        """Whether an error reported already hides sections, so that missing ones are no news."""
+        hiding = {Code.UNCLOSED_FENCE, Code.NESTED_TOO_DEEP, Code.FRONT_MATTER}
+        return any(d.code in hiding for d in self.page.diagnostics)
+
+    def _end(self) -> Mark:
+        lines = self.page.lines
+        last = next((n for n in range(len(lines), 0, -1) if lines[n - 1].strip()), 1)
+        return Mark("", last, len(lines[last - 1]) + 1 if lines else 1)
+
+    def prose_of(self, name: str) -> str:
+        """Give a section's text whole."""
+        section = self.document.known.get(name)
+        if section is None:
+            return ""
+        texts = prose(section.blocks), with_headings(section.parts, section.level + 1)
+        return "\n\n".join(text for text in texts if text)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Give what was found, in the order of the file."""
+        return tuple(sorted(self.page.diagnostics, key=lambda d: (d.span.line, d.span.column)))
+
+    def finish(
+        self, noun: type[_N], said: dict[str, Any]
+    ) -> tuple[_N | None, tuple[Diagnostic, ...]]:
+        """Make the noun, unless an error keeps the door closed."""
+        said["source"] = Source(self.page.path, self.document.line)
+        spec = None if self.page.refused else noun(**said)
+        return spec, self.diagnostics
+
+
+def open_definition(
+    text: str, path: str, kind: str
+) -> tuple[Definition | None, tuple[Diagnostic, ...]]:
+    """Read a file down to its sections; None where there is nothing to read."""
+    page = Page(path, source_lines(text))
+    if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        page.error(
+            Code.FILE_TOO_LARGE,
+            Mark("", 1, 1),
+            f"the file is over {MAX_BYTES // 1024} KiB",
+            "split it, or move its prose elsewhere",
+        )
+        return None, tuple(page.diagnostics)
+    if not text.strip("\ufeff \t\r\n"):
+        page.error(
+            Code.EMPTY_FILE,
+            Mark("", 1, 1),
+            "the file is empty",
+            f"`toolmark new {kind} NAME` writes one to begin with",
+        )
+        return None, tuple(page.diagnostics)
+    report_mojibake(page)
+    front = read_front_matter(page)
+    document = read_sections(page, outline(page), kind)
+    return Definition(page, kind, document, front), ()

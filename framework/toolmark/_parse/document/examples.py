@@ -1,0 +1,141 @@
+"""The Examples section: a call that the author shows, and what must come of it."""
+
+import json
+from typing import Any
+
+from toolmark._model.code import Code
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.tool import Example
+from toolmark._parse.blocks.outline import Block, Bullets, Fence, Item
+from toolmark._parse.document.definition import Definition
+from toolmark._parse.document.sections import keep
+from toolmark._parse.fields.entries import item_entry
+from toolmark._parse.fields.values import code_text
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.flow import flow
+from toolmark._parse.words.keys import fold, heading_text, plain
+from toolmark._parse.words.scalars import no_constant
+from toolmark._values import problems
+
+_CALL_KEYS = {"name", "tool", "arguments", "params", "parameters", "args"}
+
+
+def read_examples(
+    definition: Definition, tool: str, parameters: tuple[Parameter, ...]
+) -> tuple[Example, ...]:
+    """Read each `### title` with its fences; JSON that can't be read is reported and left out."""
+    section = definition.section("Examples")
+    if section is None:
+        return ()
+    groups: list[tuple[str, Mark, list[Block]]] = []
+    if any(isinstance(block, Fence) for block in section.blocks):
+        groups.append(("Example", section.mark, section.blocks))
+    else:
+        keep(definition.document, section, section.blocks, [])
+    groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
+    examples = []
+    for title, mark, blocks in groups:
+        reader = _Reader(definition.page, title, mark, tool)
+        example = reader.read(blocks)
+        if example is not None:
+            _held(definition.page, mark, example, parameters)
+            examples.append(example)
+    return tuple(examples)
+
+
+class _Reader:
+    """One example under the finger."""
+
+    def __init__(self, page: Page, title: str, mark: Mark, tool: str) -> None:
+        self.page, self.title, self.mark, self.tool = page, title, mark, tool
+        self.said: dict[str, Any] = {"title": title}
+
+    def read(self, blocks: list[Block]) -> Example | None:
+        for block in blocks:
+            if isinstance(block, Fence):
+                self._fence(block)
+            elif isinstance(block, Bullets):
+                for item in block.items:
+                    self._bullet(item)
+        if "arguments" not in self.said:
+            self.page.warn(
+                Code.INVALID_EXAMPLE,
+                self.mark,
+                f"the example '{self.title}' has no arguments that can be read",
+                "put the arguments as a JSON object into a ```json fence",
+            )
+            return None
+        return Example(**self.said)
+
+    def _fence(self, fence: Fence) -> None:
+        value, fault = _json(fence.content)
+        if fault:
+            line = fence.mark.line + fault[1]
+            mark = Mark(" ", line, fault[2])
+            self.page.warn(Code.INVALID_EXAMPLE, mark, f"no JSON: {fault[0]}", "mend the JSON")
+        elif "arguments" not in self.said:
+            self._arguments(value, fence.mark)
+        elif "result" not in self.said:
+            self.said |= {"result": value, "has_result": True}
+
+    def _arguments(self, value: Any, mark: Mark) -> None:
+        if isinstance(value, dict) and set(value) <= _CALL_KEYS and len(value) == 2:  # noqa: PLR2004
+            named = value.get("name", value.get("tool"))
+            inner = next((v for v in value.values() if isinstance(v, dict)), None)
+            if named == self.tool and inner is not None:
+                value = inner
+        if isinstance(value, dict):
+            self.said["arguments"] = value
+            return
+        self.page.warn(
+            Code.INVALID_EXAMPLE,
+            mark,
+            "the arguments are no JSON object",
+            'write `{"name": value}`',
+        )
+
+    def _bullet(self, item: Item) -> None:
+        entry = item_entry(item)
+        key = fold(entry.name) if entry else ""
+        if entry is None or key not in {"result", "error", "arguments"}:
+            self.page.warn(
+                Code.UNKNOWN_FIELD,
+                item.mark,
+                f"'{flow(item.mark.text)[:40]}' is no part of an example; it is not kept",
+                "an example has Arguments, Result and Error",
+            )
+            return
+        fence = next((b for b in entry.blocks if isinstance(b, Fence)), None)
+        if key == "error":
+            self.said["error"] = plain(entry.text)
+            return
+        text = fence.content if fence else code_text(entry.text)
+        value, fault = _json(text)
+        if key == "arguments" and not fault:
+            self._arguments(value, entry.value)
+        elif key == "result":
+            self.said |= {"result": entry.text if fault else value, "has_result": True}
+
+
+def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:
+    """Give the value, or what is wrong with line and column from 1."""
+    try:
+        return json.loads(text, parse_constant=no_constant), None
+    except json.JSONDecodeError as error:
+        return None, (error.msg, error.lineno, error.colno)
+    except (ValueError, RecursionError) as error:
+        return None, (str(error), 1, 1)
+
+
+def _held(page: Page, mark: Mark, example: Example, parameters: tuple[Parameter, ...]) -> None:
+    """Hold an example that shows success against the parameters."""
+    if example.error is not None:
+        return
+    shape = Schema(types=("object",), properties=parameters)
+    for problem in problems(example.arguments, shape):
+        page.warn(
+            Code.INVALID_EXAMPLE,
+            mark,
+            f"the example '{example.title}' is not what the tool takes: {problem.message}",
+            "mend the example, or say which Error it must give",
+        )

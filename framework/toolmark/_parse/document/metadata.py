@@ -1,0 +1,173 @@
+"""The head and the Metadata section: what a definition is called, and what it asks."""
+
+from pathlib import PurePath
+from typing import Any
+
+from toolmark._model.code import Code
+from toolmark._parse.blocks.prose import prose
+from toolmark._parse.document.definition import Definition
+from toolmark._parse.document.sections import keep
+from toolmark._parse.fields.entries import Entry, Fields, name_fields, read_entries
+from toolmark._parse.fields.table import TABLES, SectionTable
+from toolmark._parse.fields.values import read_values
+from toolmark._parse.source.page import Mark, insert_below
+from toolmark._parse.words.keys import fold, plain
+from toolmark._parse.words.names import definition_name, mended_name
+
+
+def read_metadata(definition: Definition) -> dict[str, Any]:
+    """Read the head and Metadata: the values for the noun's fields, defaults reported."""
+    entries, table = _metadata_entries(definition)
+    fields = name_fields(definition.page, entries, table, definition.kind)
+    values = read_values(definition.page, fields)
+    values["title"] = definition.document.title
+    values["description"] = _description(definition, fields)
+    values["notes"] = definition.document.notes
+    values["extra"] = _extra(definition, fields)
+    _defaults(definition, values, fields)
+    return values
+
+
+def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable]:
+    table = TABLES[definition.kind][0]
+    head = {fold(e.name): e for e in definition.front.entries}
+    entries = list(definition.front.entries)
+    section = definition.document.known.get("Metadata")
+    if section is None and not entries:
+        definition.section("Metadata")
+    if section is not None and section.table is not None:
+        read = read_entries(definition.page, section.blocks, section.table)
+        keep(definition.document, section, read.prose, section.parts)
+        for entry in read.entries:
+            known = table.field(entry.key.text)
+            twin = next(
+                (e for e in head.values() if known and table.field(e.key.text) is known), None
+            )
+            if twin is None:
+                entries.append(entry)
+            elif not _same(twin, entry):
+                definition.page.error(
+                    Code.CONFLICT,
+                    entry.value,
+                    f"'{entry.name}' is '{entry.text}' here and '{twin.text}' in the front matter",
+                    "keep one of the two",
+                )
+    return entries, table
+
+
+def _description(definition: Definition, fields: Fields) -> str:
+    """Take the first paragraph, else the front matter's description."""
+    for entry in list(fields.unknown):
+        if fold(entry.name) not in {"description", "title"}:
+            continue
+        fields.unknown.remove(entry)
+        attribute = fold(entry.name)
+        said = getattr(definition.document, attribute)
+        if not said:
+            setattr(definition.document, attribute, entry.text)
+        elif said != entry.text and attribute == "description":
+            definition.page.error(
+                Code.CONFLICT,
+                entry.value,
+                "the description in the metadata differs from the paragraph below the title",
+                "keep one of the two",
+            )
+    if not definition.document.description:
+        definition.page.error(
+            Code.MISSING_DESCRIPTION,
+            definition.document.mark,
+            "there is no description",
+            "write a paragraph below the title that tells what it does",
+        )
+    return definition.document.description
+
+
+def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
+    extra: dict[str, Any] = {}
+    for entry in fields.unknown:
+        key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
+        nested = prose(entry.blocks)
+        extra[key] = (
+            [m.text for m in entry.listed]
+            if entry.listed is not None
+            else "\n\n".join(t for t in (plain(entry.text), nested) if t)
+        )
+        _extra_warning(definition, entry.key, entry.name)
+    for mark, data in definition.front.nested:
+        extra[mark.text] = data
+        _refuse_nested(definition, mark)
+    return extra
+
+
+def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
+    definition.page.warn(
+        Code.UNKNOWN_FIELD,
+        mark,
+        f"Metadata has no field '{name}'; it is kept under `extra`",
+        "take it away if it is a slip",
+    )
+
+
+def _refuse_nested(definition: Definition, mark: Mark) -> None:
+    """A map in front matter may be foreign metadata, but no section of the definition."""
+    name = mark.text
+    sections = {fold(n): t for t in TABLES[definition.kind] for n in (t.name, *t.aliases)}
+    if fold(name) in sections:
+        definition.page.error(
+            Code.MISPLACED_FIELD,
+            mark,
+            f"'{name}' can't stand in the front matter",
+            f"write it as `## {sections[fold(name)].name}`",
+        )
+    else:
+        _extra_warning(definition, mark, name)
+
+
+def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) -> None:
+    section = definition.document.known.get("Metadata")
+    if "Metadata" in definition.missing:
+        values |= {"name": "unnamed", "version": "", "category": ""}
+        return
+    mark = section.mark if section else Mark("", definition.document.line, 1)
+    stem = PurePath(definition.page.path).name.split(".")[0] or "tool"
+    fallback = mended_name(stem)
+    entry = fields.entry("name")
+    if entry is not None and values.get("name"):
+        values["name"] = definition_name(
+            definition.page,
+            definition.page.mark(values["name"], entry.value.line, entry.value.column),
+            values["name"],
+        )
+    elif not definition.page.refused or entry is None:
+        fix = insert_below(section.mark.line + 1, f"- **Name**: {fallback}") if section else ()
+        definition.page.warn(
+            Code.MISSING_NAME,
+            mark,
+            f"there is no Name; '{fallback}' was taken from the file's name",
+            f"add `- **Name**: {fallback}`",
+            fix,
+        )
+    values.setdefault("name", fallback)
+    for name, attribute, code, default in (
+        ("Version", "version", Code.MISSING_VERSION, "1.0.0"),
+        ("Category", "category", Code.MISSING_CATEGORY, "general"),
+    ):
+        if values.get(attribute):
+            continue
+        values[attribute] = default
+        anchor = entry.key.line if entry is not None and section is not None else 0
+        definition.page.warn(
+            code,
+            mark,
+            f"there is no {name}; '{default}' was taken",
+            f"add `- **{name}**: {default}`",
+            insert_below(anchor, f"- **{name}**: {default}") if anchor else (),
+        )
+
+
+def _same(a: Entry, b: Entry) -> bool:
+    def said(entry: Entry) -> str:
+        words = [m.text for m in entry.listed] if entry.listed is not None else [entry.text]
+        return fold(" ".join([*words, *(i.mark.text for i in entry.items)]))
+
+    return said(a) == said(b)

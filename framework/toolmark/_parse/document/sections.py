@@ -1,0 +1,147 @@
+"""Parts to the sections of a tool or a skill, at whatever level and in whatever order."""
+
+from dataclasses import dataclass, field
+
+from toolmark._model.code import Code
+from toolmark._parse.blocks.outline import Block, Bullets, Comment, Paragraph, Part
+from toolmark._parse.blocks.prose import prose, with_headings
+from toolmark._parse.fields.entries import item_entry
+from toolmark._parse.fields.table import PARAMETER, SectionTable, section_of
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.keys import fold, heading_text
+
+
+@dataclass(slots=True)
+class Section:
+    """A section with its own blocks and the parts below it."""
+
+    table: SectionTable | None
+    title: str
+    mark: Mark
+    level: int
+    blocks: list[Block]
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Document:
+    """A definition's title, head and sections."""
+
+    title: str
+    mark: Mark
+    description: str
+    notes: str
+    known: dict[str, Section] = field(default_factory=dict)
+    others: list[Section] = field(default_factory=list)
+    line: int = 1
+
+    def prose(self) -> dict[str, str]:
+        """Give the sections that no table knows, title to prose; equal titles are joined."""
+        kept: dict[str, str] = {}
+        for section in self.others:
+            text = "\n\n".join(
+                t
+                for t in (prose(section.blocks), with_headings(section.parts, section.level + 1))
+                if t
+            )
+            before = kept.get(section.title)
+            kept[section.title] = f"{before}\n\n{text}" if before else text
+        return kept
+
+
+def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
+    """Sort a page's parts into title, head and sections."""
+    head, rest = parts[0], parts[1:]
+    title = _title(page, rest, kind)
+    blocks = list(head.blocks)
+    if title is not None:
+        rest = rest[1:]
+        blocks += title.blocks
+    description, notes = _head(blocks)
+    mark = title.heading if title else Mark("", 1, 1)
+    document = Document(
+        heading_text(title.heading.text) if title else "", mark, description, notes, line=mark.line
+    )
+    _sort(page, document, rest, kind)
+    return document
+
+
+def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
+    if rest and not (
+        rest[0].level > 1 and section_of(kind, fold(heading_text(rest[0].heading.text)))
+    ):
+        return rest[0]
+    page.error(
+        Code.MISSING_TITLE,
+        rest[0].heading if rest else Mark("", 1, 1),
+        "there is no title",
+        "begin with `# Title` and a paragraph that tells what it does",
+    )
+    return None
+
+
+def _head(blocks: list[Block]) -> tuple[str, str]:
+    """Give the first paragraph on one line, and what follows it."""
+    found: list[Block] = [b for b in blocks if not isinstance(b, Comment)]
+    for at, block in enumerate(found):
+        if isinstance(block, Paragraph) and (text := " ".join(prose([block]).split())):
+            return text, prose(found[:at] + found[at + 1 :])
+    return "", prose(found)
+
+
+def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
+    current: Section | None = None
+    tables = [section_of(kind, fold(heading_text(p.heading.text))) for p in rest]
+    top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
+    at_top = {t.name for p, t in zip(rest, tables, strict=True) if t and p.level == top}
+    for part, table in zip(rest, tables, strict=True):
+        text = heading_text(part.heading.text)
+        if current is not None and _below(current, part, text, table, at_top):
+            current.parts.append(part)
+            continue
+        mark = page.mark(text, part.heading.line)
+        section = Section(table, text, mark, part.level, part.blocks)
+        if table is None:
+            document.others.append(section)
+        elif table.name in document.known:
+            page.error(
+                Code.DUPLICATE_SECTION,
+                section.mark,
+                f"there are two sections '{table.name}'",
+                f"join them; the first stands in line {document.known[table.name].mark.line}",
+            )
+        else:
+            document.known[table.name] = section
+        current = section
+
+
+def _below(
+    current: Section, part: Part, text: str, table: SectionTable | None, at_top: set[str]
+) -> bool:
+    """Whether a part belongs to the section above it; levels may be off by one."""
+    if part.level > current.level:
+        # `### Returns` below `## Parameters` is a section one level too deep; `### returns`
+        # is a parameter, and so is `### Returns` where a section of that name stands already.
+        return table is None or not text[:1].isupper() or "(" in text or table.name in at_top
+    if table is not None or current.table is None or current.table.children != "parameters":
+        return False
+    return part.level == current.level and _has_type(part)
+
+
+def _has_type(part: Part) -> bool:
+    """Whether what stands below a heading describes a parameter."""
+    for block in part.blocks:
+        if isinstance(block, Bullets):
+            for item in block.items:
+                entry = item_entry(item)
+                known = PARAMETER.field(entry.key.text) if entry else None
+                if known is not None and known.attribute in {"types", "required"}:
+                    return True
+    return False
+
+
+def keep(document: Document, section: Section, blocks: list[Block], parts: list[Part]) -> None:
+    """Keep what a section holds beside its fields as prose under its canonical title."""
+    if prose(blocks) or parts:
+        title = section.table.name if section.table else section.title
+        document.others.append(Section(None, title, section.mark, section.level, blocks, parts))

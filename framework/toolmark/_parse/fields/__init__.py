@@ -1,0 +1,1 @@
+"""Fields: the one table of them, and entries held against it."""

@@ -1,0 +1,224 @@
+"""An entry's value by the kind that the field table gives it, or an error with the remedy."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolmark._model.code import Code
+from toolmark._model.tool import Batch, Rate
+from toolmark._parse.blocks.outline import Bullets, Comment
+from toolmark._parse.blocks.prose import prose
+from toolmark._parse.fields.entries import Entry, Fields
+from toolmark._parse.fields.table import Field
+from toolmark._parse.source.page import Page, replace
+from toolmark._parse.words import scalars
+from toolmark._parse.words.keys import fold, nearest, plain, unwrap, visible
+
+
+class Unread(Exception):  # noqa: N818 - a finding, not an error
+    """The value is none of its kind; says what to write instead."""
+
+
+def read_values(page: Page, fields: Fields) -> dict[str, Any]:
+    """Read every known field whose kind is a reader's; what can't be read is reported."""
+    values: dict[str, Any] = {}
+    for attribute, (known, entry) in fields.known.items():
+        reader = READERS.get(known.kind)
+        if reader is None:
+            continue
+        try:
+            values[attribute] = reader(page, known, entry)
+        except Unread as unread:
+            said = entry.value if entry.value.text else entry.key
+            shown = entry.text or "nothing"
+            page.error(
+                Code.UNREADABLE_VALUE,
+                said,
+                f"'{known.name}' can't be read from '{_short(shown)}'",
+                str(unread),
+            )
+    return values
+
+
+def _text(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    parts = [unwrap(visible(entry.text)) if entry.text else "", prose(entry.blocks)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _prose(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    return "\n\n".join(part for part in (entry.text, prose(entry.blocks)) if part)
+
+
+def _word(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    word = plain(entry.text)
+    if not word or entry.blocks:
+        raise Unread("write one word")
+    return word
+
+
+def _boolean(page: Page, known: Field, entry: Entry) -> bool:
+    del page, known
+    said = True if entry.bare else scalars.boolean(entry.text)
+    if said is None or entry.blocks:
+        raise Unread("write yes or no")
+    return said
+
+
+def _number(page: Page, known: Field, entry: Entry) -> int | float:
+    del page, known
+    value = scalars.number(entry.text)
+    if value is None or entry.blocks:
+        raise Unread("write a number alone, such as `0` or `2.5`")
+    return value
+
+
+def _whole(page: Page, known: Field, entry: Entry) -> int:
+    del page, known
+    value = scalars.whole(entry.text)
+    if value is None or entry.blocks:
+        raise Unread("write a whole number, 0 or above")
+    return value
+
+
+def _count(page: Page, known: Field, entry: Entry) -> int:
+    value = _whole(page, known, entry)
+    if value == 0:
+        raise Unread("write a whole number, 1 or above")
+    return value
+
+
+def _share(page: Page, known: Field, entry: Entry) -> float:
+    value = _number(page, known, entry)
+    if not 0 <= value <= 1:
+        raise Unread("write a number from 0 to 1, such as `0.8`")
+    return float(value)
+
+
+def _choice(page: Page, known: Field, entry: Entry) -> str:
+    word = fold(plain(entry.text))
+    if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
+        said = scalars.boolean(entry.text)
+        word = word if said is None else "yes" if said else "no"
+    for choice in known.choices:
+        if word == fold(choice) and not entry.blocks:
+            return choice
+    options = ", ".join(known.choices)
+    near = nearest(word, known.choices)
+    mark = page.mark(entry.text, entry.value.line, entry.value.column)
+    if near and not known.restricts:
+        page.warn(
+            Code.MISSPELT_FIELD,
+            mark,
+            f"'{entry.text}' was read as '{near}'",
+            f"write '{near}'",
+            replace(mark, near),
+        )
+        return near
+    raise Unread(f"write one of {options}" + (f"; did you mean '{near}'?" if near else ""))
+
+
+def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    del page
+    if entry.listed is not None:
+        words = [m.text for m in entry.listed]
+    else:
+        words = [*scalars.listed(entry.text), *(flow_item(i.mark.text) for i in entry.items)]
+    if any(not isinstance(block, Bullets | Comment) for block in entry.blocks):
+        raise Unread("write the values on one line, or as nested bullets")
+    read = tuple(unwrap(word).replace("\\_", "_") for word in words)
+    if known.restricts and not any(read):
+        raise Unread("name at least one, separated by commas")
+    return tuple(word for word in read if word)
+
+
+def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    if fold(entry.text) in {"none", "na", ""} and not entry.blocks and entry.listed is None:
+        return ()
+    words = _list(page, known, entry)
+    names = tuple(word.partition("(")[0].strip("`*_ ").replace("-", "_") for word in words)
+    for name in names:
+        if not name.isidentifier():
+            raise Unread("write names separated by commas, such as `check_availability, book`")
+    return names
+
+
+def _duration(page: Page, known: Field, entry: Entry) -> float:
+    del page, known
+    seconds = scalars.duration(entry.text)
+    if seconds is None or entry.blocks:
+        raise Unread("write a number and a unit: `500ms`, `10s`, `2m`")
+    return seconds
+
+
+def _size(page: Page, known: Field, entry: Entry) -> int:
+    del page, known
+    size = scalars.size(entry.text)
+    if size is None or entry.blocks:
+        raise Unread("write a number and a unit: `512`, `64KB`, `1MB`")
+    return size
+
+
+def _rate(page: Page, known: Field, entry: Entry) -> Rate:
+    del page, known
+    rate = scalars.rate(entry.text)
+    if rate is None or entry.blocks:
+        raise Unread("write calls and a time: `3/s`, `100/min`")
+    return Rate(calls=rate[0], per_s=rate[1])
+
+
+def _batch(page: Page, known: Field, entry: Entry) -> Batch:
+    del page, known
+    batch = scalars.batch(entry.text)
+    if batch is None or entry.blocks:
+        raise Unread("write the array parameter and a size: `texts by 256`")
+    return Batch(parameter=batch[0], size=batch[1])
+
+
+def _expression(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    source = code_text(entry.text)
+    if not source or entry.blocks:
+        raise Unread("write an expression in a code span, such as `` `amount > 100` ``")
+    return source
+
+
+def code_text(text: str) -> str:
+    """Give what stands in a code span, or the text itself."""
+    text = text.strip()
+    ticks = len(text) - len(text.lstrip("`"))
+    if ticks and text.endswith("`" * ticks) and len(text) > 2 * ticks:
+        return text[ticks:-ticks].strip()
+    return text
+
+
+def flow_item(text: str) -> str:
+    """Give a bullet's text on one line, without a closing comma."""
+    return " ".join(text.split()).rstrip(",")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004
+
+
+READERS: Mapping[str, Callable[[Page, Field, Entry], Any]] = {
+    "text": _text,
+    "prose": _prose,
+    "word": _word,
+    "identifier": _word,
+    "boolean": _boolean,
+    "number": _number,
+    "whole": _whole,
+    "count": _count,
+    "share": _share,
+    "choice": _choice,
+    "list": _list,
+    "names": _names,
+    "duration": _duration,
+    "size": _size,
+    "rate": _rate,
+    "batch": _batch,
+    "expression": _expression,
+    "pattern": lambda page, known, entry: code_text(entry.text),  # noqa: ARG005
+}

@@ -1,0 +1,1 @@
+"""Parameters, and whatever else has a type."""

@@ -1,0 +1,63 @@
+"""The sections that hold parameters or a result's shape."""
+
+from toolmark._model.code import Code
+from toolmark._model.schema import Parameter, Schema
+from toolmark._parse.blocks.outline import Block
+from toolmark._parse.document.definition import Definition
+from toolmark._parse.document.sections import Section, keep
+from toolmark._parse.fields.entries import implied
+from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.parameters.drafts import Draft, fill, from_heading, read_drafts
+from toolmark._parse.parameters.shapes import ShapeReader, read_parameters
+from toolmark._parse.source.page import Page
+
+
+def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
+    """Read the section of parameters; empty text or `None` mean that there are none."""
+    section = definition.section(name)
+    if section is None:
+        return ()
+    page = definition.page
+    found = read_drafts(page, section.blocks, section.parts)
+    if found.prose and not found.drafts and not found.none_said:
+        page.warn(
+            Code.NO_PARAMETERS_READ,
+            section.mark,
+            f"'{section.title}' holds text, but no parameter was found in it",
+            "write `### name` for each parameter, or `None`",
+        )
+    keep(definition.document, section, found.prose, [])
+    return read_parameters(page, found.drafts)
+
+
+def read_returns(definition: Definition) -> Schema:
+    """Read what a tool gives back: fields, parameters as fields of it, or prose alone."""
+    section = definition.section("Returns")
+    if section is None or section.table is None:
+        return Schema()
+    page = definition.page
+    draft = Draft(section.mark)
+    fill(page, draft, section.blocks)
+    prose, draft.prose = draft.prose, []
+    if not draft.entries and not draft.drafts:
+        _plain_returns(page, section, draft, prose)
+        prose = []
+    draft.drafts += [from_heading(page, part) for part in section.parts]
+    keep(definition.document, section, prose, [])
+    shape, _ = ShapeReader(page, "the result", PARAMETER).read(draft)
+    return shape
+
+
+def _plain_returns(page: Page, section: Section, draft: Draft, prose: list[Block]) -> None:
+    """Read a Returns section of prose alone: its text is the description, the type is open."""
+    if section.parts:
+        return
+    draft.prose = prose
+    draft.entries += [implied("Type", "any", section.mark)]
+    if not prose:
+        page.error(
+            Code.MISSING_FIELD,
+            section.mark,
+            "'Returns' says nothing",
+            "add `- **Type**: object` and `- **Description**: …`",
+        )

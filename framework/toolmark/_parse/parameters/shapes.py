@@ -1,0 +1,201 @@
+"""Drafts to parameters: types read, fields held against them, nothing dropped in silence."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolmark._model.code import Code
+from toolmark._model.schema import Parameter, Schema
+from toolmark._parse.blocks.prose import prose
+from toolmark._parse.fields.entries import Entry, Fields, implied, name_fields
+from toolmark._parse.fields.table import PARAMETER, SectionTable
+from toolmark._parse.fields.values import read_values
+from toolmark._parse.parameters.constraints import check_fit, finished
+from toolmark._parse.parameters.dotted import nest_dotted
+from toolmark._parse.parameters.drafts import Draft, fill, from_item, spread
+from toolmark._parse.parameters.enums import read_enum, too_many
+from toolmark._parse.parameters.inline import read_inline
+from toolmark._parse.parameters.type_field import read_type_field
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words import scalars
+from toolmark._parse.words.keys import fold
+from toolmark._parse.words.names import parameter_name
+
+MAX_PARAMETERS = 128
+_MAX_DRAFTS = 1024
+"""The most headings, bullets and rows that are read as parameters or as fields of them."""
+MAX_DEPTH = 16
+_FORMATS = {
+    "datetime": "date-time",
+    "isodatetime": "date-time",
+    "iso8601": "date-time",
+    "timestamp": "date-time",
+    "isodate": "date",
+    "yyyymmdd": "date",
+    "hhmm": "time",
+    "url": "uri",
+    "link": "uri",
+}
+
+
+def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Parameter, ...]:
+    """Give the parameters of drafts in file order; every mistake is reported."""
+    parameters: dict[str, Parameter] = {}
+    lines: dict[str, int] = {}
+    if len(drafts) > _MAX_DRAFTS:
+        too_many(page, drafts[_MAX_DRAFTS].name, "parameters and fields", _MAX_DRAFTS)
+    for draft in nest_dotted(page, drafts[:_MAX_DRAFTS]):
+        name = parameter_name(page, draft.name)
+        if name in parameters:
+            page.error(
+                Code.DUPLICATE_PARAMETER,
+                draft.name,
+                f"there are two parameters '{name}'",
+                f"rename one or take it away; the first stands in line {lines[name]}",
+            )
+            continue
+        parameters[name] = _parameter(page, name, draft, depth)
+        lines[name] = draft.name.line
+        if len(parameters) == MAX_PARAMETERS + 1:
+            too_many(page, draft.name, "parameters", MAX_PARAMETERS)
+    return tuple(parameters.values())
+
+
+def _parameter(page: Page, name: str, draft: Draft, depth: int) -> Parameter:
+    reading = ShapeReader(page, f"parameter '{name}'", PARAMETER, depth)
+    shape, required = reading.read(draft)
+    return Parameter(name=name, shape=shape, required=required)
+
+
+@dataclass(slots=True)
+class ShapeReader:
+    """Reads one shape: of a parameter, of an item, of a result."""
+
+    page: Page
+    where: str
+    table: SectionTable
+    depth: int = 0
+
+    def read(self, draft: Draft) -> tuple[Schema, bool]:
+        """Give the shape and whether it is required."""
+        if self.depth > MAX_DEPTH:
+            self.page.error(
+                Code.NESTED_TOO_DEEP,
+                draft.name,
+                f"{self.where} lies deeper than {MAX_DEPTH} levels",
+                "make it flatter, or say `object` without its fields",
+            )
+            return Schema(), False
+        spread(self.page, draft)
+        fields = name_fields(self.page, draft.entries, self.table)
+        said = read_type_field(self.page, self.where, fields, draft)
+        values = read_values(self.page, fields)
+        self._unknown(fields)
+        said |= self._nested(fields, draft, said)
+        said |= {k: v for k, v in values.items() if k in Schema.model_fields and k != "types"}
+        self._describe(said, draft)
+        if "format" in said:
+            said["format"] = _FORMATS.get(fold(str(said["format"])), said["format"])
+        self._infer(said, fields, draft)
+        read_enum(self.page, self.where, fields, said)
+        check_fit(self.page, self.where, fields, said)
+        shape = finished(self.page, self.where, fields, said)
+        required = bool(values.get("required", "optional" in values and not values["optional"]))
+        return shape, required
+
+    def _unknown(self, fields: Fields) -> None:
+        for entry in fields.unknown:
+            self.page.warn(
+                Code.UNKNOWN_FIELD,
+                entry.key,
+                f"unknown field '{entry.name}' for {self.where}; it is not kept",
+                f"take it away, or use one of {', '.join(f.name for f in self.table.fields)}",
+            )
+
+    def _nested(self, fields: Fields, draft: Draft, said: dict[str, Any]) -> dict[str, Any]:
+        nested: dict[str, Any] = {}
+        items = [d for d in draft.drafts if d.name.text == "[]"]
+        properties = [d for d in draft.drafts if d.name.text != "[]"]
+        if (entry := fields.entry("items")) is not None:
+            nested["items"] = self._items(entry)
+        elif items:
+            nested["items"], _ = self._deeper("an item", PARAMETER).read(items[0])
+        if (entry := fields.entry("properties")) is not None:
+            properties = self._property_drafts(entry) + properties
+        if properties and "array" in said.get("types", ()) and "object" not in said["types"]:
+            item = Draft(draft.name, [implied("Type", "object", draft.name)], properties)
+            nested["items"], _ = self._deeper("an item", PARAMETER).read(item)
+        elif properties:
+            found = read_parameters(self.page, properties, self.depth + 1)
+            nested["properties"] = found
+        return nested
+
+    def _items(self, entry: Entry) -> Schema:
+        draft = Draft(entry.key)
+        if entry.text and not entry.text.startswith("("):
+            draft.entries.append(Entry(Mark("Type", entry.key.line, entry.key.column), entry.value))
+        fill(self.page, draft, entry.blocks)
+        shape, _ = self._deeper("an item", PARAMETER).read(draft)
+        return shape
+
+    def _property_drafts(self, entry: Entry) -> list[Draft]:
+        drafts = []
+        for item in entry.items:
+            inline = read_inline(item.mark)
+            if inline is None:
+                self.page.error(
+                    Code.INVALID_NAME,
+                    item.mark if item.mark.text else entry.key,
+                    f"a field of {self.where} has no name",
+                    "write `- **name**:` with its fields below",
+                )
+                continue
+            drafts.append(from_item(self.page, item, inline))
+        if entry.text:
+            for name in scalars.listed(entry.text):
+                mark = self.page.mark(name, entry.value.line, entry.value.column)
+                inline = read_inline(mark)
+                if inline is not None:
+                    drafts.append(Draft.of(inline))
+        return drafts
+
+    def _deeper(self, what: str, table: SectionTable) -> "ShapeReader":
+        return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)
+
+    def _describe(self, said: dict[str, Any], draft: Draft) -> None:
+        """Keep prose and notes in the description, and say of notes that they enforce nothing."""
+        parts = [said.get("description", ""), prose(draft.prose)]
+        text = "\n\n".join(part for part in parts if part)
+        for note in draft.notes:
+            text = f"{text} ({note.text})".strip()
+            self.page.hint(
+                Code.UNREAD_DETAIL,
+                note,
+                f"'{note.text}' is kept in the description of {self.where} and enforces nothing",
+                "if it restricts, write it as a field: Format, Minimum, Max Length, Pattern",
+            )
+        if text:
+            said["description"] = text
+
+    def _infer(self, said: dict[str, Any], fields: Fields, draft: Draft) -> None:
+        """Take a type from the other fields where none is written."""
+        if "types" in said or fields.entry("types") is not None:
+            if said.get("properties") is not None and said.get("types") == ():
+                said["types"] = ("object",)
+            return
+        if "properties" in said:
+            said["types"] = ("object",)
+        elif "items" in said or "min_items" in said or "max_items" in said:
+            said["types"] = ("array",)
+        elif (enum := fields.entry("enum")) is not None:
+            words = scalars.listed(enum.text)
+            whole = words and all(isinstance(scalars.number(word), int) for word in words)
+            said["types"] = ("integer",) if whole else ("string",)
+        else:
+            numeric = "minimum" in said or "maximum" in said
+            said["types"] = ("number",) if numeric else ("string",)
+            self.page.warn(
+                Code.MISSING_TYPE,
+                draft.name,
+                f"no Type for {self.where}; '{said['types'][0]}' was taken",
+                f"add `- **Type**: {said['types'][0]}`",
+            )

@@ -1,0 +1,1 @@
+"""A skill's steps."""

@@ -1,0 +1,211 @@
+"""The Workflow section: numbered items to steps, each key read or refused."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolmark._model.code import Code
+from toolmark._model.skill import Section, Step
+from toolmark._parse.blocks.outline import Block, Bullets, Item, Part
+from toolmark._parse.blocks.prose import prose, with_headings
+from toolmark._parse.fields.entries import Entry, item_entry
+from toolmark._parse.source.page import Mark, Page, replace
+from toolmark._parse.steps.keys import KEY_BY_FOLD, READERS, STEP_KEYS
+from toolmark._parse.steps.templates import read_arguments
+from toolmark._parse.words import scalars
+from toolmark._parse.words.flow import flow
+from toolmark._parse.words.keys import fold, heading_text, nearest, plain, split, visible
+
+_ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
+_MAX_STEPS = 100
+
+
+def read_workflow(page: Page, blocks: list[Block], parts: list[Part]) -> tuple[str, list[Section]]:
+    """Give the prose of a workflow and its sections of steps, the unnamed one first."""
+    main, rest = _steps(page, blocks, "")
+    sections = [Section(name="", steps=tuple(main))] if main else []
+    words = [prose(rest)]
+    for part in parts:
+        name = heading_text(part.heading.text)
+        steps, rest = _steps(page, part.blocks, name)
+        if steps:
+            sections.append(Section(name=name, steps=tuple(steps), line=part.heading.line))
+            if prose(rest):
+                words.append(with_headings([Part(part.level, part.heading, rest)], part.level))
+        else:
+            words.append(with_headings([part], part.level))
+    if sum(len(s.steps) for s in sections) > _MAX_STEPS:
+        page.error(
+            Code.TOO_MANY,
+            Mark("", sections[0].steps[0].line, 1),
+            f"more than {_MAX_STEPS} steps",
+            "split the skill in two, and make one a Required Skill of the other",
+        )
+    return "\n\n".join(word for word in words if word), sections
+
+
+def _steps(page: Page, blocks: list[Block], section: str) -> tuple[list[Step], list[Block]]:
+    steps: list[Step] = []
+    rest: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Bullets) and block.ordered:
+            for item in block.items:
+                number = len(steps) + 1
+                identity = f"{section}/{number}" if section else str(number)
+                steps.append(_Reader(page, item, identity).read())
+        else:
+            rest.append(block)
+    return steps, rest
+
+
+@dataclass(slots=True)
+class _Reader:
+    """One item of the list under the finger."""
+
+    page: Page
+    item: Item
+    identity: str
+
+    def read(self) -> Step:
+        said: dict[str, Any] = {"id": self.identity, "line": self.item.line}
+        entries: dict[str, Entry] = {}
+        own = item_entry(self.item)
+        if own is not None and fold(own.name) in KEY_BY_FOLD:
+            key = KEY_BY_FOLD[fold(own.name)]
+            said["title"] = key
+            # The item itself is the action; what is nested below it is its value or more keys.
+            nested = [i for i in own.items if not self._is_key(i)]
+            more = [i for i in own.items if self._is_key(i)]
+            entries[key] = Entry(
+                own.key, own.value, [Bullets(nested, ordered=False)] if nested else []
+            )
+        else:
+            said["title"], said["text"] = _title(self.item.mark)
+            more = self.item.items
+        self._take(more, entries, said)
+        self._one_action(entries)
+        for key, entry in entries.items():
+            if (reader := READERS.get(key)) is not None:
+                said |= reader(self.page, entry)
+        self._join(entries, said)
+        return Step(**said)
+
+    def _is_key(self, item: Item) -> bool:
+        entry = item_entry(item)
+        return (
+            entry is not None
+            and fold(entry.name) in KEY_BY_FOLD
+            and (item.mark.text.lstrip().startswith(("*", "_")) or bool(entry.text))
+            and entry.name[:1].isupper()
+        )
+
+    def _take(self, items: list[Item], entries: dict[str, Entry], said: dict[str, Any]) -> None:
+        keyed = [item_entry(i) for i in items]
+        acts = any(e is not None and fold(e.name) in KEY_BY_FOLD for e in keyed) or bool(entries)
+        left: list[Item] = []
+        for item, entry in zip(items, keyed, strict=True):
+            key = KEY_BY_FOLD.get(fold(entry.name)) if entry else None
+            if entry is None or key is None:
+                if entry is not None and self._refused(entry, acts=acts):
+                    continue
+                left.append(item)
+            elif key in entries:
+                self.page.error(
+                    Code.DUPLICATE_FIELD,
+                    entry.key,
+                    f"'{key}' stands twice in this step",
+                    "make two steps, or keep one",
+                )
+            else:
+                entries[key] = entry
+        blocks: list[Block] = [b for b in self.item.blocks if not isinstance(b, Bullets)]
+        if left:
+            blocks.append(Bullets(left, ordered=False))
+        text = "\n\n".join(t for t in (said.get("text", ""), prose(blocks)) if t)
+        said["text"] = text
+
+    def _refused(self, entry: Entry, *, acts: bool) -> bool:
+        """Whether `key: value` is a slip in a step that acts, and not a sentence."""
+        near = nearest(entry.name, STEP_KEYS)
+        words = len(entry.name.split())
+        marked = (
+            self.page.lines[entry.key.line - 1][: entry.key.column - 1]
+            .rstrip()
+            .endswith(("*", "_"))
+        )
+        if near is None and not (acts and (marked or words == 1)):
+            return False
+        mark = self.page.mark(entry.name, entry.key.line, entry.key.column)
+        self.page.error(
+            Code.UNKNOWN_STEP_KEY,
+            mark,
+            f"a step has no key '{entry.name}'",
+            f"did you mean '{near}'?" if near else f"a step has {', '.join(STEP_KEYS)}",
+            replace(mark, near) if near else (),
+        )
+        return True
+
+    def _one_action(self, entries: dict[str, Entry]) -> None:
+        actions = [key for key in _ACTIONS if key in entries]
+        if len(actions) > 1 and set(actions) != {"Use", "Ask"}:
+            second = entries[actions[1]]
+            self.page.error(
+                Code.TWO_ACTIONS,
+                second.key,
+                f"this step does {' and '.join(actions)}; a step does one thing",
+                "make two steps",
+            )
+        for key, needs in (
+            ("With", ("Use",)),
+            ("Or else", ("Choose",)),
+            ("If no", ("Ask",)),
+            ("At Once", ("For each",)),
+            ("For each", ("Use", "Choose")),
+            ("Undo", ("Use",)),
+            ("Timeout", ("Use", "Ask")),
+        ):
+            if key in entries and not set(needs) & set(entries):
+                self.page.error(
+                    Code.INVALID_STEP,
+                    entries[key].key,
+                    f"'{key}' needs {' or '.join(needs)} in the same step",
+                    f"add `- **{needs[0]}**: …`, or take '{key}' away",
+                )
+
+    def _join(self, entries: dict[str, Entry], said: dict[str, Any]) -> None:
+        """Put With below Use and At Once below For each."""
+        with_ = entries.get("With")
+        if with_ is not None:
+            if with_.text:
+                self.page.error(
+                    Code.INVALID_STEP,
+                    with_.value,
+                    "With takes its arguments as nested bullets",
+                    "write `- argument: value` below it, one a line",
+                )
+            arguments = read_arguments(self.page, with_.items, "With")
+            if "use" in said:
+                said["use"] = said["use"].model_copy(update={"arguments": arguments})
+        at_once = entries.get("At Once")
+        if at_once is not None and "for_each" in said:
+            many = scalars.whole(at_once.text)
+            if not many:
+                self.page.error(
+                    Code.INVALID_STEP, at_once.value, "At Once is a whole number", "write `3`"
+                )
+            said["for_each"] = said["for_each"].model_copy(update={"at_once": many or 1})
+
+
+def _title(mark: Mark) -> tuple[str, str]:
+    """Split a step's words: its bold words, else its first sentence, are its title."""
+    text = flow(mark.text)
+    pair = split(Mark(text, mark.line, mark.column))
+    if pair is not None:
+        return plain(pair.key.text), pair.value.text
+    for wrapper in ("**", "__"):
+        end = text.find(wrapper, 2)
+        if text.startswith(wrapper) and end > 0:
+            # A comma belongs to the sentence; a dash or a stop only parts it.
+            rest = text[end + 2 :].lstrip(" .-–—")  # noqa: RUF001
+            return plain(text[2:end]).rstrip(":.,"), rest
+    head, stop, tail = text.partition(". ")
+    return visible(head), tail if stop else ""

@@ -1,0 +1,1 @@
+"""Words as people write them: keys, names, numbers, lists."""

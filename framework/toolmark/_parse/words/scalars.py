@@ -1,0 +1,240 @@
+"""Single values as people write them: yes and no, numbers, durations, sizes, lists."""
+
+import json
+import math
+
+from pydantic import JsonValue
+
+from toolmark._model.schema import Schema
+from toolmark._parse.words.keys import fold, plain, unwrap, visible
+
+_TRUE = {"true", "yes", "y", "on", "required", "mandatory"}
+_FALSE = {"false", "no", "n", "off", "optional"}
+_TRUE_SIGNS = {"✅", "✔", "☑", "✓", "🟢"}
+_FALSE_SIGNS = {"❌", "✖", "✗", "✘", "☐", "🔴"}
+
+_SECONDS = {
+    "ms": 0.001,
+    "millisecond": 0.001,
+    "milliseconds": 0.001,
+    "s": 1,
+    "sec": 1,
+    "secs": 1,
+    "second": 1,
+    "seconds": 1,
+    "m": 60,
+    "min": 60,
+    "mins": 60,
+    "minute": 60,
+    "minutes": 60,
+    "h": 3600,
+    "hr": 3600,
+    "hour": 3600,
+    "hours": 3600,
+    "d": 86400,
+    "day": 86400,
+    "days": 86400,
+}
+_BYTES = {
+    "": 1,
+    "b": 1,
+    "byte": 1,
+    "bytes": 1,
+    "kb": 1024,
+    "kib": 1024,
+    "k": 1024,
+    "mb": 1024**2,
+    "mib": 1024**2,
+    "m": 1024**2,
+    "gb": 1024**3,
+    "gib": 1024**3,
+}
+
+
+def boolean(text: str) -> bool | None:
+    """Read yes or no; None where the text is neither."""
+    word = plain(text).strip().rstrip(".").replace("\ufe0f", "")
+    if word in _TRUE_SIGNS or word.lower() in _TRUE:
+        return True
+    if word in _FALSE_SIGNS or word.lower() in _FALSE:
+        return False
+    sign, _, rest = word.partition(" ")
+    if sign in _TRUE_SIGNS | _FALSE_SIGNS and rest:
+        said = boolean(rest)
+        return said if said == (sign in _TRUE_SIGNS) else None
+    return None
+
+
+def number(text: str) -> int | float | None:
+    """Read a finite decimal number."""
+    word = plain(text).replace("_", "")
+    body = word.lstrip("+-")
+    if not body or not body[0].isdigit() or not body.isascii() or len(word) > 40:  # noqa: PLR2004
+        return None
+    try:
+        return int(word)
+    except ValueError:
+        pass
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def whole(text: str) -> int | None:
+    """Read a whole number, not below zero."""
+    value = number(text)
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def duration(text: str) -> float | None:
+    """Read `10s`, `500 ms` or `2 minutes` as seconds, above zero."""
+    amount, unit = _amount(text)
+    if amount is None or unit not in _SECONDS or amount <= 0:
+        return None
+    seconds = round(amount * _SECONDS[unit], 6)
+    return int(seconds) if seconds == int(seconds) else seconds
+
+
+def size(text: str) -> int | None:
+    """Read `64KB`, `1 MiB` or `512` as bytes; K is 1,024."""
+    amount, unit = _amount(text)
+    if amount is None or unit not in _BYTES or amount <= 0:
+        return None
+    return int(amount * _BYTES[unit])
+
+
+def rate(text: str) -> tuple[int, float] | None:
+    """Read `3/s`, `100/min` or `5 per 10 seconds` as calls and seconds."""
+    head, sep, tail = plain(text).lower().partition("/")
+    if not sep:
+        head, sep, tail = plain(text).lower().partition(" per ")
+    calls = whole(head.strip().removesuffix("calls").removesuffix("requests"))
+    tail = tail.strip()
+    per = duration(tail if tail[:1].isdigit() else f"1{tail}") if sep else None
+    return (calls, per) if calls and per else None
+
+
+def batch(text: str) -> tuple[str, int] | None:
+    """Read `texts by 256` as a parameter and a size."""
+    words = plain(text).split()
+    if len(words) != 3 or words[1].lower() not in {"by", "of", "x"}:  # noqa: PLR2004
+        return None
+    many = whole(words[2])
+    return (plain(words[0]), many) if many else None
+
+
+def listed(text: str) -> list[str]:
+    """Split a list: `a, b`, `a | b`, `a or b`, `[a, b]`; each bare, quoted or in backticks."""
+    text = text.strip().rstrip(".") if text.strip().endswith(("`.", '".')) else text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    if (whole_ := _one_span(text)) is not None:
+        text = whole_
+    parts = split_outside(text, ",")
+    if len(parts) == 1:
+        parts = split_outside(text, "|")
+    if len(parts) == 1:
+        parts = split_outside(text, " or ")
+    elif parts[-1].strip().startswith("or "):
+        parts[-1] = parts[-1].strip()[3:]
+    else:
+        parts[-1:] = split_outside(parts[-1], " or ")
+    return [part for part in (visible(p).strip() for p in parts) if part]
+
+
+def _one_span(text: str) -> str | None:
+    """Give what stands in one code span that holds the whole list."""
+    if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:  # noqa: PLR2004
+        return text[1:-1]
+    return None
+
+
+_GROUPING = "`\"'()[]{}"
+
+
+def split_outside(text: str, separator: str) -> list[str]:
+    """Split outside quotes, code spans and brackets."""
+    if not any(sign in text for sign in _GROUPING):
+        return text.split(separator)
+    parts, start, at = [], 0, 0
+    closing = ""
+    depth = 0
+    while at < len(text):
+        char = text[at]
+        if closing:
+            closing = "" if char == closing else closing
+        elif char == "`" or (char in "\"'" and not text[start:at].strip()):
+            closing = char if char in text[at + 1 :] else ""
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth = max(depth - 1, 0)
+        elif depth == 0 and text.startswith(separator, at):
+            parts.append(text[start:at])
+            at += len(separator)
+            start = at
+            continue
+        at += 1
+    parts.append(text[start:])
+    return parts
+
+
+def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
+    """Read a value by the type it should have; False where it can't be read as that."""
+    bare = visible(text).strip()
+    if len(bare) > 1 and bare[0] == bare[-1] == "`":
+        bare = bare.strip("`").strip()
+    types = shape.types or ("null", "boolean", "integer", "number", "array", "object", "string")
+    for kind in sorted(types, key=lambda t: t == "string"):
+        match kind:
+            case "null" if bare.lower() in {"null", "none"}:
+                return None, True
+            case "boolean" if (said := boolean(bare)) is not None and (
+                shape.types or fold(bare) in {"true", "false"}
+            ):
+                return said, True
+            case "integer" if isinstance(value := number(bare), int):
+                return value, True
+            case "number" if (value := number(bare)) is not None:
+                return value, True
+            case "array" | "object" if (parsed := _json(bare)) is not None and isinstance(
+                parsed, list if kind == "array" else dict
+            ):
+                return parsed, True
+            case "array" if shape.types and not bare.startswith(("[", "{", '"')):
+                return _literals(bare, shape.items), True
+            case "string" if bare in ('""', "''"):
+                return "", True
+            case "string":
+                return unwrap(text.strip()), True
+            case _:
+                continue
+    return unwrap(text.strip()), False
+
+
+def _literals(text: str, items: Schema | None) -> list[JsonValue]:
+    return [literal(part, items or Schema())[0] for part in listed(text)]
+
+
+def _json(text: str) -> JsonValue | None:
+    try:
+        value: JsonValue = json.loads(text, parse_constant=no_constant)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def no_constant(word: str) -> None:
+    """Refuse NaN and Infinity, which JSON does not have."""
+    message = f"{word} is no JSON"
+    raise ValueError(message)
+
+
+def _amount(text: str) -> tuple[int | float | None, str]:
+    word = plain(text).strip().lower()
+    at = 0
+    while at < len(word) and (word[at].isdigit() or word[at] in ".,_"):
+        at += 1
+    return number(word[:at].replace(",", "")), word[at:].strip()

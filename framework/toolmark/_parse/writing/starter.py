@@ -1,0 +1,66 @@
+"""The text that `toolmark new` begins a definition with."""
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.skill import Argument, Expression, Output, Section, SkillSpec, Step, Template
+from toolmark._model.source import Source
+from toolmark._model.tool import ToolSpec
+from toolmark._parse.writing.skill_text import skill_text
+from toolmark._parse.writing.tool_text import tool_text
+
+_TEXT = Parameter(
+    name="text",
+    shape=Schema(types=("string",), description="What to do it with", max_length=200),
+    required=True,
+)
+_GIVEN = Parameter(
+    name="text", shape=Schema(types=("string",), description="What was given"), required=True
+)
+_NOWHERE = Source("", 1)
+
+
+def new_text(kind: str, name: str) -> str:
+    """Give the canonical text of a new `tool` or `skill` of this snake-case name."""
+    title = name.replace("_", " ").replace("-", " ").title()
+    write = _tool if kind == "tool" else _skill
+    return write(name.replace("-", "_"), title)
+
+
+def _tool(name: str, title: str) -> str:
+    return tool_text(
+        ToolSpec(
+            name=name,
+            title=title,
+            description="Say in one sentence what the tool does and for whom.",
+            when_to_use="Say when a model should call it, and when not.",
+            version="1.0.0",
+            category="general",
+            parameters=(_TEXT,),
+            returns=Schema(types=("object",), description="What comes back", properties=(_GIVEN,)),
+            source=_NOWHERE,
+        )
+    )
+
+
+def _skill(name: str, title: str) -> str:
+    answer = Argument(name="text", value=Template(parts=(Expression(cel="text"),), code=True))
+    return skill_text(
+        SkillSpec(
+            name=name,
+            title=title,
+            description="Say in one sentence what the skill achieves and for whom.",
+            version="1.0.0",
+            category="general",
+            parameters=(_TEXT,),
+            output=Output(
+                success="Whether it was done",
+                message="What was done",
+                data="Contains text",
+                error="What went wrong",
+            ),
+            workflow="Say how the steps serve the goal.",
+            workflow_sections=(
+                Section(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
+            ),
+            source=_NOWHERE,
+        )
+    )

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 
 from toolmark._run.engine.durable.database import SCHEMA
+from toolmark._run.engine.durable.journal import LostRunError
 from toolmark._run.engine.durable.serializer import JsonSerializer, refuse_pickles
 from toolmark._run.engine.durable.store import workflow_id
 from toolmark.errors import ToolmarkError
@@ -133,6 +134,10 @@ class Process:
         self.playing.add(name)
         try:
             return await self._player(run_id, segment)
+        except Exception as error:
+            # DBOS would record it as the outcome, and nobody would play the run to its end.
+            logger.exception("run %s could not be played; it is tried again", run_id)
+            raise LostRunError(str(error)) from error
         finally:
             self.playing.discard(name)
 

@@ -84,7 +84,9 @@ class Store:
         }  # fmt: skip
         with self._engine.begin() as connection:
             made = self._insert(self._tables.run).values(row).on_conflict_do_nothing()
-            fresh: bool = connection.execute(made).rowcount == 1
+            # Not its count of rows, which an insert does not have on every data base.
+            new = connection.execute(made.returning(self._tables.run.c.id)).first()
+            fresh = new is not None
             if fresh:
                 keep = self._insert(self._tables.plan).values(plan).on_conflict_do_nothing()
                 connection.execute(keep)

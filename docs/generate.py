@@ -138,6 +138,8 @@ def commands_page() -> str:
 def _commands(group: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield (*words, name), command
             yield from _commands(command, (*words, name))
         elif not command.hidden:
             yield (*words, name), command

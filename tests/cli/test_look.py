@@ -198,9 +198,16 @@ def test_plugins_without_any_says_what_one_is(shop) -> None:
 
 def test_graph_draws_a_skill(shop) -> None:
     assert shop("graph", "make-bouquet").out.startswith("flowchart")
-    assert shop("graph", "make_bouquet", "--format", "svg").out.startswith("<svg")
+    assert shop("graph", "make_bouquet", "--svg").out.startswith("<svg")
     assert json.loads(shop("graph", "make_bouquet", "--json").out)["format"] == "mermaid"
     assert shop("graph", "make_boquet").code == 5
+
+
+def test_graph_writes_a_file_whose_ending_says_what_it_is(shop) -> None:
+    assert shop("graph", "make_bouquet", "-o", "drawn.svg").out == ""
+    assert (shop.folder / "drawn.svg").read_text(encoding="utf-8").startswith("<svg")
+    shop("graph", "make_bouquet", "-o", "drawn.mmd")
+    assert (shop.folder / "drawn.mmd").read_text(encoding="utf-8").startswith("flowchart")
 
 
 PLUGIN = '''"""Count things."""

@@ -1,6 +1,7 @@
 """`graph`: a skill's steps as a picture."""
 
-from enum import StrEnum
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -8,14 +9,15 @@ import typer
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.projects import named, open_workspace, unknown
-from toolmark._cli.screen import out, out_json
+from toolmark._cli.screen import err, out, out_json
 
-
-class PictureFormat(StrEnum):
-    """What draws the picture."""
-
-    MERMAID = "mermaid"
-    SVG = "svg"
+SvgOption = Annotated[
+    bool, typer.Option("--svg/--mermaid", help="A picture, or text that Mermaid draws.")
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to write; .svg is a picture."),
+]  # fmt: skip
 
 
 def add(app: typer.Typer) -> None:
@@ -27,9 +29,8 @@ def graph(
     ctx: typer.Context,
     skill: Annotated[str, typer.Argument(metavar="SKILL", autocompletion=named)],
     *,
-    form: Annotated[
-        PictureFormat, typer.Option("--format", help="Text for Mermaid, or a picture.")
-    ] = PictureFormat.MERMAID,
+    svg: SvgOption = False,
+    output: OutputOption = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -42,15 +43,28 @@ def graph(
     if not spec.executable:
         help_ = "its prose or its Python says what it does: toolmark show " + spec.name
         stop(ExitCode.FINDINGS, f"the skill {spec.name!r} has no steps to draw", help_)
-    drawn = _drawn(spec, form)
-    if json:
-        out_json({"skill": spec.name, "format": form.value, "text": drawn})
-    else:
-        out(drawn.rstrip("\n"))
+    drawn(spec, {}, svg=svg, output=output, json={"skill": spec.name} if json else None)
 
 
-def _drawn(spec: Any, form: PictureFormat) -> str:
-    from toolmark._run.graph import chart_of, mermaid, svg
+def drawn(
+    spec: Any,
+    states: Mapping[str, Any],
+    *,
+    svg: bool,
+    output: Path | None,
+    json: dict[str, Any] | None,
+) -> None:
+    """Draw a skill, or one run of it, to a file or to stdout; `json` is what stands beside it."""
+    from toolmark._run.graph import chart_of, mermaid
+    from toolmark._run.graph import svg as picture
 
+    as_picture = svg or (output is not None and output.suffix == ".svg")
     chart = chart_of(spec)
-    return mermaid(chart) if form is PictureFormat.MERMAID else svg(chart)
+    text = picture(chart, states) if as_picture else mermaid(chart, states)
+    if output is not None:
+        output.write_text(text, encoding="utf-8")
+        err(f"wrote {output}")
+    elif json is None:
+        out(text.rstrip("\n"))
+    if json is not None:
+        out_json({**json, "format": "svg" if as_picture else "mermaid", "text": text})

@@ -2,6 +2,18 @@
 
 from toolmark._run.graph.chart import Chart, chart_of
 from toolmark._run.graph.mermaid import mermaid
+from toolmark._run.graph.states import WORDS, StepState, states_of, step_id
+from toolmark._run.graph.style import STYLE
 from toolmark._run.graph.svg import svg
 
-__all__ = ["Chart", "chart_of", "mermaid", "svg"]
+__all__ = [
+    "STYLE",
+    "WORDS",
+    "Chart",
+    "StepState",
+    "chart_of",
+    "mermaid",
+    "states_of",
+    "step_id",
+    "svg",
+]

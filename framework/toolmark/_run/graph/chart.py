@@ -8,17 +8,28 @@ from toolmark._run.turn import folded
 Kind = Literal["use", "ask", "choose", "return", "stop", "note"]
 
 
+class Line(NamedTuple):
+    """One thing that a step does: a word for it, and what."""
+
+    word: str
+    text: str
+    code: bool = False
+    """Whether the text is a name or an expression."""
+
+
 class Box(NamedTuple):
     """One step."""
 
     name: str
     """`s0_2`: the third step of the first section."""
+    key: str
+    """The step's id, by which runs and their events name it: `3`, `No slots/1`."""
     column: int
     """The section's number."""
     kind: Kind
+    number: str
     title: str
-    lines: tuple[str, ...]
-    """What it does, one thing a line."""
+    lines: tuple[Line, ...]
 
 
 class Arrow(NamedTuple):
@@ -47,7 +58,8 @@ def chart_of(spec: SkillSpec) -> Chart:
     for column, section in enumerate(sections):
         for row, step in enumerate(section.steps):
             name = f"s{column}_{row}"
-            boxes.append(Box(name, column, _kind(step), _title(step), _lines(step)))
+            number = step.id.rsplit("/", 1)[-1]
+            boxes.append(Box(name, step.id, column, _kind(step), number, step.title, _lines(step)))
             if _goes_on(step) and row + 1 < len(section.steps):
                 arrows.append(Arrow(name, f"s{column}_{row + 1}", _next_label(step)))
             for label, way in _ways(step):
@@ -55,6 +67,21 @@ def chart_of(spec: SkillSpec) -> Chart:
                     arrows.append(Arrow(name, firsts[folded(way.target)], label))
     names = tuple(_section_title(spec, section) for section in sections)
     return Chart(spec.title, names, tuple(boxes), tuple(arrows))
+
+
+def told(chart: Chart) -> str:
+    """Say the whole chart in words, for whoever does not see it."""
+    labels = {box.name: box for box in chart.boxes}
+    sentences = []
+    for box in chart.boxes:
+        does = [f"{line.word} {line.text}" for line in box.lines]
+        does += [
+            f"{arrow.label}: go to {chart.sections[labels[arrow.end].column]}"
+            for arrow in chart.arrows
+            if arrow.start == box.name and arrow.label and labels[arrow.end].column != box.column
+        ]
+        sentences.append(f"{box.key}. {box.title}" + (f" ({'; '.join(does)})" if does else ""))
+    return "\n".join(sentences)
 
 
 def _section_title(spec: SkillSpec, section: Section) -> str:
@@ -73,10 +100,6 @@ def _kind(step: Step) -> Kind:
     return "ask" if step.ask is not None else "note"
 
 
-def _title(step: Step) -> str:
-    return f"{step.id.rsplit('/', 1)[-1]}. {step.title}"
-
-
 def _goes_on(step: Step) -> bool:
     return (step.returns is None and step.stop is None) or step.when is not None
 
@@ -93,26 +116,46 @@ def _ways(step: Step) -> list[tuple[str, Way]]:
     return [(label, way) for label, way in ways if way is not None]
 
 
-def _lines(step: Step) -> tuple[str, ...]:
+def _lines(step: Step) -> tuple[Line, ...]:
     """Say what a step does, one thing a line, in the order in which it happens."""
-    ends = {"stop": "stops", "continue": "goes on"}
-    ways = [f"{label}: {ends[way.kind]}" for label, way in _ways(step) if way.kind in ends]
     tries = step.on_error.retries if step.on_error is not None else 0
     lines = (
-        step.when and f"when {step.when.cel}",
+        step.when and Line("when", step.when.cel, code=True),
         step.for_each and _loop(step.for_each),
-        step.ask and f"ask: {value_text(step.ask)}",
-        step.use and f"use {step.use.name}",
-        step.choose and f"choose {step.choose.cel}",
-        step.check and f"check {step.check.cel}",
-        tries and f"error: {tries} more tries",
-        *ways,
-        step.undo and f"undo: {step.undo.name}",
-        step.save_as and f"→ {step.save_as}",
+        step.ask and Line("ask", value_text(step.ask)),
+        step.use and Line("use", step.use.name, code=True),
+        step.choose and Line("choose", step.choose.cel, code=True),
+        step.returns and Line("give", ", ".join(field.name for field in step.returns)),
+        step.stop and _said(step),
+        step.message and Line("say", value_text(step.message)),
+        step.check and Line("check", step.check.cel, code=True),
+        tries and Line("error", f"{tries} more tries"),
+        *(_way(label, way) for label, way in _ways(step)),
+        step.undo and Line("undo", step.undo.name, code=True),
+        step.save_as and Line("save as", step.save_as, code=True),
     )
-    return tuple(str(line) for line in lines if line)
+    return tuple(line for line in lines if line)
 
 
-def _loop(loop: Loop) -> str:
+def _said(step: Step) -> Line | None:
+    """Give the text of a stop, where the title does not say it already."""
+    text = "" if step.stop is None else value_text(step.stop)
+    return None if text == step.title else Line("say", text)
+
+
+def _way(label: str, way: Way) -> Line | None:
+    """Give a way that leads to no other step."""
+    match way.kind:
+        case "stop":
+            return Line(label, f"stops: {value_text(way.text)}" if way.text else "stops")
+        case "continue":
+            return Line(label, "goes on")
+        case "choose" if way.choose is not None:
+            return Line(label, way.choose.cel, code=True)
+        case _:
+            return None
+
+
+def _loop(loop: Loop) -> Line:
     many = f", {loop.at_once} at once" if loop.at_once > 1 else ""
-    return f"for each {loop.name} in {loop.over.cel}{many}"
+    return Line("for each", f"{loop.name} in {loop.over.cel}{many}", code=True)

@@ -1,101 +1,105 @@
 """Draw a skill's chart as SVG: a column a section, the steps below one another."""
 
+from collections.abc import Mapping
 from html import escape
 
-from toolmark._run.graph.chart import Arrow, Box, Chart
+from toolmark._run.graph.chart import Chart, told
+from toolmark._run.graph.layout import HEAD, WIDTH, Layout, Place, Route, lay_out
+from toolmark._run.graph.states import WORDS, StepState, taken
+from toolmark._run.graph.style import STYLE
 
-WIDTH = 300
-GAP_X = 90
-GAP_Y = 34
-HEAD = 56
-MARGIN = 24
-LINE = 18
-LETTERS = 42
-"""Characters of a line; what is longer is cut and stands in full in the box's title."""
-_COLOURS = {
-    "use": "#dbeafe",
-    "ask": "#fef3c7",
-    "choose": "#ede9fe",
-    "return": "#dcfce7",
-    "stop": "#fee2e2",
-    "note": "#f4f4f5",
-}
-_HEAD = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" \
-viewBox="0 0 {width} {height}" role="img" font-family="system-ui, sans-serif">
-<title>{title}</title>
-<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" \
-orient="auto"><path d="M0 0 8 4 0 8z" fill="#52525b"/></marker></defs>
-<rect width="{width}" height="{height}" fill="#ffffff"/>"""
-Place = tuple[int, int, int]
-"""Left, top and height of a box, in pixels."""
+_BARE = 'fill="none" stroke="currentColor"'
+"""How a shape looks where STYLE is missing."""
 
 
-def svg(chart: Chart) -> str:
-    """Give one SVG document without scripts, styles from elsewhere or fonts of its own."""
-    places = _places(chart)
-    width = 2 * MARGIN + len(chart.sections) * (WIDTH + GAP_X) - GAP_X
-    height = max((top + tall for _, top, tall in places.values()), default=HEAD) + MARGIN
-    parts = [_HEAD.format(width=width, height=height, title=_plain(chart.title))]
-    parts += [_arrow(arrow, places) for arrow in chart.arrows]
-    for column, title in enumerate(chart.sections):
-        left = MARGIN + column * (WIDTH + GAP_X)
-        parts.append(_text(left, MARGIN + 14, _cut(title), size=15, bold=True))
-    parts += [_box(box, places[box.name]) for box in chart.boxes]
+def svg(
+    chart: Chart,
+    states: Mapping[str, StepState] | None = None,
+    *,
+    standalone: bool = True,
+    prefix: str = "graph",
+) -> str:
+    """Give one SVG, without scripts, or fonts and pictures from elsewhere.
+
+    `states` says by the steps' ids how they fare in a run. Every step is a `g` of the class
+    `step`, with its kind and its state as further classes, its id as `data-step`, and the state's
+    word in a `text` of the class `state`. `standalone` is a file of its own; else STYLE must come
+    with the page, for whose sake nothing has a style of its own. `prefix` begins every id.
+    """
+    layout, known = lay_out(chart), states or {}
+    keys = {box.name: box.key for box in chart.boxes}
+    parts = [_head(chart, layout, known, prefix, standalone=standalone)]
+    took = taken(chart, known)
+    parts += [_edge(route, keys, prefix, took=route.arrow in took) for route in layout.routes]
+    for left, title in layout.heads:
+        parts.append(_text(left, HEAD - 34, title[:48], "section"))
+    parts += [_step(place, known.get(place.box.key), prefix) for place in layout.places]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _places(chart: Chart) -> dict[str, Place]:
-    places: dict[str, Place] = {}
-    tops = [HEAD] * len(chart.sections)
-    for box in chart.boxes:
-        tall = LINE * (1 + len(box.lines)) + 14
-        left = MARGIN + box.column * (WIDTH + GAP_X)
-        places[box.name] = (left, tops[box.column], tall)
-        tops[box.column] += tall + GAP_Y
-    return places
-
-
-def _box(box: Box, place: Place) -> str:
-    left, top, tall = place
-    dashed = ' stroke-dasharray="4 3"' if box.kind == "note" else ""
-    frame = f'x="{left}" y="{top}" width="{WIDTH}" height="{tall}" rx="7"'
-    parts = [
-        f"<g><title>{_plain(chr(10).join((box.title, *box.lines)))}</title>",
-        f'<rect {frame} fill="{_COLOURS[box.kind]}" stroke="#a1a1aa"{dashed}/>',
-        _text(left + 12, top + 22, _cut(box.title), size=13, bold=True),
-    ]
-    for row, line in enumerate(box.lines, 1):
-        parts.append(_text(left + 12, top + 22 + row * LINE, _cut(line), size=12))
-    return "".join([*parts, "</g>"])
-
-
-def _arrow(arrow: Arrow, places: dict[str, Place]) -> str:
-    left, top, tall = places[arrow.start]
-    to_left, to_top, to_tall = places[arrow.end]
-    if left == to_left:
-        middle = left + WIDTH // 2
-        path = f"M{middle} {top + tall}V{to_top - 1}"
-        label = (middle + 8, top + tall + GAP_Y // 2 + 4)
-    else:
-        start, end = (left + WIDTH, top + tall // 2), (to_left - 1, to_top + to_tall // 2)
-        half = start[0] + GAP_X // 2
-        path = f"M{start[0]} {start[1]}H{half}V{end[1]}H{end[0]}"
-        label = (start[0] + 6, start[1] - 6)
-    line = f'<path d="{path}" fill="none" stroke="#52525b" marker-end="url(#tip)"/>'
-    return line + (_text(*label, arrow.label, size=12) if arrow.label else "")
-
-
-def _text(left: int, base: int, text: str, *, size: int, bold: bool = False) -> str:
-    weight = ' font-weight="600"' if bold else ""
+def _head(
+    chart: Chart,
+    layout: Layout,
+    states: Mapping[str, StepState],
+    prefix: str,
+    *,
+    standalone: bool,
+) -> str:
+    size = f'width="{layout.width}" height="{layout.height}"'
+    style = f"<style>\n{STYLE}</style>\n" if standalone else ""
+    page = f'<rect class="page" {size}/>\n' if standalone else ""
+    fares = "".join(f"\n{key}: {WORDS[state]}" for key, state in states.items())
     return (
-        f'<text x="{left}" y="{base}" font-size="{size}"{weight} fill="#18181b">'
-        f"{_plain(text)}</text>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" {size} '
+        f'viewBox="0 0 {layout.width} {layout.height}" role="img" '
+        f'aria-labelledby="{prefix}-title {prefix}-desc">\n'
+        f'<title id="{prefix}-title">{_plain(chart.title)}</title>\n'
+        f'<desc id="{prefix}-desc">{_plain(told(chart) + fares)}</desc>\n'
+        f"{style}{page}"
+        f'<defs><marker id="{prefix}-tip" viewBox="0 0 8 8" refX="6.5" refY="4" '
+        'markerUnits="userSpaceOnUse" markerWidth="10" markerHeight="10" orient="auto">'
+        '<path class="tip" d="M0 0 8 4 0 8z" fill="currentColor"/></marker></defs>'
     )
 
 
-def _cut(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= LETTERS else f"{flat[: LETTERS - 1]}…"
+def _step(place: Place, state: StepState | None, prefix: str) -> str:
+    box, left, top = place.box, place.left, place.top
+    classes = " ".join(("step", box.kind, *([state] if state else [])))
+    title = "\n".join(
+        (f"{box.number}. {box.title}", *(f"{line.word}: {line.text}" for line in box.lines))
+    )
+    name, key = f"{prefix}-{box.name.replace('_', '-')}", _plain(box.key)
+    frame = f'x="{left}" y="{top}" width="{WIDTH}" height="{place.height}" rx="10"'
+    disc = f'cx="{left + 24}" cy="{top + 21}" r="12"'
+    parts = [
+        f'<g class="{classes}" id="{name}" data-step="{key}">',
+        f"<title>{_plain(title)}</title>",
+        f'<rect class="card" {frame} {_BARE}/>',
+        f'<circle class="disc" {disc} {_BARE}/>',
+        _text(left + 24, top + 25, box.number, "number", anchor="middle"),
+        _text(left + WIDTH - 14, top + 25, WORDS[state] if state else "", "state", anchor="end"),
+        *(_text(line.x, line.base, line.text, line.look) for line in place.written),
+    ]
+    return "".join([*parts, "</g>"])
+
+
+def _edge(route: Route, keys: Mapping[str, str], prefix: str, *, took: bool) -> str:
+    start, end = keys[route.arrow.start], keys[route.arrow.end]
+    mark = " taken" if took else ""
+    line = (
+        f'<path class="edge{mark}" data-from="{_plain(start)}" data-to="{_plain(end)}" '
+        f'd="{route.path}" {_BARE} marker-end="url(#{prefix}-tip)"/>'
+    )
+    label = route.arrow.label
+    return line + (_text(*route.label, label, "label") if label else "")
+
+
+def _text(left: int, base: int, text: str, look: str, *, anchor: str = "") -> str:
+    anchored = f' text-anchor="{anchor}"' if anchor else ""
+    return (
+        f'<text class="{look}" x="{left}" y="{base}" font-size="12" '
+        f'fill="currentColor"{anchored}>{_plain(text)}</text>'
+    )
 
 
 def _plain(text: str) -> str:

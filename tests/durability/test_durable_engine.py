@@ -1,95 +1,19 @@
-"""Runs that outlive their process, on a SQLite file: kept, answered, taken over, refused."""
+"""Runs that outlive their process, in a file or on Postgres: kept, answered, taken over."""
 
 import asyncio
 import datetime as dt
 import json
 import pickle
-import sqlite3
-import sys
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kept import STEPS, Kept, yes
+from run_world import NO, YES, tool
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
-
-from run_world import NO, YES, World, skill, tool
-
-from toolmark._model.run import Answer, Order
-from toolmark._run.engine.durable.database import FILE, address
-from toolmark._run.engine.durable.engine import DurableEngine
 from toolmark._run.engine.durable.process import VERSION
-from toolmark._run.engine.memory import utc_now
-from toolmark._run.interpreter import Interpreter
-from toolmark._run.plan import make_plan
-from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
-
-STEPS = """1. **Look**.
-   - **Use**: look
-   - **Save as**: seen
-2. **Agree**.
-   - **Ask**: Shall I?
-   - **Timeout**: 1h
-3. **Act**.
-   - **Use**: act
-   - **Undo**: undo
-4. **Return**:
-   - value: `seen.value`"""
-
-
-class Kept:
-    """A world whose runs are kept in a state folder."""
-
-    def __init__(self, state: Path) -> None:
-        keyed = "- **Idempotent**: keyed\n"
-        self.world = World(
-            tool("look", metadata="- **Read Only**: true\n"),
-            tool("act", metadata=keyed),
-            tool("undo", metadata=keyed),
-        )
-        self.world.functions = {
-            name: lambda name=name, **_: {"value": name} for name in ("look", "act", "undo")
-        }
-        self.state = state
-        self.ahead = dt.timedelta()
-        self.engine = self.opened()
-
-    def opened(self) -> DurableEngine:
-        play = Interpreter(self.world).play
-        return DurableEngine(play, "sqlite", self.state, clock=lambda: utc_now() + self.ahead)
-
-    def reopen(self) -> None:
-        """End the process's work and begin anew, as a restart does."""
-        self.engine.close()
-        self.engine = self.opened()
-
-    def order(self, run_id: str = "run-1", steps: str = STEPS) -> Order:
-        spec = skill(steps, "look, act, undo")
-        return Order(run_id, make_plan(spec, self.world.tools, {}), {})
-
-    def run(self, order: Order, ask: Any = None) -> Any:
-        return asyncio.run(self.engine.run(order, ask=ask))
-
-    def answer(self, answer: Answer, run_id: str = "run-1", key: str = "2:ask") -> Any:
-        return asyncio.run(self.engine.answer(run_id, key, answer))
-
-    def rows(self, question: str) -> list[Any]:
-        with closing(sqlite3.connect(self.state / FILE)) as store:
-            return store.execute(question).fetchall()
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Kept]:
-    kept = Kept(tmp_path)
-    yield kept
-    kept.engine.close()
-
-
-async def yes(question: Any) -> Answer:
-    return YES
+from toolmark.errors import NotFoundError, ToolmarkError
 
 
 def test_a_run_with_a_person_at_hand_ends_at_once(kept: Kept) -> None:
@@ -179,13 +103,9 @@ def test_the_record_is_json_and_a_pickled_row_is_never_read(kept: Kept, tmp_path
     assert kept.rows(labels) == [("toolmark_json",)]
     trap = tmp_path / "trap"
     row = b64encode(pickle.dumps(Trap(str(trap)))).decode()
-    with closing(sqlite3.connect(kept.state / FILE)) as store:
-        store.execute(
-            "UPDATE operation_outputs SET output = ?, serialization = 'py_pickle'", (row,)
-        )
-        store.execute("UPDATE workflow_input SET inputs = ?", (row,))
-        store.execute("UPDATE workflow_status SET serialization = 'py_pickle'")
-        store.commit()
+    kept.rows("UPDATE operation_outputs SET output = :row, serialization = 'py_pickle'", row=row)
+    kept.rows("UPDATE workflow_input SET inputs = :row", row=row)
+    kept.rows("UPDATE workflow_status SET serialization = 'py_pickle'")
 
     with pytest.raises(ValueError, match="py_pickle"):
         kept.engine.view("run-1")
@@ -210,18 +130,6 @@ def test_a_pickle_is_refused_by_the_reader_itself(kept: Kept) -> None:
         DBOSDefaultSerializer.deserialize(b64encode(pickle.dumps({})).decode())
 
 
-def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(kept: Kept) -> None:
-    kept.engine.start()
-    with kept.engine._database.connect() as connection:
-        asked = [
-            connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
-        ]
-
-    assert asked == ["wal", 2, 1, 10_000]
-    assert (kept.state / FILE).stat().st_mode & 0o077 == 0
-
-
 def test_the_version_of_what_waits_never_changes(kept: Kept) -> None:
     kept.run(kept.order())
 
@@ -244,28 +152,24 @@ def test_a_second_place_for_runs_in_one_process_is_refused(kept: Kept, tmp_path:
 def test_what_a_dead_process_left_is_played_by_the_next(kept: Kept) -> None:
     kept.run(kept.order())
     kept.engine.close()
-    with closing(sqlite3.connect(kept.state / FILE)) as store:
-        # As a kill leaves it: under the dead one's name, in the middle.
-        store.execute(
-            "UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1' "
-            "WHERE workflow_uuid = 'run-1:1'"
-        )
-        store.commit()
-    (kept.state / "workers" / "dead-1").touch()
+    # As a kill leaves it: under the dead one's name, in the middle.
+    kept.rows(
+        "UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1' "
+        "WHERE workflow_uuid = 'run-1:1'"
+    )
+    kept.leave("dead-1")
     kept.engine = kept.opened()
 
     result = kept.answer(YES)
 
     assert result.success
     assert kept.world.called == ["look", "act"]
-    assert not (kept.state / "workers" / "dead-1").exists()
+    assert kept.engine._locks.dead() == []
 
 
 def test_a_run_that_comes_no_further_is_left_until_somebody_resumes_it(kept: Kept) -> None:
     kept.run(kept.order())
-    with closing(sqlite3.connect(kept.state / FILE)) as store:
-        store.execute("UPDATE toolmark_run SET attempts = 99, held = 1")
-        store.commit()
+    kept.rows("UPDATE toolmark_run SET attempts = 99, held = 1")
     stuck = kept.answer(YES)
     assert stuck.code == "stuck"
     assert kept.engine.view("run-1").state == "stuck"
@@ -290,13 +194,6 @@ def test_runs_that_ended_long_ago_are_dropped_whole(kept: Kept) -> None:
     assert kept.rows("SELECT * FROM workflow_status WHERE workflow_uuid LIKE 'run-1:%'") == []
 
 
-def test_a_unix_socket_is_no_way_to_postgres(tmp_path: Path) -> None:
-    for url in ("postgresql:///runs", "postgresql://me@/runs?host=/run/postgresql"):
-        with pytest.raises(ConfigError, match="TCP"):
-            address(url, tmp_path)
-    assert address("postgresql://me@127.0.0.1/runs", tmp_path).startswith("postgresql+psycopg://")
-
-
 def test_an_answer_is_kept_as_json(kept: Kept) -> None:
     kept.run(kept.order())
     kept.answer(YES._replace(text="with pleasure"))
@@ -311,13 +208,10 @@ def test_a_call_that_must_not_be_repeated_is_made_once_or_a_person_says_what_bec
     plain = tool("act")
     kept.world.tools["act"] = plain
     kept.run(kept.order())
-    with closing(sqlite3.connect(kept.state / FILE)) as store:
-        # As a process leaves it that died between the call and its record.
-        store.execute(
-            "UPDATE operation_outputs SET function_name = '3:act:begun1' "
-            "WHERE function_name = '1:look'"
-        )
-        store.commit()
+    # As a process leaves it that died between the call and its record.
+    kept.rows(
+        "UPDATE operation_outputs SET function_name = '3:act:begun1' WHERE function_name = '1:look'"
+    )
     doubtful = kept.answer(YES)
 
     assert doubtful.code == "waiting"
@@ -331,12 +225,9 @@ def test_a_call_that_must_not_be_repeated_is_made_once_or_a_person_says_what_bec
 def test_a_call_that_did_not_happen_is_made_when_a_person_says_so(kept: Kept) -> None:
     kept.world.tools["act"] = tool("act")
     kept.run(kept.order())
-    with closing(sqlite3.connect(kept.state / FILE)) as store:
-        store.execute(
-            "UPDATE operation_outputs SET function_name = '3:act:begun1' "
-            "WHERE function_name = '1:look'"
-        )
-        store.commit()
+    kept.rows(
+        "UPDATE operation_outputs SET function_name = '3:act:begun1' WHERE function_name = '1:look'"
+    )
     kept.answer(YES)
 
     assert kept.answer(NO, key="3:act:begun1:happened").success

@@ -1,0 +1,98 @@
+"""A small world whose runs are kept, in a state folder or on Postgres."""
+
+import asyncio
+import datetime as dt
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
+
+from run_world import YES, World, skill, tool
+
+from toolmark._model.run import Answer, Order
+from toolmark._run.engine.durable.database import SCHEMA, address, open_database
+from toolmark._run.engine.durable.engine import DurableEngine
+from toolmark._run.engine.memory import utc_now
+from toolmark._run.interpreter import Interpreter
+from toolmark._run.plan import make_plan
+
+STEPS = """1. **Look**.
+   - **Use**: look
+   - **Save as**: seen
+2. **Agree**.
+   - **Ask**: Shall I?
+   - **Timeout**: 1h
+3. **Act**.
+   - **Use**: act
+   - **Undo**: undo
+4. **Return**:
+   - value: `seen.value`"""
+
+
+class Kept:
+    """A world whose runs are kept; `place` is the setting `engine`."""
+
+    def __init__(self, state: Path, place: str = "sqlite") -> None:
+        keyed = "- **Idempotent**: keyed\n"
+        self.world = World(
+            tool("look", metadata="- **Read Only**: true\n"),
+            tool("act", metadata=keyed),
+            tool("undo", metadata=keyed),
+        )
+        self.world.functions = {
+            name: lambda name=name, **_: {"value": name} for name in ("look", "act", "undo")
+        }
+        self.state = state
+        self.place = place
+        self.ahead = dt.timedelta()
+        self.engine = self.opened()
+
+    def opened(self) -> DurableEngine:
+        """Open the engine."""
+        play = Interpreter(self.world).play
+        return DurableEngine(play, self.place, self.state, clock=lambda: utc_now() + self.ahead)
+
+    def reopen(self) -> None:
+        """End the process's work and begin anew, as a restart does."""
+        self.engine.close()
+        self.engine = self.opened()
+
+    def order(self, run_id: str = "run-1", steps: str = STEPS) -> Order:
+        """Give an order of a skill of these steps."""
+        spec = skill(steps, "look, act, undo")
+        return Order(run_id, make_plan(spec, self.world.tools, {}), {})
+
+    def run(self, order: Order, ask: Any = None) -> Any:
+        """Run an order."""
+        return asyncio.run(self.engine.run(order, ask=ask))
+
+    def answer(self, answer: Answer, run_id: str = "run-1", key: str = "2:ask") -> Any:
+        """Answer a question, and run on."""
+        return asyncio.run(self.engine.answer(run_id, key, answer))
+
+    def leave(self, name: str) -> None:
+        """Leave what a process of this name leaves when it dies."""
+        if self.place == "sqlite":
+            (self.state / "workers" / name).touch()
+        else:
+            self.rows("INSERT INTO toolmark_worker VALUES (:name, 0)", name=name)
+
+    def rows(self, statement: str, **values: Any) -> list[Any]:
+        """Do a statement on the data base, as another program might, and give its rows."""
+        place = open_database(address(self.place, self.state))
+        with ExitStack() as stack:
+            stack.callback(place.dispose)
+            connection = stack.enter_context(place.begin())
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.text(f"SET LOCAL search_path TO {SCHEMA}"))
+            done = connection.execute(sa.text(statement), values)
+            return [tuple(row) for row in done] if done.returns_rows else []
+
+
+async def yes(question: Any) -> Answer:
+    """Say yes, as a person at hand."""
+    return YES

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 import toolmark
-from toolmark import config, hooks, testing
+from toolmark import config, database, hooks, testing
 from toolmark._cli.main import make_app
 from toolmark._model import settings
 from toolmark._model.code import Code
@@ -160,6 +160,8 @@ def python_page() -> str:
         [
             f"# Python\n\n{_doc(toolmark)}\n",
             *face(toolmark),
+            f"# toolmark.database\n\n{_doc(database)}\n",
+            *face(database),
             f"# toolmark.testing\n\n{_doc(testing)}\n",
             *face(testing),
         ]

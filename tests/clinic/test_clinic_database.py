@@ -75,7 +75,7 @@ def test_an_older_file_gets_only_what_it_lacks(empty_clinic, clock):
 def test_a_file_of_a_newer_version_is_left_alone(empty_clinic, clock):
     with empty_clinic.database.writing() as db:
         db.execute("PRAGMA user_version = 99")
-    with pytest.raises(ConfigError, match="has version 99"):
+    with pytest.raises(ConfigError, match="is of version 99"):
         Clinic(empty_clinic.database.path, clock)
     assert rows(empty_clinic, "PRAGMA user_version") == [(99,)]
 

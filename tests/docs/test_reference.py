@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import toolmark
-from toolmark import hooks, testing
+from toolmark import database, hooks, testing
 from toolmark._export.targets import TARGETS
 from toolmark._model.code import Code
 from toolmark._model.result import Result
@@ -36,7 +36,7 @@ def test_a_generated_page_is_what_the_generator_gives(name: str) -> None:
 def test_every_name_of_the_face_has_a_section() -> None:
     titles = set(re.findall(r"^## (\w+)$", page("python.md"), re.MULTILINE))
 
-    assert {*toolmark.__all__, *testing.__all__} <= titles
+    assert {*toolmark.__all__, *database.__all__, *testing.__all__} <= titles
 
 
 def test_every_hook_has_a_section() -> None:

@@ -4,10 +4,11 @@ import json
 import sqlite3
 from datetime import datetime
 
+from toolmark.database import Database
+
 from . import refusal, visits
 from .calendar import Calendar
 from .clock import Clock
-from .database import Database
 from .families import children_named, require_patient
 from .records import Annotated, Booking, Visit
 

@@ -4,9 +4,10 @@ import sqlite3
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
+from toolmark.database import Database
+
 from . import refusal
 from .clock import Clock, clock_face
-from .database import Database
 from .facts import BOOK_AHEAD_DAYS, CHAIRS, SLOT_MINUTES, WEEKDAYS
 from .records import ClinicHours, Opening, OpeningDay
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
+from toolmark.database import Database
+
 from . import refusal
 from .clock import Clock
-from .database import Database
 from .records import Child, Family
 
 # The child who has waited longest stands first, so that whoever books for fewer children than

@@ -5,9 +5,9 @@ from typing import Final
 from urllib.parse import quote
 
 from toolmark import ToolError
+from toolmark.database import Database
 
 from .clock import Clock
-from .database import Database
 from .records import Message, Sent
 
 _US_NUMBER: Final = 10

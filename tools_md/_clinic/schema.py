@@ -3,8 +3,6 @@
 import sqlite3
 from collections.abc import Iterator
 
-from toolmark import ConfigError
-
 from .facts import FACTS
 
 _TABLES = """
@@ -123,39 +121,16 @@ CREATE TABLE message (
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appointment', 1000);
 """
 
-MIGRATIONS = (_TABLES, FACTS)
-"""`PRAGMA user_version` counts how many of these a file has; add to the end, change none."""
-
-
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring the file up to this version; refuse one that a newer version has written."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        for script in MIGRATIONS[_version(db) :]:
-            for statement in _statements(script):
-                db.execute(statement)
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-def _version(db: sqlite3.Connection) -> int:
-    version: int = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
-        raise ConfigError(
-            f"the clinic's data base has version {version}, this program knows up to "
-            f"{len(MIGRATIONS)}: update the program, or name another state folder"
-        )
-    return version
-
 
 def _statements(script: str) -> Iterator[str]:
-    """Split a script; `executescript` would commit the transaction that guards it."""
+    """Split a script."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+MIGRATIONS = (tuple(_statements(_TABLES)), tuple(_statements(FACTS)))
+"""`PRAGMA user_version` counts how many of these a file has; add to the end, change none."""

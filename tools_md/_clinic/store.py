@@ -2,21 +2,23 @@
 
 from pathlib import Path
 
+from toolmark.database import Database
+
 from .bookings import Bookings
 from .calendar import Calendar
 from .clock import Clock
-from .database import Database
 from .facts import SLOT_MINUTES
 from .families import Families
 from .outbox import Outbox
 from .records import Preparation, Service
+from .schema import MIGRATIONS
 
 
 class Clinic:
     """The Jefferson dental clinic in one SQLite file, which is made where there is none."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
-        self.database = Database(path)
+        self.database = Database(path, MIGRATIONS)
         self.clock = clock
         self.calendar = Calendar(self.database, clock)
         self.families = Families(self.database, clock)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark import ToolError
+from toolmark import ConfigError, ToolError
 from toolmark_alara import schema
 from toolmark_alara.health import HealthLog
 from toolmark_alara.reminders import from_sunday, next_before, next_due
@@ -179,7 +179,7 @@ def test_a_file_of_a_later_version_is_refused_and_left_alone(tmp_path, clock):
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(sqlite3.DatabaseError, match="version 99"):
+    with pytest.raises(ConfigError, match="version 99"):
         HealthLog(path, clock)
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)

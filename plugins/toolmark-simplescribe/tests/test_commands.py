@@ -115,4 +115,4 @@ def test_a_store_of_a_later_version_is_told_in_a_line(run, project):
     db.close()
     done = run("patients")
     assert done.returncode == 1
-    assert done.stderr.startswith(b"error: the patient store is of version 99")
+    assert b"simplescribe.sqlite3 is of version 99, later than" in done.stderr

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from toolmark_alara.database import Database
+from toolmark.database import Database
 from toolmark_alara.person import Person
+from toolmark_alara.schema import MIGRATIONS
 
 
 class HealthLog:
@@ -13,7 +14,7 @@ class HealthLog:
 
     def __init__(self, path: Path, clock: Callable[[], datetime]) -> None:
         """`clock` gives the time with its zone."""
-        self.database = Database(path)
+        self.database = Database(path, MIGRATIONS)
         self._clock = clock
 
     def of(self, user: str | None) -> Person:

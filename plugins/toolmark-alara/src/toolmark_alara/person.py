@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 
 from toolmark import ToolError
-from toolmark_alara.database import Database
+from toolmark.database import Database
 from toolmark_alara.reminders import next_before, next_due
 
 _AHEAD = timedelta(days=1)

@@ -1,6 +1,4 @@
-"""Build the health log's tables, and bring an older file up to date."""
-
-import sqlite3
+"""The health log's tables, version by version."""
 
 _FIRST = (
     """CREATE TABLE check_in (
@@ -89,29 +87,3 @@ _THIRD = tuple(
 
 MIGRATIONS = (_FIRST, _SECOND, _THIRD)
 """What leads from each version of the file (`PRAGMA user_version`) to the next."""
-
-
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring a file of any earlier version up to date, all or nothing.
-
-    Raises sqlite3.DatabaseError for a file of a later version: it is not touched.
-    """
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        for statement in _missing(db):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-def _missing(db: sqlite3.Connection) -> list[str]:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
-        raise sqlite3.DatabaseError(
-            f"the health log is of version {version}, later than this program's "
-            f"{len(MIGRATIONS)}: update toolmark-alara"
-        )
-    return [statement for statements in MIGRATIONS[version:] for statement in statements]

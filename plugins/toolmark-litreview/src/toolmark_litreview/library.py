@@ -10,9 +10,10 @@ from typing import Any
 
 from toolmark import ToolError
 from toolmark.config import state_folder
-from toolmark_litreview.database import Database
+from toolmark.database import Database
 from toolmark_litreview.json_lines import line
 from toolmark_litreview.paper import Cluster
+from toolmark_litreview.schema import MIGRATIONS
 from toolmark_litreview.shelf import Shelf
 
 FILE = "litreview.sqlite3"
@@ -28,7 +29,7 @@ class Library:
     def __init__(self, state: Path, clock: Callable[[], datetime]) -> None:
         """`clock` gives the time with its zone."""
         self._state = state_folder(state)
-        self.database = Database(self._state / FILE)
+        self.database = Database(self._state / FILE, MIGRATIONS)
         self._clock = clock
 
     def of(self, user: str | None) -> Shelf:

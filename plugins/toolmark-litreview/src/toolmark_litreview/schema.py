@@ -1,6 +1,4 @@
-"""Build the review's tables, and bring an older file up to date."""
-
-import sqlite3
+"""The review's tables, version by version."""
 
 _FIRST = (
     # `vector` is float32; it counts only while `embedder` is the model in use.
@@ -27,29 +25,3 @@ _FIRST = (
 
 MIGRATIONS = (_FIRST,)
 """What leads from each version of the file (`PRAGMA user_version`) to the next."""
-
-
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring a file of any earlier version up to date, all or nothing.
-
-    Raises sqlite3.DatabaseError for a file of a later version: it is not touched.
-    """
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        for statement in _missing(db):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-def _missing(db: sqlite3.Connection) -> list[str]:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
-        raise sqlite3.DatabaseError(
-            f"the review's file is of version {version}, later than this program's "
-            f"{len(MIGRATIONS)}: update toolmark-litreview"
-        )
-    return [statement for statements in MIGRATIONS[version:] for statement in statements]

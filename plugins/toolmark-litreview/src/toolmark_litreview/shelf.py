@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from toolmark_litreview.database import Database
+from toolmark.database import Database
 from toolmark_litreview.paper import Cluster, Paper
 
 

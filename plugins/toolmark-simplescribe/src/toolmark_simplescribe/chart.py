@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from toolmark import ToolError
+from toolmark.database import Database
 from toolmark_simplescribe import views
 from toolmark_simplescribe.allow_list import LABS, VITALS
-from toolmark_simplescribe.database import Database
 from toolmark_simplescribe.moments import Span
 from toolmark_simplescribe.note_index import IndexedNote, NoteIndex
 from toolmark_simplescribe.views import Item

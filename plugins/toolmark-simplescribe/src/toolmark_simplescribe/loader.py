@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from toolmark_simplescribe.database import Database
+from toolmark.database import Database
 from toolmark_simplescribe.fhir.bundle import Bundle, BundleError, differs, read_bundle
 from toolmark_simplescribe.fhir.records import Provenance, Read, read_records
 from toolmark_simplescribe.fhir.rows import Person, Record, Row

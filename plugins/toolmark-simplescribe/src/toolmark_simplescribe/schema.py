@@ -1,8 +1,4 @@
-"""Build the patient store's tables, and bring an older file up to date."""
-
-import sqlite3
-
-from toolmark import ConfigError
+"""The patient store's tables, version by version."""
 
 _PROVENANCE = "system TEXT NOT NULL, updated TEXT NOT NULL"
 _OWNED = """
@@ -70,29 +66,3 @@ _LOOK_UPS = (
 
 MIGRATIONS = (_RECORDS, _LOOK_UPS)
 """What leads from each version of the file (`PRAGMA user_version`) to the next; add to the end."""
-
-
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring a file of any earlier version up to date, all or nothing.
-
-    Raises ConfigError for a file of a later version: it is not touched.
-    """
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        for statement in _missing(db):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-def _missing(db: sqlite3.Connection) -> list[str]:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
-        raise ConfigError(
-            f"the patient store is of version {version}, later than this program's "
-            f"{len(MIGRATIONS)}: update toolmark-simplescribe, or name another state folder"
-        )
-    return [statement for statements in MIGRATIONS[version:] for statement in statements]

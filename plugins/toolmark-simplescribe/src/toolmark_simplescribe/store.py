@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from toolmark import NotFoundError, ToolError
+from toolmark.database import Database
 from toolmark_simplescribe.chart import Chart
-from toolmark_simplescribe.database import Database
 from toolmark_simplescribe.note_index import NoteIndex
+from toolmark_simplescribe.schema import MIGRATIONS
 
 FILE = "simplescribe.sqlite3"
 """The store's name in the project's state folder."""
@@ -18,7 +19,7 @@ class PatientStore:
 
     def __init__(self, state: Path) -> None:
         """Open the store of a state folder; it is made where there is none."""
-        self.database = Database(state / FILE)
+        self.database = Database(state / FILE, MIGRATIONS)
         self._indexes = state / INDEXES
 
     def chart(self, patient_id: str, caller_patient: str | None) -> Chart:

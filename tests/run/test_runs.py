@@ -57,6 +57,9 @@ class KeptJournal:
     def now(self) -> dt.datetime:
         return dt.datetime(2026, 3, 2, tzinfo=dt.UTC)
 
+    def holds(self, key: str) -> bool:
+        return key in self.entries
+
     async def perform(
         self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
     ) -> Any:

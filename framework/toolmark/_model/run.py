@@ -48,6 +48,8 @@ class Question(NamedTuple):
     arguments: dict[str, Any] | None = None
     sensitivity: str = "low"
     timeout_s: float | None = None
+    saves: str | None = None
+    """Under this name the run keeps the person's words; None where a yes or no is asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give the question as JSON; what is absent is left out."""
@@ -84,6 +86,9 @@ class RunEvent(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Give the event as JSON."""
         return dict(self._asdict())
+
+
+StepState = Literal["running", "waiting", "done", "failed", "skipped", "undone"]
 
 
 class Entry(NamedTuple):
@@ -124,3 +129,14 @@ class RunView(NamedTuple):
             "questions": [question.to_dict() for question in self.questions],
             "result": self.result and self.result.to_dict(),
         }
+
+
+class RunTrace(NamedTuple):
+    """What a run did so far, told from its record."""
+
+    view: RunView
+    skill: SkillSpec
+    """The skill as it was when the run began."""
+    events: tuple[RunEvent, ...]
+    states: dict[str, StepState]
+    """How each step fares, by its id; empty for a skill in Python, whose steps are prose."""

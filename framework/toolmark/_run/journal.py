@@ -29,6 +29,9 @@ class Journal(Protocol):
     def now(self) -> dt.datetime:
         """Give the time of the last thing that was done: the same each time it is taken up."""
 
+    def holds(self, key: str) -> bool:
+        """Tell whether the thing is done."""
+
     async def perform(
         self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
     ) -> Any:

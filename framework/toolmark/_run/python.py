@@ -22,8 +22,28 @@ async def run_python(frame: Frame, actions: Actions) -> SkillResult:
     """Run the implementation with the skill's inputs and make a SkillResult of what it gives.
 
     Taken up again it runs from its beginning, and its calls get their recorded results: it must
-    make the same calls in the same order. Raises ParkedError.
+    make the same calls in the same order. What it came to is recorded, and it runs no more.
+    Raises ParkedError and CancelledRunError.
     """
+    key = f"{frame.prefix}{result_key(frame.spec.name)}"
+    played = None if frame.journal.holds(key) else await _played(frame, actions)
+    if played is not None and played.code == "cancelled":
+        return played
+
+    async def came_to() -> dict[str, Any]:
+        assert played is not None
+        return {**played.to_dict(), "code": played.code}
+
+    return SkillResult(**await frame.journal.perform(key, came_to))
+
+
+def result_key(name: str) -> str:
+    """Give the end of the key under which the record holds what a skill's Python came to."""
+    return f"{name}:result"
+
+
+async def _played(frame: Frame, actions: Actions) -> SkillResult:
+    """Run the implementation from its beginning."""
     spec = frame.spec
     calls = _Calls(frame, actions)
     call = frame.call(spec.name, frame.names, f"{frame.prefix}{spec.name}")

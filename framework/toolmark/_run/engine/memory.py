@@ -61,6 +61,10 @@ class MemoryJournal:
         """Give the time of the last thing that was done."""
         return self._now
 
+    def holds(self, key: str) -> bool:
+        """Tell whether the thing is done."""
+        return key in self._run.entries
+
     async def perform(
         self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
     ) -> Any:

@@ -2,7 +2,7 @@
 
 from toolmark._run.graph.chart import Chart, chart_of
 from toolmark._run.graph.mermaid import mermaid
-from toolmark._run.graph.states import WORDS, StepState, states_of, step_id
+from toolmark._run.graph.states import WORDS, states_of, step_id
 from toolmark._run.graph.style import STYLE
 from toolmark._run.graph.svg import svg
 
@@ -10,7 +10,6 @@ __all__ = [
     "STYLE",
     "WORDS",
     "Chart",
-    "StepState",
     "chart_of",
     "mermaid",
     "states_of",

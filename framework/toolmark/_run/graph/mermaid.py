@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from toolmark._model.run import StepState
 from toolmark._run.graph.chart import Box, Chart
-from toolmark._run.graph.states import WORDS, StepState
+from toolmark._run.graph.states import WORDS
 
 _SHAPES = {
     "use": ("[", "]"),

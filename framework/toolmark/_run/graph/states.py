@@ -1,12 +1,10 @@
 """How the steps of a run fare, gathered from what the run tells."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
-from toolmark._model.run import Question, RunEvent, RunKind
+from toolmark._model.run import Question, RunEvent, RunKind, StepState
 from toolmark._run.graph.chart import Arrow, Chart
 
-StepState = Literal["running", "waiting", "done", "failed", "skipped", "undone"]
 WORDS: dict[StepState, str] = {
     "running": "runs",
     "waiting": "waits",

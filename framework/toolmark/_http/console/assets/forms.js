@@ -1,0 +1,135 @@
+// Read the generated forms into JSON text, fill them from JSON, and show what was wrong with them.
+
+const OPTIONAL = "[data-control]";
+let made = 0;
+
+const within = (root) => [...root.querySelectorAll(OPTIONAL)].filter((field) => owner(field) === root);
+const owner = (field) => field.parentElement.closest("[data-control], [data-root]");
+const input = (field) => field.querySelector("[data-input]");
+const items = (field) => [...field.querySelector(":scope > .items").children].map((item) => item.querySelector(OPTIONAL));
+
+/** Give the JSON text of all that is filled in below a root; numbers stay as they were typed. */
+export function collect(root) {
+  return object(root) ?? "{}";
+}
+
+function object(root) {
+  const pairs = within(root).flatMap((field) => {
+    const text = value(field);
+    return text === undefined ? [] : [`${JSON.stringify(field.dataset.key)}: ${text}`];
+  });
+  return pairs.length ? `{${pairs.join(", ")}}` : undefined;
+}
+
+function value(field) {
+  const required = "required" in field.dataset;
+  switch (field.dataset.control) {
+    case "object":
+      return object(field) ?? (required ? "{}" : undefined);
+    case "array": {
+      const listed = items(field).map((item) => value(item) ?? '""');
+      return listed.length || required ? `[${listed.join(", ")}]` : undefined;
+    }
+    default:
+      return plain(field.dataset.control, input(field).value);
+  }
+}
+
+function plain(control, text) {
+  if (text === "") return undefined;
+  if (control === "enum" || control === "boolean") return text;
+  if (control === "number" && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text.trim())) return text.trim();
+  if (control === "json") {
+    try {
+      JSON.parse(text);
+      return text;
+    } catch {
+      return JSON.stringify(text);
+    }
+  }
+  return JSON.stringify(text);
+}
+
+/** Fill the fields below a root with a value; what it does not name is emptied. */
+export function fill(root, values) {
+  const given = values !== null && typeof values === "object" ? values : {};
+  for (const field of within(root)) put(field, Object.hasOwn(given, field.dataset.key) ? given[field.dataset.key] : undefined);
+}
+
+function put(field, given) {
+  switch (field.dataset.control) {
+    case "object":
+      fill(field, given);
+      break;
+    case "array":
+      field.querySelector(":scope > .items").replaceChildren();
+      if (Array.isArray(given)) for (const one of given) put(add(field), one);
+      break;
+    case "enum":
+    case "boolean":
+    case "json":
+      input(field).value = given === undefined ? "" : JSON.stringify(given);
+      break;
+    default:
+      input(field).value = given === undefined ? "" : typeof given === "string" ? given : JSON.stringify(given);
+  }
+}
+
+function add(list) {
+  const item = list.querySelector(":scope > template").content.cloneNode(true).firstElementChild;
+  made += 1;
+  number(item);
+  list.querySelector(":scope > .items").append(item);
+  return item.querySelector(OPTIONAL);
+}
+
+// What lies in a template within the item gets its number when that one is used.
+function number(item) {
+  for (const part of item.querySelectorAll("*")) {
+    if (part instanceof HTMLTemplateElement) {
+      for (const inner of part.content.children) number(inner);
+    }
+    for (const name of ["id", "for", "aria-describedby"]) {
+      if (part.hasAttribute(name)) part.setAttribute(name, part.getAttribute(name).replace("__n__", made));
+    }
+  }
+}
+
+/** Mark the fields that a refusal speaks of, `items[0].name`; gives those that were found. */
+export function blame(root, problems) {
+  for (const place of root.querySelectorAll("[data-error]")) place.textContent = "";
+  for (const marked of root.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
+  const paths = new Map();
+  walk(root, "", paths);
+  return problems.flatMap(([, path, message]) => {
+    const field = paths.get(path);
+    if (!field) return [];
+    field.querySelector(":scope > [data-error]").textContent = message;
+    input(field)?.setAttribute("aria-invalid", "true");
+    return [field];
+  });
+}
+
+function walk(root, path, paths) {
+  for (const field of within(root)) visit(field, path ? `${path}.${field.dataset.key}` : field.dataset.key, paths);
+}
+
+function visit(field, path, paths) {
+  paths.set(path, field);
+  if (field.dataset.control === "object") walk(field, path, paths);
+  if (field.dataset.control === "array") items(field).forEach((item, at) => visit(item, `${path}[${at}]`, paths));
+}
+
+document.addEventListener("click", ({ target }) => {
+  const adds = target.closest("[data-add]");
+  if (adds) {
+    const field = add(adds.closest(OPTIONAL));
+    (field.querySelector("input, select, textarea, button") ?? field).focus();
+  }
+  const removes = target.closest("[data-remove]");
+  if (removes) {
+    const list = removes.closest("[data-control=array]");
+    removes.closest(".item").remove();
+    list.querySelector(":scope > [data-add]").focus();
+  }
+});

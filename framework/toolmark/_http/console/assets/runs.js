@@ -1,0 +1,146 @@
+// Play a run over the graph of its skill: what happens now, or again what was recorded.
+
+import { announce, hear } from "./live.js";
+
+const PAUSE_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 380;
+const STATES = { started: "running", skipped: "skipped", waiting: "waiting", done: "done", failed: "failed", undone: "undone" };
+const WORDS = { running: "runs", waiting: "waits", done: "done", failed: "failed", skipped: "skipped", undone: "undone" };
+const queue = [];
+let playing = false;
+let watched = document.querySelector("[data-run-id]")?.dataset.runId ?? null;
+let last = null;
+const early = new Map();
+
+const graph = () => document.querySelector("[data-graph]");
+const stateOf = (box) => Object.keys(WORDS).find((one) => box.classList.contains(one));
+const step = (key) => graph()?.querySelector(`[data-step="${CSS.escape(key)}"]`);
+
+/** Give the step of the skill itself that an event's key lies in. */
+function node(key) {
+  const steps = [...(graph()?.querySelectorAll("[data-step]") ?? [])].map((one) => one.dataset.step);
+  const fits = steps.filter((one) => key === one || key.startsWith(`${one}:`) || key.startsWith(`${one}[`));
+  return fits.sort((a, b) => b.length - a.length)[0] ?? key;
+}
+
+/** Watch a run from now on; what was heard of it before is played first. */
+export function watch(runId) {
+  watched = runId;
+  clear();
+  for (const event of early.get(runId) ?? []) enqueue(event);
+}
+
+function clear() {
+  queue.length = 0;
+  last = null;
+  for (const box of graph()?.querySelectorAll("[data-step]") ?? []) set(box, "");
+  for (const edge of graph()?.querySelectorAll(".taken") ?? []) edge.classList.remove("taken");
+  document.querySelector("[data-run-log]")?.replaceChildren();
+}
+
+/** Show how a step fares, in colour and in a word. */
+function set(box, state) {
+  box.classList.remove(...Object.keys(WORDS));
+  if (state) box.classList.add(state);
+  box.querySelector("text.state").textContent = WORDS[state] ?? "";
+}
+
+function enqueue(event) {
+  queue.push(event);
+  if (!playing) play();
+}
+
+function play() {
+  const event = queue.shift();
+  playing = Boolean(event);
+  if (!event) return;
+  show(event);
+  setTimeout(play, PAUSE_MS);
+}
+
+function show({ step: key, kind, title, text }) {
+  const here = node(key);
+  const box = step(here);
+  if (box) {
+    // What happens within a step shows only that the step runs, or waits.
+    const whole = here === key || kind === "undone" || kind === "waiting";
+    if (whole && STATES[kind]) set(box, STATES[kind]);
+    else if (!stateOf(box) || kind === "started") set(box, "running");
+    if (last && last !== here && kind !== "undone") walk(last, here);
+    if (kind !== "undone") last = here;
+    box.scrollIntoView({ block: "nearest", inline: "nearest", behavior: PAUSE_MS ? "smooth" : "auto" });
+  }
+  log({ key, kind, title, text });
+  if (kind === "waiting" || kind === "failed") announce(`${title}: ${WORDS[kind]}. ${text}`);
+}
+
+function walk(from, to) {
+  graph().querySelector(`[data-from="${CSS.escape(from)}"][data-to="${CSS.escape(to)}"]`)?.classList.add("taken");
+}
+
+// One line a step: it begins, and the same line tells how it ended.
+function log({ key, kind, title, text }) {
+  const list = document.querySelector("[data-run-log]");
+  if (!list) return;
+  let line = [...list.children].findLast((one) => one.dataset.step === key);
+  if (!line || kind === "undone") {
+    line = document.createElement("li");
+    line.dataset.step = key;
+    list.append(line);
+  }
+  line.className = `log-line is-${kind}`;
+  const head = document.createElement("p");
+  const name = document.createElement("span");
+  name.className = "log-title";
+  name.dir = "auto";
+  name.textContent = `${key}. ${title}`;
+  const how = document.createElement("span");
+  how.className = "took";
+  how.textContent = ` ${WORDS[STATES[kind]] ?? "goes on"}`;
+  head.append(name, how);
+  line.replaceChildren(head);
+  if (text) {
+    const words = document.createElement("p");
+    words.className = "log-words";
+    words.dir = "auto";
+    words.textContent = text;
+    line.append(words);
+  }
+}
+
+/** Mark at once what a run's record says. */
+function mark() {
+  const lines = document.querySelectorAll("[data-recorded] [data-step]");
+  let before = null;
+  for (const line of lines) {
+    const box = step(line.dataset.step);
+    if (!box) continue;
+    set(box, line.dataset.kind);
+    if (before && before !== line.dataset.step) walk(before, line.dataset.step);
+    before = line.dataset.step;
+  }
+}
+
+hear("run-step", (event) => {
+  if (event.run_id === watched) {
+    enqueue(event);
+  } else if (!early.has(event.run_id)) {
+    early.set(event.run_id, [event]);
+    if (early.size > 20) early.delete(early.keys().next().value);
+  } else {
+    early.get(event.run_id).push(event);
+  }
+});
+
+document.addEventListener("click", ({ target }) => {
+  if (!target.closest("[data-replay]")) return;
+  clear();
+  for (const line of document.querySelectorAll("[data-recorded] [data-step]")) {
+    const { step: key, kind } = line.dataset;
+    enqueue({ step: key, kind: "started", title: "", text: "" });
+    enqueue({ step: key, kind, title: "", text: "" });
+  }
+});
+document.addEventListener("exchanged", () => {
+  if (!queue.length && !playing) mark();
+});
+mark();

@@ -1,0 +1,41 @@
+"""Held calls as slips: what would run, for whom, and a form to change it before it does."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from toolmark._call.redact import holds_sensitive
+from toolmark._http.console.form import Field, fields_of
+from toolmark._model.held import HeldCall
+from toolmark._workspace import Workspace
+
+
+class Slip(NamedTuple):
+    """One held call."""
+
+    held: HeldCall
+    shown: Mapping[str, Any]
+    """The arguments, Sensitive values hidden."""
+    fields: tuple[Field, ...]
+    """Of the arguments that may be changed; one that hides something would lose it."""
+    run_id: str
+    """Of the run that asks; empty for a call of its own."""
+
+
+def held_slips(workspace: Workspace) -> list[Slip]:
+    """Give what waits, the oldest first."""
+    return [_slip(workspace, held) for held in workspace.pending()]
+
+
+def find_slip(workspace: Workspace, held_id: str) -> Slip | None:
+    """Give one held call; None where it waits no more."""
+    found = (held for held in workspace.pending() if held.id == held_id)
+    return next((_slip(workspace, held) for held in found), None)
+
+
+def _slip(workspace: Workspace, held: HeldCall) -> Slip:
+    bound = workspace.tools.get(held.call.tool)
+    parameters = () if bound is None else bound.spec.parameters
+    plain = tuple(p for p in parameters if not holds_sensitive(p.shape))
+    run_id, slash, _ = held.id.rpartition("/")
+    shown = held.shown if isinstance(held.shown, Mapping) else {}
+    return Slip(held, shown, fields_of(plain), run_id if slash else "")

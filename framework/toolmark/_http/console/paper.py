@@ -1,0 +1,78 @@
+"""Print the console's pages: templates that escape everything, and the headers that pages carry."""
+
+import datetime as dt
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from toolmark._http.console.json_text import as_html, as_text
+from toolmark._http.console.visible import exact, shown
+from toolmark._run.graph import STYLE
+
+HERE = Path(__file__).parent
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Nothing but our own script and stylesheet; nothing inline, nothing from elsewhere."""
+ASSETS: Mapping[str, str] = {
+    "console.css": "text/css; charset=utf-8",
+    "graph.css": "text/css; charset=utf-8",
+    "console.js": "text/javascript; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
+    "forms.js": "text/javascript; charset=utf-8",
+    "runs.js": "text/javascript; charset=utf-8",
+    "enter.js": "text/javascript; charset=utf-8",
+    "mark.svg": "image/svg+xml",
+}
+"""The files that a page may load, and their types."""
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"json": as_html, "json_text": as_text, "exact": exact, "clock": clock}
+    return made
+
+
+def printed(template: str, **values: Any) -> str:
+    """Give a template filled in."""
+    return _templates().get_template(template).render(values)
+
+
+def page(template: str, *, status: int = 200, **values: Any) -> Response:
+    """Give a page, or a part of one, with the policy that holds its scripts to our own."""
+    headers = {"content-security-policy": POLICY, "cache-control": "no-store"}
+    return HTMLResponse(printed(template, **values), status, headers)
+
+
+def asset(name: str) -> Response:
+    """Give one of the files that pages load."""
+    body = STYLE.encode() if name == "graph.css" else (HERE / "assets" / name).read_bytes()
+    return Response(body, media_type=ASSETS[name], headers={"cache-control": "no-cache"})
+
+
+def clock(moment: str | float | None) -> str:
+    """Give a moment, ISO 8601 or seconds since the epoch, as people here read it."""
+    if moment is None or moment == "":
+        return ""
+    try:
+        at = (
+            dt.datetime.fromisoformat(moment)
+            if isinstance(moment, str)
+            else dt.datetime.fromtimestamp(moment, dt.UTC)
+        )
+    except ValueError:
+        return str(moment)
+    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,42 @@
+"""Read the audit trail for a page: the newest records, and whether the chain holds."""
+
+import sqlite3
+from typing import NamedTuple
+
+from toolmark._call.audit import AUDIT_FILE, Audit, Decision
+from toolmark._model.settings import Settings
+
+SHOWN = 200
+"""How many records a page holds."""
+
+
+class Trail(NamedTuple):
+    """The records, the newest first, and what their verification found."""
+
+    kept: bool
+    """Whether decisions are recorded at all."""
+    decisions: tuple[Decision, ...] = ()
+    total: int = 0
+    first_bad: int | None = None
+    """The number of the first record that does not fit the chain."""
+    trouble: str = ""
+    """Why the file could not be read."""
+
+
+def read_trail(settings: Settings) -> Trail:
+    """Read and verify the project's decisions; a file that can't be read is told, not raised."""
+    file = settings.state / AUDIT_FILE
+    if not file.exists():
+        return Trail(settings.audit)
+    audit = Audit(file)
+    try:
+        bad, count = audit.verify(), audit.count()
+        if bad is not None:
+            # What a record says that was tampered with may be no JSON any more.
+            return Trail(settings.audit, (), count, bad)
+        newest = tuple(audit.decisions())[-SHOWN:]
+        return Trail(settings.audit, newest[::-1], count)
+    except (sqlite3.Error, ValueError, OSError) as error:
+        return Trail(settings.audit, trouble=str(error))
+    finally:
+        audit.close()

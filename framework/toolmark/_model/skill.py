@@ -3,11 +3,8 @@
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import Field, JsonValue
-
-from toolmark._model.schema import Noun, Parameter, object_schema
-from toolmark._model.source import Source
-from toolmark._model.tool import content_hash, present
+from toolmark._model.definition import Definition, present
+from toolmark._model.schema import Noun, object_schema
 
 
 class Expression(Noun):
@@ -144,30 +141,17 @@ class Output(Noun):
     error: str = ""
 
 
-class SkillSpec(Noun):
-    """What the file says, whole (format.md, "Skill file")."""
+class SkillSpec(Definition):
+    """What a `.skill.md` file says (format.md, "Skill file"); its parameters are the inputs."""
 
-    name: str
-    title: str
-    description: str
-    notes: str = ""
-    when_to_use: str = ""
-    version: str
-    category: str
-    tags: tuple[str, ...] = ()
     required_tools: tuple[str, ...] = ()
     required_skills: tuple[str, ...] = ()
     patient_from: str | None = None
     durable: bool = True
-    parameters: tuple[Parameter, ...] = ()
-    """The Input Schema."""
     output: Output = Output()
     workflow: str = ""
     """The prose of the Workflow section."""
     workflow_sections: tuple[Section, ...] = ()
-    sections: dict[str, str] = Field(default_factory=dict)
-    extra: dict[str, JsonValue] = Field(default_factory=dict)
-    source: Source
 
     @property
     def executable(self) -> bool:
@@ -179,37 +163,18 @@ class SkillSpec(Noun):
         """Give the JSON Schema of the inputs."""
         return object_schema(self.parameters)
 
-    @cached_property
-    def canonical(self) -> dict[str, Any]:
-        """Give the canonical JSON without `hash`, `source` and `implementation`."""
-        return present(
-            {
-                "kind": "skill",
-                "name": self.name,
-                "title": self.title,
-                "description": self.description,
-                "notes": self.notes,
-                "when_to_use": self.when_to_use,
-                "version": self.version,
-                "category": self.category,
-                "tags": list(self.tags),
-                "required_tools": list(self.required_tools),
-                "required_skills": list(self.required_skills),
-                "patient_from": self.patient_from,
-                "durable": None if self.durable else False,
-                "input_schema": self.input_schema,
-                "output": present(self.output.model_dump()),
-                "workflow": self.workflow,
-                "steps": [step_json(s, w.name) for w in self.workflow_sections for s in w.steps],
-                "sections": self.sections,
-                "extra": self.extra,
-            }
-        )
-
-    @cached_property
-    def hash(self) -> str:
-        """Give the content hash: hex sha256 of the canonical JSON."""
-        return content_hash(self.canonical)
+    def _own(self) -> dict[str, Any]:
+        return {
+            "kind": "skill",
+            "required_tools": list(self.required_tools),
+            "required_skills": list(self.required_skills),
+            "patient_from": self.patient_from,
+            "durable": None if self.durable else False,
+            "input_schema": self.input_schema,
+            "output": present(self.output.model_dump()),
+            "workflow": self.workflow,
+            "steps": [step_json(s, w.name) for w in self.workflow_sections for s in w.steps],
+        }
 
 
 def step_json(step: Step, section: str = "") -> dict[str, Any]:

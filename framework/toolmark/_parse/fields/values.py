@@ -1,10 +1,9 @@
 """An entry's value by the kind that the field table gives it, or an error with the remedy."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from toolmark._model.code import Code
-from toolmark._model.tool import Batch, Rate
 from toolmark._parse.blocks.outline import Bullets, Comment
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.fields.entries import Entry, Fields
@@ -12,6 +11,9 @@ from toolmark._parse.fields.table import Field
 from toolmark._parse.source.page import Page, replace
 from toolmark._parse.words import scalars
 from toolmark._parse.words.keys import fold, nearest, plain, unwrap, visible
+
+Reader = Callable[[Page, Field, Entry], Any]
+_T = TypeVar("_T")
 
 
 class Unread(Exception):  # noqa: N818 - a finding, not an error
@@ -58,39 +60,37 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
     return word
 
 
-def _boolean(page: Page, known: Field, entry: Entry) -> bool:
-    del page, known
-    said = True if entry.bare else scalars.boolean(entry.text)
-    if said is None or entry.blocks:
-        raise Unread("write yes or no")
-    return said
+def _alone(read: Callable[[str], _T | None], remedy: str) -> Reader:
+    """Make a reader of what stands alone on its line; `read` gives None for what it can't read."""
+
+    def reader(page: Page, known: Field, entry: Entry) -> _T:
+        del page, known
+        value = None if entry.blocks else read(entry.text)
+        if value is None:
+            raise Unread(remedy)
+        return value
+
+    return reader
 
 
-def _number(page: Page, known: Field, entry: Entry) -> int | float:
-    del page, known
-    value = scalars.number(entry.text)
-    if value is None or entry.blocks:
-        raise Unread("write a number alone, such as `0` or `2.5`")
-    return value
+def _boolean(page: Page, known: Field, entry: Entry) -> Any:
+    return True if entry.bare and not entry.blocks else _yes_or_no(page, known, entry)
 
 
-def _whole(page: Page, known: Field, entry: Entry) -> int:
-    del page, known
-    value = scalars.whole(entry.text)
-    if value is None or entry.blocks:
-        raise Unread("write a whole number, 0 or above")
-    return value
+_yes_or_no = _alone(scalars.boolean, "write yes or no")
+_number = _alone(scalars.number, "write a number alone, such as `0` or `2.5`")
+_whole = _alone(scalars.whole, "write a whole number, 0 or above")
 
 
 def _count(page: Page, known: Field, entry: Entry) -> int:
-    value = _whole(page, known, entry)
+    value: int = _whole(page, known, entry)
     if value == 0:
         raise Unread("write a whole number, 1 or above")
     return value
 
 
 def _share(page: Page, known: Field, entry: Entry) -> float:
-    value = _number(page, known, entry)
+    value: float = _number(page, known, entry)
     if not 0 <= value <= 1:
         raise Unread("write a number from 0 to 1, such as `0.8`")
     return float(value)
@@ -144,38 +144,6 @@ def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return names
 
 
-def _duration(page: Page, known: Field, entry: Entry) -> float:
-    del page, known
-    seconds = scalars.duration(entry.text)
-    if seconds is None or entry.blocks:
-        raise Unread("write a number and a unit: `500ms`, `10s`, `2m`")
-    return seconds
-
-
-def _size(page: Page, known: Field, entry: Entry) -> int:
-    del page, known
-    size = scalars.size(entry.text)
-    if size is None or entry.blocks:
-        raise Unread("write a number and a unit: `512`, `64KB`, `1MB`")
-    return size
-
-
-def _rate(page: Page, known: Field, entry: Entry) -> Rate:
-    del page, known
-    rate = scalars.rate(entry.text)
-    if rate is None or entry.blocks:
-        raise Unread("write calls and a time: `3/s`, `100/min`")
-    return Rate(calls=rate[0], per_s=rate[1])
-
-
-def _batch(page: Page, known: Field, entry: Entry) -> Batch:
-    del page, known
-    batch = scalars.batch(entry.text)
-    if batch is None or entry.blocks:
-        raise Unread("write the array parameter and a size: `texts by 256`")
-    return Batch(parameter=batch[0], size=batch[1])
-
-
 def _expression(page: Page, known: Field, entry: Entry) -> str:
     del page, known
     source = code_text(entry.text)
@@ -202,7 +170,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004
 
 
-READERS: Mapping[str, Callable[[Page, Field, Entry], Any]] = {
+READERS: Mapping[str, Reader] = {
     "text": _text,
     "prose": _prose,
     "word": _word,
@@ -215,10 +183,10 @@ READERS: Mapping[str, Callable[[Page, Field, Entry], Any]] = {
     "choice": _choice,
     "list": _list,
     "names": _names,
-    "duration": _duration,
-    "size": _size,
-    "rate": _rate,
-    "batch": _batch,
+    "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
+    "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
+    "rate": _alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),
+    "batch": _alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": lambda page, known, entry: code_text(entry.text),  # noqa: ARG005
 }

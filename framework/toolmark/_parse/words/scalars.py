@@ -6,6 +6,7 @@ import math
 from pydantic import JsonValue
 
 from toolmark._model.schema import Schema
+from toolmark._model.tool import Batch, Rate
 from toolmark._parse.words.keys import fold, plain, unwrap, visible
 
 _TRUE = {"true", "yes", "y", "on", "required", "mandatory"}
@@ -105,7 +106,7 @@ def size(text: str) -> int | None:
     return int(amount * _BYTES[unit])
 
 
-def rate(text: str) -> tuple[int, float] | None:
+def rate(text: str) -> Rate | None:
     """Read `3/s`, `100/min` or `5 per 10 seconds` as calls and seconds."""
     head, sep, tail = plain(text).lower().partition("/")
     if not sep:
@@ -113,16 +114,16 @@ def rate(text: str) -> tuple[int, float] | None:
     calls = whole(head.strip().removesuffix("calls").removesuffix("requests"))
     tail = tail.strip()
     per = duration(tail if tail[:1].isdigit() else f"1{tail}") if sep else None
-    return (calls, per) if calls and per else None
+    return Rate(calls=calls, per_s=per) if calls and per else None
 
 
-def batch(text: str) -> tuple[str, int] | None:
+def batch(text: str) -> Batch | None:
     """Read `texts by 256` as a parameter and a size."""
     words = plain(text).split()
     if len(words) != 3 or words[1].lower() not in {"by", "of", "x"}:  # noqa: PLR2004
         return None
     many = whole(words[2])
-    return (plain(words[0]), many) if many else None
+    return Batch(parameter=plain(words[0]), size=many) if many else None
 
 
 def listed(text: str) -> list[str]:

@@ -1,0 +1,64 @@
+"""What tools and skills have in common: the head of their files, and a hash over what they say."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field, JsonValue
+
+from toolmark._model.schema import Noun, Parameter
+from toolmark._model.source import Source
+
+
+class Definition(Noun):
+    """What a file says, whole; equal meaning gives equal definitions (format.md)."""
+
+    name: str
+    title: str
+    description: str
+    notes: str = ""
+    when_to_use: str = ""
+    version: str
+    category: str
+    tags: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    sections: dict[str, str] = Field(default_factory=dict)
+    """Prose that no field holds, under the title of its section."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Metadata that Toolmark does not know."""
+    source: Source
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """Give the canonical JSON without `hash`, `source` and `implementation`."""
+        said = {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "notes": self.notes,
+            "when_to_use": self.when_to_use,
+            "version": self.version,
+            "category": self.category,
+            "tags": list(self.tags),
+            **self._own(),
+            "sections": self.sections,
+            "extra": self.extra,
+        }
+        return present(said)
+
+    @cached_property
+    def hash(self) -> str:
+        """Give the content hash: hex sha256 of the sorted, compact canonical JSON."""
+        text = json.dumps(self.canonical, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _own(self) -> dict[str, Any]:
+        """Give the part of the canonical JSON that only this kind has, `kind` among it."""
+        raise NotImplementedError
+
+
+def present(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is absent: None, and empty text, lists and maps."""
+    return {k: v for k, v in values.items() if v is not None and v not in ("", [], {}, ())}

@@ -152,4 +152,4 @@ def test_a_refusal_is_a_problem_document() -> None:
     status, problem = ask({**GOOD, "host": "evil.example"})
 
     assert problem["status"] == status
-    assert set(problem) == {"type", "title", "status", "detail"}
+    assert set(problem) == {"type", "title", "status", "detail", "code"}

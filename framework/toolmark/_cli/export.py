@@ -56,7 +56,7 @@ def export(
 
 def _export_file(target: str, file: str, *, skills: bool) -> Any:
     from toolmark._cli.alone import read_alone
-    from toolmark._cli.described import describe_file
+    from toolmark._export.definition import describe_file
     from toolmark._export.targets import export as export_specs
     from toolmark._model.tool import ToolSpec
 

@@ -22,10 +22,10 @@ def add(app: typer.Typer) -> None:
 def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
     """List the tools and skills."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        from toolmark._cli.described import describe_bound
+        from toolmark._export.definition import list_entry
 
         bound = [*workspace.tools.values(), *workspace.skills.values()]
-        entries = [_entry(describe_bound(one), stale=one.stale) for one in bound]
+        entries = [list_entry(one) for one in bound]
     if json:
         out_json(entries)
         return
@@ -40,12 +40,6 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
     out(table(head, rows))
     kinds = [e["kind"] for e in entries]
     err(f"{counted(kinds.count('tool'), 'tool')}, {counted(kinds.count('skill'), 'skill')}.")
-
-
-def _entry(described: dict[str, Any], *, stale: bool) -> dict[str, Any]:
-    keys = ("kind", "name", "title", "description", "version", "category", "tags", "source")
-    entry = {key: described[key] for key in (*keys, "implementation") if key in described}
-    return {**entry, "stale": True} if stale else entry
 
 
 def _runs(entry: dict[str, Any]) -> str:
@@ -82,7 +76,7 @@ def show(
             bound = workspace.tools.get(name) or workspace.skills.get(name)
             if bound is None:
                 unknown(str(name), (*workspace.tools, *workspace.skills), workspace)
-            from toolmark._cli.described import describe_bound
+            from toolmark._export.definition import describe_bound
 
             described = describe_bound(bound)
     if json:
@@ -93,7 +87,7 @@ def show(
 
 def _described_file(file: str) -> dict[str, Any]:
     from toolmark._cli.alone import read_alone
-    from toolmark._cli.described import describe_file
+    from toolmark._export.definition import describe_file
 
     read = read_alone(file)
     source = (read.text or "").splitlines()

@@ -1,10 +1,13 @@
 """Stand before an ASGI app: the right Host, Origin, token and content, or no answer from it."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
 
 from toolmark._gate.addresses import Addresses
+from toolmark._gate.headers import PAGE_POLICY
+from toolmark._gate.sessions import Sessions
 from toolmark._gate.tokens import Pass, Tokens
 
 Scope = MutableMapping[str, Any]
@@ -14,31 +17,60 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CALLER = "toolmark.caller"
 """Under this key of `scope["state"]` stands the Caller that the token names."""
+OPERATOR = "toolmark.operator"
+"""Under this key, whether it is whoever started the server."""
 PATIENT = "toolmark-patient"
 """The header by which a host names a patient."""
+CONVERSATION = "toolmark-conversation"
+"""The header by which a host names the conversation, whose calls Max Calls counts together."""
 BODIES = frozenset(("POST", "PUT", "PATCH"))
+ONCE = frozenset(
+    ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", PATIENT,
+     CONVERSATION)
+)  # fmt: skip
+"""What decides; of two such headers, two readers could take different ones."""
+_NAME = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 class Refusal(Exception):  # noqa: N818 - the answer that it becomes, not a mistake of ours
     """A request that does not come in."""
 
-    def __init__(self, status: int, title: str, detail: str) -> None:
+    def __init__(self, status: int, title: str, code: str, detail: str) -> None:
         super().__init__(detail)
         self.status = status
-        self.problem = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+        self.problem = {
+            "type": "about:blank",
+            "title": title,
+            "status": status,
+            "detail": detail,
+            "code": code,
+        }
 
 
 class Gate:
     """An ASGI app that lets requests through to another."""
 
     def __init__(
-        self, app: App, *, addresses: Addresses, tokens: Tokens, open_paths: Collection[str] = ()
+        self,
+        app: App,
+        *,
+        addresses: Addresses,
+        tokens: Tokens,
+        open_paths: Collection[str] = (),
+        sessions: Sessions | None = None,
+        stranger: Callable[[], bytes] | None = None,
     ) -> None:
-        """Guard `app`; `open_paths` need no token (a page that holds none of its secrets)."""
+        """Guard `app`; `open_paths` need no token (a page that holds none of its secrets).
+
+        `sessions` are those of browsers. `stranger` gives the page, HTML, that a browser without
+        one is shown.
+        """
         self._app = app
         self._addresses = addresses
         self._tokens = tokens
         self._open_paths = frozenset(open_paths)
+        self._sessions = sessions
+        self._stranger = stranger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refused request, or hand it on with its caller."""
@@ -52,55 +84,79 @@ class Gate:
         try:
             headers = _headers(scope)
             self._check_place(headers)
-            passed = self._tokens.find(headers.get("authorization"))
             if scope["path"] not in self._open_paths:
-                _check_caller(scope, passed, headers.get(PATIENT))
+                _check_caller(scope, self._passed(scope["method"], headers), headers)
             _check_body(scope["method"], headers)
         except Refusal as refusal:
-            await _answer(refusal, send)
+            page = self._page(refusal, scope)
+            await _answer(refusal, page, send)
             return
         await self._app(scope, receive, send)
 
     def _check_place(self, headers: dict[str, str]) -> None:
         if not self._addresses.host_fits(headers.get("host")):
-            raise Refusal(421, "Misdirected Request", "This server has no such Host.")
+            detail = "This server has no such Host."
+            raise Refusal(421, "Misdirected Request", "foreign_host", detail)
         if not self._addresses.origin_fits(headers.get("origin")):
-            raise Refusal(403, "Forbidden", "No page of this Origin may ask.")
+            raise Refusal(403, "Forbidden", "foreign_origin", "No page of this Origin may ask.")
+
+    def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
+        authorization = headers.get("authorization")
+        if authorization is not None or self._sessions is None:
+            return self._tokens.find(authorization)
+        return self._sessions.find(method, headers)
+
+    def _page(self, refusal: Refusal, scope: Scope) -> bytes | None:
+        """Give what a person is shown who comes without a token."""
+        if refusal.status != 401 or self._stranger is None or scope["method"] != "GET":  # noqa: PLR2004
+            return None
+        accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
+        return self._stranger() if b"text/html" in accepts else None
 
 
 def _headers(scope: Scope) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
-        if key in {"host", "origin", "authorization", "content-type", PATIENT} and key in found:
-            # Two readers could take different ones.
-            raise Refusal(400, "Bad Request", f"The header {key} stands twice.")
+        if key in ONCE and key in found:
+            detail = f"The header {key} stands twice."
+            raise Refusal(400, "Bad Request", "malformed_request", detail)
         found[key] = value.decode("latin-1")
     return found
 
 
-def _check_caller(scope: Scope, passed: Pass | None, patient: str | None) -> None:
+def _check_caller(scope: Scope, passed: Pass | None, headers: dict[str, str]) -> None:
     if passed is None:
-        raise Refusal(401, "Unauthorized", "Give the token: Authorization: Bearer TOKEN.")
-    caller = passed.caller(patient)
+        detail = "Give the token: Authorization: Bearer TOKEN."
+        raise Refusal(401, "Unauthorized", "unauthorized", detail)
+    conversation = headers.get(CONVERSATION)
+    if conversation is not None and not _NAME.fullmatch(conversation):
+        detail = f"The header {CONVERSATION} holds 1 to 128 visible ASCII characters."
+        raise Refusal(400, "Bad Request", "malformed_request", detail)
+    caller = passed.caller(headers.get(PATIENT), conversation)
     if caller is None:
-        raise Refusal(403, "Forbidden", "The token does not allow this patient.")
-    scope["state"] = {**scope.get("state", {}), CALLER: caller}
+        detail = "The token does not allow this patient."
+        raise Refusal(403, "Forbidden", "patient_not_allowed", detail)
+    scope["state"] = {**scope.get("state", {}), CALLER: caller, OPERATOR: passed.operator}
 
 
 def _check_body(method: str, headers: dict[str, str]) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if method in BODIES and kind != "application/json":
-        raise Refusal(415, "Unsupported Media Type", "Send application/json.")
+        detail = "Send application/json."
+        raise Refusal(415, "Unsupported Media Type", "unsupported_media_type", detail)
 
 
-async def _answer(refusal: Refusal, send: Send) -> None:
-    body = json.dumps(refusal.problem).encode()
+async def _answer(refusal: Refusal, page: bytes | None, send: Send) -> None:
+    body = json.dumps(refusal.problem).encode() if page is None else page
+    kind = b"application/problem+json" if page is None else b"text/html; charset=utf-8"
     headers = [
-        (b"content-type", b"application/problem+json"),
+        (b"content-type", kind),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
     ]
+    if page is not None:
+        headers.append((b"content-security-policy", PAGE_POLICY.encode()))
     if refusal.status == 401:  # noqa: PLR2004 - the status that asks for a token
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

@@ -21,12 +21,16 @@ class Pass(NamedTuple):
     patients: tuple[str, ...] = ()
     patient: str | None = None
     """The one that is meant where a request names none."""
+    operator: bool = False
+    """Whether it is whoever started the server, who looks after all that is in it."""
 
-    def caller(self, patient: str | None) -> Caller | None:
+    def caller(self, patient: str | None, conversation: str | None = None) -> Caller | None:
         """Give the caller of a request that names this patient; None where it may not."""
         if patient is None:
-            return Caller(self.user, self.patient)
-        return Caller(self.user, patient) if patient in self.patients else None
+            patient = self.patient
+        elif patient not in self.patients:
+            return None
+        return Caller(self.user, patient, conversation=conversation)
 
 
 class Tokens:
@@ -39,13 +43,18 @@ class Tokens:
         self._passes = {token.sha256: Pass(token.user, token.patients) for token in known}
         if own is not None:
             patients = () if caller.patient is None else (caller.patient,)
-            self._passes[_digest(own)] = Pass(caller.user, patients, caller.patient)
+            whole = Pass(caller.user, patients, caller.patient, operator=True)
+            self._passes[digest_of(own)] = whole
 
     def find(self, authorization: str | None) -> Pass | None:
         """Give whom the header `Authorization` stands for; None for nobody."""
         if authorization is None or not authorization.lower().startswith(SCHEME):
             return None
-        given = _digest(authorization[len(SCHEME) :].strip())
+        return self.of(authorization[len(SCHEME) :].strip())
+
+    def of(self, token: str) -> Pass | None:
+        """Give whom a token stands for; None for nobody."""
+        given = digest_of(token)
         found = None
         for digest, known in self._passes.items():
             if hmac.compare_digest(digest, given):
@@ -58,5 +67,6 @@ def fresh_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _digest(token: str) -> str:
+def digest_of(token: str) -> str:
+    """Give the hex SHA-256 of a token, which is all that is kept of it."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()

@@ -7,6 +7,7 @@ from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, RunView
 from toolmark._workspace.decisions import Decisions
 from toolmark._workspace.listeners import Asker, Watcher
+from toolmark.errors import NotFoundError
 
 
 class KeptRuns(Decisions):
@@ -30,15 +31,24 @@ class KeptRuns(Decisions):
         theirs = [one for one in asked if user is None or one.call.caller.user == user]
         return tuple(sorted((*held, *theirs), key=lambda one: one.created))
 
-    def runs(self) -> tuple[RunView, ...]:
-        """Give the runs that are kept, the latest first, without their steps."""
-        views: tuple[RunView, ...] = self._portal.run(self._all_runs().all())
-        return views
+    def runs(self, user: str | None = None) -> tuple[RunView, ...]:
+        """Give the runs that are kept, the latest first, without their steps.
 
-    def show_run(self, run_id: str) -> RunView:
-        """Give one run step by step; raises NotFoundError."""
+        Those of one user, or of all.
+        """
+        views: tuple[RunView, ...] = self._portal.run(self._all_runs().all())
+        return tuple(view for view in views if user is None or self._user_of(view.id) == user)
+
+    def show_run(self, run_id: str, user: str | None = None) -> RunView:
+        """Give one run step by step; raises NotFoundError, also for a run of another user."""
         view: RunView = self._portal.run(self._all_runs().show(run_id))
+        if user is not None and self._user_of(run_id) != user:
+            raise NotFoundError(f"there is no run {run_id!r} of this user")
         return view
+
+    def _user_of(self, run_id: str) -> str | None:
+        order = self._all_runs().order(run_id)
+        return None if order is None else order.caller.user
 
     async def resume_run(
         self, run_id: str, *, ask: Asker | None = None, on_event: Watcher | None = None

@@ -17,13 +17,15 @@ from toolmark._model.settings import Settings
 from toolmark._run.engine import Engine
 from toolmark._run.engine.memory import MemoryEngine, utc_now
 from toolmark._run.interpreter import Interpreter
-from toolmark._run.journal import Journal
+from toolmark._run.journal import Journal, ParkedError
 from toolmark._run.plan import make_plan
 from toolmark._values import MalformedError, read_object
 from toolmark._workspace.hands import DoorHands
 from toolmark._workspace.listeners import Asker, Clock, Watcher
 from toolmark._workspace.live import Live
 from toolmark._workspace.outward import known_name
+from toolmark._workspace.overheard import Overheard
+from toolmark._workspace.told import ToldListener
 from toolmark.config import state_folder
 from toolmark.errors import NotFoundError
 
@@ -34,10 +36,15 @@ KEPT = "runs.sqlite3"
 class Runs:
     """Starts runs and keeps their snapshots alive until they end."""
 
-    def __init__(self, current: Callable[[], Live], clock: Clock | None = None) -> None:
+    def __init__(
+        self, current: Callable[[], Live], clock: Clock | None, tell: ToldListener
+    ) -> None:
+        """Play runs on the snapshot that `current` gives when they begin; `tell` of them."""
         self._current = current
+        self._tell = tell
         self._clock = clock or utc_now
         self._lives: dict[str, Live] = {}
+        self._marks: dict[str, set[tuple[str, str, str]]] = {}
         self._memory = MemoryEngine(self._play, clock=self._clock)
         self._durable: Any = None
         self._settings: Settings = current().settings
@@ -166,9 +173,19 @@ class Runs:
 
     async def _play(self, order: Order, journal: Journal) -> SkillResult:
         live = self._lives.get(order.id) or self._current()
+        told = self._marks.setdefault(order.id, set())
+        overheard = Overheard(order, journal, self._tell, told)
+        overheard.state("running")
         with live.snapshot.resources.hold():
             hands = DoorHands(live.door or live.open_door())
-            return await Interpreter(hands).play(order, journal)
+            try:
+                result = await Interpreter(hands).play(order, overheard)
+            except ParkedError as parked:
+                overheard.parked(parked)
+                raise
+        self._marks.pop(order.id, None)
+        overheard.ended(result)
+        return result
 
 
 def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:

@@ -1,6 +1,6 @@
 """What a workspace does with a model's whole reply, and with what its calls wait for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,18 @@ from toolmark._model.turn import Pending, Turn
 from toolmark._workspace.kept_runs import KeptRuns
 from toolmark._workspace.listeners import Listener
 from toolmark._workspace.live import Live
+from toolmark._workspace.told import Told, ToldListener
+
+_NOTHING_HAPPENED = frozenset(
+    ("confirmation_not_found", "confirmation_used", "confirmation_expired")
+)
 
 
 class Turns(KeptRuns):
     """Turns of a conversation with a model."""
 
     _live: Live
+    _told: Told
 
     def _all_runs(self) -> Any:
         raise NotImplementedError
@@ -125,18 +131,38 @@ class Turns(KeptRuns):
         """
         answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
         answered = await self._answered(held_id, answer, user)
-        return answered or await super().confirm(held_id, edit=edit, user=user)
+        result = answered or await super().confirm(held_id, edit=edit, user=user)
+        return self._decided(held_id, "edited" if edit else "approved", result, user)
 
     async def reject(self, held_id: str, *, user: str | None = None) -> Result:
         """Refuse a held call: it never runs."""
         answered = await self._answered(held_id, Answer(approved=False, by=user), user)
-        return answered or await super().reject(held_id, user=user)
+        result = answered or await super().reject(held_id, user=user)
+        return self._decided(held_id, "rejected", result, user)
 
     async def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
         answer = Answer(approved=True, text=text, by=user)
         answered = await self._answered(held_id, answer, user)
-        return answered or await super().respond(held_id, text, user=user)
+        result = answered or await super().respond(held_id, text, user=user)
+        return self._decided(held_id, "responded", result, user)
+
+    def on_told(self, listener: ToldListener) -> Callable[[], None]:
+        """Have `listener` hear of decisions and runs, whichever door they came through.
+
+        It is called by the thread in which they happen, with `pending`, `run` or `run-step`,
+        the JSON of it, and the user whose it is. What it raises is logged. Gives what ends it.
+        """
+        return self._told.hear(listener)
+
+    def _decided(self, held_id: str, state: str, result: Result, user: str | None) -> Result:
+        if self._told.heard and (
+            result.error is None or result.error.code not in _NOTHING_HAPPENED
+        ):
+            held: HeldCall | None = self._door().held(held_id)
+            whose = user if held is None else held.call.caller.user
+            self._told("pending", {"id": held_id, "state": state, "tool": result.tool}, whose)
+        return result
 
     async def _answered(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
         """Give what comes of a question that a skill's run asked; None where none did."""

@@ -25,6 +25,7 @@ from toolmark._workspace.outward import export_from
 from toolmark._workspace.portal import Portal
 from toolmark._workspace.reader import READER
 from toolmark._workspace.reloading import Reloading
+from toolmark._workspace.told import Told
 from toolmark._workspace.turns import Turns
 from toolmark.config import load_settings
 from toolmark.errors import ToolmarkError
@@ -61,6 +62,7 @@ class Workspace(Turns, Reloading):
         self._lock = threading.Lock()
         self._tallies: dict[str, Any] = {}
         self._portal = Portal()
+        self._told = Told()
         self._runs: Any = None
         self._closed = False
         self._live = self._read(settings)
@@ -271,7 +273,7 @@ class Workspace(Turns, Reloading):
             if self._closed:
                 raise ToolmarkError("the workspace is closed")
             if self._runs is None:
-                self._runs = Runs(lambda: self._live, self._clock)
+                self._runs = Runs(lambda: self._live, self._clock, self._told)
             return self._runs
 
     def _read(self, settings: Settings, old: Live | None = None) -> Live:

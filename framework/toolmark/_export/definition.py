@@ -9,11 +9,20 @@ from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 
 Spec = ToolSpec | SkillSpec
+_LISTED = ("kind", "name", "title", "description", "version", "category", "tags", "source",
+           "implementation")  # fmt: skip
 
 
 def describe_bound(bound: Bound[Any]) -> dict[str, Any]:
     """Give the JSON of a tool or skill of a project (format.md, "Canonical JSON")."""
     return _described(bound.spec, bound.binding.kind, bound.binding.target)
+
+
+def list_entry(bound: Bound[Any]) -> dict[str, Any]:
+    """Give what a list of tools and skills tells of one: no schemas, and whether it is stale."""
+    described = describe_bound(bound)
+    entry = {key: described[key] for key in _LISTED if key in described}
+    return {**entry, "stale": True} if bound.stale else entry
 
 
 def describe_file(spec: Spec, file: Path | None) -> dict[str, Any]:

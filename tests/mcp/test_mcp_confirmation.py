@@ -159,6 +159,52 @@ def test_a_no_to_a_skills_question_stops_the_skill(client: MakeClient, reminders
     assert reminders() == []
 
 
+def test_what_a_skill_asks_for_is_answered_in_words(client: MakeClient) -> None:
+    made = client({"user_name": "Ana"}, {"wish": "tea, and a walk"})
+
+    result = call(made, "interview", {})
+
+    assert result.structured_content["data"] == {"name": "Ana", "wish": "tea, and a walk"}
+    first, second = made.elicitation_callback.asked
+    assert [first.message, second.message] == ["What is your name?", "What do you wish, Ana?"]
+    assert first.requested_schema == {
+        "type": "object",
+        "properties": {"user_name": {"type": "string", "title": "User name"}},
+    }
+
+
+@pytest.mark.parametrize("content", [{}, {"user_name": " "}, {"other": "Ana"}, {"user_name": 3}])
+def test_an_answer_without_words_is_a_plain_yes(
+    client: MakeClient, content: dict[str, Any]
+) -> None:
+    result = call(client(content or "accept", {"wish": "tea"}), "interview", {})
+
+    assert result.structured_content["data"] == {"name": True, "wish": "tea"}
+
+
+def test_words_that_were_refused_or_not_given_end_the_skill(client: MakeClient) -> None:
+    assert call(client({"user_name": "Ana"}, "decline"), "interview", {}).is_error
+    assert code(call(client({"user_name": "Ana"}, "cancel"), "interview", {})) == (
+        "confirmation_required"
+    )
+
+
+def test_each_question_of_a_skill_goes_by_the_name_of_its_answer(rounds: Any) -> None:
+    async def play(by: Rounds) -> Any:
+        first = await by.first("interview", {})
+        assert set(first.input_requests or {}) == {"user_name"}
+        # An answer to another question, or to none, is asked for again.
+        again = await by.again(first.request_state, YES, name="interview", arguments={})
+        assert set(again.input_requests) == {"user_name"}
+        second = await by.again(
+            again.request_state, YES, name="interview", arguments={}, key="user_name"
+        )
+        assert set(second.input_requests) == {"wish"}
+        assert second.request_state != again.request_state
+
+    rounds(play)
+
+
 def test_a_form_that_breaks_is_no_agreement(
     server: McpServer, workspace: Workspace, reminders: Any
 ) -> None:
@@ -185,12 +231,17 @@ class Rounds:
         return result
 
     async def again(
-        self, state: str | None, *answers: ElicitResult, name: str = "remind", arguments: Any = None
+        self,
+        state: str | None,
+        *answers: ElicitResult,
+        name: str = "remind",
+        arguments: Any = None,
+        key: str = "confirm",
     ) -> Any:
         return await self._client.session.call_tool(
             name,
             WALK if arguments is None else arguments,
-            input_responses=dict.fromkeys(("confirm",), answers[0]) if answers else {},
+            input_responses={key: answers[0]} if answers else {},
             request_state=state,
             allow_input_required=True,
         )

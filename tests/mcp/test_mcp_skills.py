@@ -65,6 +65,7 @@ def test_every_skill_is_listed_one_that_people_follow_too(client: MakeClient) ->
     listed = skills(client())
 
     assert [skill["uri"] for skill in listed] == [
+        "skill://interview/SKILL.md",
         "skill://plan-a-day/SKILL.md",
         "skill://remind-politely/SKILL.md",
     ]
@@ -82,9 +83,7 @@ def test_the_digests_sizes_and_frontmatter_are_those_of_the_files(client: MakeCl
 
 
 def test_one_skill_is_what_the_list_says_of_it(client: MakeClient) -> None:
-    first, second = skills(client())
-
-    for skill in (first, second):
+    for skill in skills(client()):
         assert ask(client(), "skills/get", Uri(uri=skill["uri"]))["skill"] == skill
 
 
@@ -136,6 +135,7 @@ def test_resources_are_the_skills_files_and_there_are_no_templates(client: MakeC
     resources, templates = asyncio.run(run())
 
     assert [(r.name, r.mime_type) for r in resources] == [
+        ("interview", "text/markdown"),
         ("plan-a-day", "text/markdown"),
         ("remind-politely", "text/markdown"),
     ]

@@ -20,6 +20,8 @@ class Pending(NamedTuple):
     """What would run, defaults filled; in a dry run what the model wrote."""
     prompt: str
     sensitivity: str
+    saves: str | None = None
+    """Under this name a skill's run keeps the person's words; `respond` gives them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give its JSON; what is absent is left out."""

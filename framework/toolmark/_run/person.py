@@ -21,8 +21,9 @@ def question(
     prompt = frame.text(step.ask)
     spec = frame.order.plan.tools.get(tool) if tool is not None else None
     sensitivity = (spec.safety.sensitivity if spec is not None else None) or "low"
+    saves = step.save_as if tool is None else None
     return Question(frame.order.id, key, frame.spec.name, step.title, prompt, tool, arguments,
-                    sensitivity, step.timeout_s)  # fmt: skip
+                    sensitivity, step.timeout_s, saves)  # fmt: skip
 
 
 def confirmation(

@@ -38,7 +38,7 @@ class Asked(NamedTuple):
         assert isinstance(given, Mapping)
         tool = question.tool or call.tool
         return Pending(self.id, "confirm", call.id, tool, dict(given), question.prompt,
-                       question.sensitivity)  # fmt: skip
+                       question.sensitivity, question.saves)  # fmt: skip
 
 
 class SkillCalls:

@@ -1,6 +1,7 @@
 """Ask the user about a held call, as the client's era does it; without a way to ask, refuse."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -19,10 +20,10 @@ from toolmark._model.call import Caller
 from toolmark._model.result import Failure, Held, Result
 from toolmark._model.turn import Pending
 from toolmark._workspace import Workspace
-from toolmark.adapters.mcp.form import changed, form
+from toolmark.adapters.mcp.form import changed, form, form_for_words
 
 KEY = "confirm"
-"""The name of the one question among a result's input requests."""
+"""The name of a result's one input request, but where words are kept: then it is theirs."""
 PATIENCE_S = 600.0
 """How long a person may take, in seconds: as long as a held call may be approved."""
 MAX_ROUNDS = 8
@@ -56,7 +57,7 @@ class Asking:
         self,
         ctx: ServerRequestContext[Any, Any],
         state: str,
-        response: object,
+        responses: Mapping[str, object],
         caller: Caller,
     ) -> Result | InputRequiredResult:
         """Go on where the client comes back with an answer, or with none."""
@@ -64,6 +65,7 @@ class Asking:
         pending = self._workspace.waiting(held_id)
         if pending is None:
             return _gone(held_id)
+        response = responses.get(_key(pending))
         if not isinstance(response, ElicitResult):
             return self._required(ctx, pending, pending.prompt)
         if response.action == "cancel":
@@ -75,6 +77,8 @@ class Asking:
         """Do what the user said; an edit is validated and judged again."""
         if told.action != "accept":
             return await self._workspace.reject(pending.id, user=caller.user)
+        if words := _words(pending, told):
+            return await self._workspace.respond(pending.id, words, user=caller.user)
         edit = changed(pending.parameters, told.content)
         result = await self._workspace.confirm(pending.id, edit=edit or None, user=caller.user)
         if edit and not result.success and self._workspace.waiting(pending.id) is not None:
@@ -89,6 +93,8 @@ class Asking:
         return self._workspace.waiting(result.confirmation.id)
 
     def _form(self, ctx: ServerRequestContext[Any, Any], pending: Pending) -> dict[str, Any]:
+        if pending.saves is not None:
+            return form_for_words(pending.saves)
         bound = self._workspace.tools.get(pending.tool)
         parameters = () if bound is None else bound.spec.parameters
         return form(parameters, pending.parameters, ctx.protocol_version)
@@ -100,7 +106,7 @@ class Asking:
         # The boundary seals it, and binds it to this call and caller.
         state = json.dumps({"held": pending.id})
         return InputRequiredResult(
-            input_requests={KEY: ElicitRequest(params=asked)}, request_state=state
+            input_requests={_key(pending): ElicitRequest(params=asked)}, request_state=state
         )
 
     async def _elicited(
@@ -124,6 +130,18 @@ def can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
         return False
     # An empty object is the first revisions' word for forms.
     return elicitation.form is not None or elicitation.url is None
+
+
+def _key(pending: Pending) -> str:
+    return pending.saves or KEY
+
+
+def _words(pending: Pending, told: ElicitResult) -> str | None:
+    """Give what the person wrote for a run to keep; None where they said no more than yes."""
+    if pending.saves is None:
+        return None
+    wrote = (told.content or {}).get(pending.saves)
+    return wrote if isinstance(wrote, str) and wrote.strip() else None
 
 
 def _worded(result: Result, pending: Pending) -> str:

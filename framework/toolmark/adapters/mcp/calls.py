@@ -20,7 +20,7 @@ from toolmark._model.call import Caller
 from toolmark._model.result import Result
 from toolmark._workspace import Workspace
 from toolmark.adapters.mcp.answers import answer
-from toolmark.adapters.mcp.asking import KEY, Asking
+from toolmark.adapters.mcp.asking import Asking
 from toolmark.adapters.mcp.catalog import Catalog, Listed
 from toolmark.adapters.mcp.progress import Progress
 
@@ -58,8 +58,8 @@ class Calls:
             raise self._unknown(params.name)
         caller = self._who(ctx)
         if params.request_state is not None:
-            response = (params.input_responses or {}).get(KEY)
-            ended = await self._asking.resume(ctx, params.request_state, response, caller)
+            responses = params.input_responses or {}
+            ended = await self._asking.resume(ctx, params.request_state, responses, caller)
         else:
             result = await self._take(ctx, listed, params.arguments or {}, caller)
             ended = await self._asking.through(ctx, result, caller)

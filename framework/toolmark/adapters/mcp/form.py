@@ -34,6 +34,11 @@ def form(
     return {"type": "object", "properties": fields, "required": list(fields)}
 
 
+def form_for_words(name: str) -> dict[str, Any]:
+    """Give the form in which a person answers a skill's question; left empty it is a plain yes."""
+    return {"type": "object", "properties": {name: {"type": "string", "title": _title(name)}}}
+
+
 def changed(arguments: Mapping[str, Any], content: Mapping[str, Any] | None) -> dict[str, Any]:
     """Give what the form came back with that is not what would have run."""
     return {
@@ -48,7 +53,7 @@ def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | N
     shape = parameter.shape
     if shape.sensitive or len(shape.types) != 1:
         return None
-    said = {"title": parameter.name.replace("_", " ").replace("-", " ").capitalize()}
+    said = {"title": _title(parameter.name)}
     if shape.description:
         said["description"] = shape.description
     if (kind := shape.types[0]) == "array":
@@ -70,6 +75,10 @@ def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | N
     elif shape.format in FORMATS:
         field["format"] = shape.format
     return field
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def _choices(shape: Schema) -> list[str] | None:

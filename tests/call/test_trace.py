@@ -272,7 +272,7 @@ def test_without_a_provider_the_quick_way_stays(tool, harness) -> None:
     door = harness(tool("greet", greet, NAME))
     door.call("greet", '{"name": "Mia"}')
     door.call("greet", '{"name": "Mia"}')
-    assert "greet" in door.door._quick
+    assert "greet" in door.door.quick
 
 
 def in_a_program(text: str) -> list[str]:

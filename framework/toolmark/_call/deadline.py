@@ -1,8 +1,16 @@
-"""Await an implementation under its deadline, which is armed only when it suspends."""
+"""Hold calls to their deadlines: one timer in each event loop looks after all that wait."""
 
-import asyncio
-import types
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+import math
+from asyncio import (
+    AbstractEventLoop,
+    CancelledError,
+    Task,
+    TimerHandle,
+    current_task,
+    get_running_loop,
+)
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
 from typing import Any
 
 DEFAULT_S = 30.0
@@ -17,46 +25,97 @@ class DeadlineError(Exception):
         self.seconds = seconds
 
 
-async def within(coroutine: Coroutine[Any, Any, Any], seconds: float) -> Any:
-    """Await a coroutine for so many seconds at most; raises DeadlineError.
+class Deadlines:
+    """The calls of one tool that are held to a deadline.
 
-    Arming a timer costs ten times a small call, so the coroutine first runs by hand up to its
-    first suspension; most never come to one.
+    A timer for each call would cost as much as a small tool; nearly none is ever due.
     """
-    try:
-        waiting = coroutine.send(None)
-    except StopIteration as done:
-        return done.value
-    return await rest_of(coroutine, waiting, seconds)
+
+    def __init__(self) -> None:
+        self._watches: dict[AbstractEventLoop, _Watch] = {}
+
+    def within(self, seconds: float) -> "Wait":
+        """Hold a `with` block of the running task to so many seconds; it raises DeadlineError."""
+        loop = get_running_loop()
+        task = current_task(loop)
+        if task is None:
+            raise RuntimeError("a deadline needs a task")
+        watch = self._watches.get(loop) or self._new(loop)
+        return Wait(watch, task, seconds, loop.time() + seconds)
+
+    def _new(self, loop: AbstractEventLoop) -> "_Watch":
+        for one in [one for one in list(self._watches) if one.is_closed()]:
+            self._watches.pop(one, None)
+        return self._watches.setdefault(loop, _Watch(loop))
 
 
-async def rest_of(coroutine: Coroutine[Any, Any, Any], waiting: Any, seconds: float) -> Any:
-    """Go on with a coroutine that has just suspended on `waiting`; raises DeadlineError."""
-    limit = asyncio.timeout(seconds)
-    try:
-        async with limit:
-            return await _resume(coroutine, waiting)
-    except TimeoutError:
-        if limit.expired():
-            raise DeadlineError(seconds) from None
-        raise
+class Wait:
+    """One task that is held to a deadline; what else cancels it goes on as it was."""
+
+    __slots__ = ("_cancelling", "_late", "_seconds", "_task", "_watch", "until")
+
+    def __init__(self, watch: "_Watch", task: Task[Any], seconds: float, until: float) -> None:
+        """`until` is by the clock of the loop."""
+        self._watch = watch
+        self._task = task
+        self._seconds = seconds
+        self.until = until
+        self._late = False
+        self._cancelling = task.cancelling()
+
+    def __enter__(self) -> None:
+        watch = self._watch
+        watch.waiting[self] = None
+        if self.until < watch.due:
+            watch.arm(self.until)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._late:
+            del self._watch.waiting[self]
+        elif self._task.uncancel() <= self._cancelling and kind is CancelledError:
+            raise DeadlineError(self._seconds) from None
+
+    def expire(self) -> None:
+        """Cancel the task: its time is up."""
+        self._late = True
+        self._task.cancel()
 
 
-@types.coroutine
-def _resume(coroutine: Coroutine[Any, Any, Any], waiting: Any) -> Generator[Any, Any, Any]:
-    try:
-        while True:
-            try:
-                sent = yield waiting
-            except GeneratorExit:
-                coroutine.close()
-                raise
-            except BaseException as thrown:  # noqa: BLE001 - cancellation goes in where it waits
-                waiting = coroutine.throw(thrown)
+class _Watch:
+    """Those who wait in one event loop, and the timer that is armed for the first of them."""
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
+        self._loop = loop
+        self._timer: TimerHandle | None = None
+        self.waiting: dict[Wait, None] = {}
+        self.due = math.inf
+        """When the timer will look."""
+
+    def arm(self, until: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self.due = until
+        self._timer = self._loop.call_at(until, self._look)
+
+    def _look(self) -> None:
+        self._timer, self.due = None, math.inf
+        now = self._loop.time()
+        left = []
+        # A copy: the collector may end a call of this loop in another thread.
+        for wait in list(self.waiting):
+            if wait.until > now:
+                left.append(wait.until)
             else:
-                waiting = coroutine.send(sent)
-    except StopIteration as done:
-        return done.value
+                self.waiting.pop(wait, None)
+                wait.expire()
+        # Where nobody waits, it rests.
+        if left:
+            self.arm(min(left))
 
 
 async def last_of(items: AsyncIterator[Any], tell: Callable[[Any], Any]) -> Any:

@@ -82,33 +82,31 @@ class Door(Decisions):
         self._has_last_words = bool(after or settings.safety.crisis_words)
         self._looked_at = bool(self.audit or before or self._tracing or self._has_last_words)
         """Whether somebody hears of each call, so that none takes the quick way."""
-        self._quick: dict[str, PlainRun] = {}
+        self.quick: dict[str, PlainRun] = {}
+        """The whole ladder of a tool in one closure, for those of which it is known."""
         self._ready: dict[str, ReadyTool] = {}
 
-    def call(  # noqa: PLR0913 - the face of a call, by keyword
+    def call(  # noqa: PLR0913, PLR0917 - the face of a call; by place it costs a third
         self,
         name: str,
         arguments: Mapping[str, Any] | str | bytes,
-        *,
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
         patient: str | None = None,
         conversation: str | None = None,
         call_id: str | None = None,
-        dry_run: bool = False,
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
         budget: Budget | None = None,
-        idempotency_key: str | None = None,
         on_event: Listener | None = None,
+        *,
+        idempotency_key: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool with an object or its JSON text; never raises but for cancellation."""
-        quick = self._quick.get(name)
-        if (
-            quick is not None
-            and type(arguments) is str
-            and not (dry_run or confidence is not None or budget or on_event)
-        ):
-            return quick(call_id, arguments, None, user, patient)
+        quick = self.quick.get(name)
+        if quick is not None and type(arguments) is str and not (dry_run or budget):
+            # Who tells events has a Context, and takes no quick way.
+            return quick(arguments, call_id, confidence, message, user, patient, conversation)
         caller = _make(Caller, (user, patient, message, conversation))
         call = _make(Call, (name, arguments, call_id, confidence, caller, dry_run, budget,
                             idempotency_key, 0))  # fmt: skip
@@ -191,7 +189,7 @@ class Door(Decisions):
         if self._before is not None:
             self._tell(self._before, call, tool.spec)
         if tool.is_plain and tool.executor.plain is not None and not self._looked_at:
-            self._quick[call.tool] = tool.executor.plain
+            self.quick[call.tool] = tool.executor.plain
 
     def _known(self, call: Call) -> ReadyTool:
         name = call.tool

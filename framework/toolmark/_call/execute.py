@@ -9,11 +9,11 @@ from typing import Any
 from toolmark._call.answer import AnswerError, answer_of
 from toolmark._call.context import CallContext, Listener, Surroundings
 from toolmark._call.cut import bounds_of
-from toolmark._call.deadline import DEFAULT_S, DeadlineError, within
+from toolmark._call.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmark._call.given import given
 from toolmark._call.limits import StartLimits
 from toolmark._call.offline import API_OFFLINE, is_late, line_fault, was_unsent
-from toolmark._call.plain import PlainRun, Ways, plain_run
+from toolmark._call.plain import Clear, PlainRun, Ways, plain_run
 from toolmark._call.refusal import Refusal, logged
 from toolmark._call.start import Arguments
 from toolmark._call.tries import Tries, may_repeat
@@ -36,14 +36,20 @@ class Executor:
         door: Surroundings,
         validator: ArgumentsValidator,
         limits: StartLimits,
+        is_clear: Clear | None = None,
     ) -> None:
-        """`limits` are asked again before each further start of one call."""
+        """`limits` are asked again before each further start of one call.
+
+        `is_clear` judges what takes the quick way; None where only arguments are judged.
+        """
         spec = tool.spec
         self._tool = tool
         self._spec = spec
         self._door = door
         self._validator = validator
         self._limits = limits
+        self._is_clear = is_clear
+        self._deadlines = Deadlines()
         self._answer = answer_of(spec.name, spec.returns)
         self._seconds = spec.limits.timeout_s or DEFAULT_S
         self._implementation: Implementation | None = None
@@ -55,7 +61,7 @@ class Executor:
     ) -> Coroutine[Any, Any, Result]:
         """Run a call that passed every row; raises nothing but cancellation."""
         if self.plain is not None and call.budget is None:
-            return self.plain(call.id, "", arguments)
+            return self.plain("", call.id, arguments=arguments, began=began)
         return self._run(call, arguments, began, on_event)
 
     async def _run(
@@ -72,7 +78,8 @@ class Executor:
             implementation = self._implementation or self._load()
             work = Work(self._spec, implementation, context, tries, self._limits)
             try:
-                value = await within(work.do(arguments), seconds)
+                with self._deadlines.within(seconds):
+                    value = await work.do(arguments)
             finally:
                 await context.close()
             bounds = bounds_of(self._spec.limits, call.budget)
@@ -104,7 +111,9 @@ class Executor:
         quick = not adapted and _is_unbounded(self._spec.limits)
         if quick and made.mode == "async" and inspect.iscoroutinefunction(made.function):
             ways = Ways(self._answer, self._settle, self._door.take)
-            self.plain = plain_run(self._spec, made.function, self._seconds, self._validator, ways)
+            self.plain = plain_run(
+                self._spec, made.function, self._seconds, self._validator, self._is_clear, ways
+            )
         return made
 
     def _settle(

@@ -32,20 +32,24 @@ def finder(keywords: tuple[str, ...]) -> Callable[[str], bool]:
     if not phrases:
         return lambda _message: False
     # The keywords are words only, so the search is linear.
-    search = re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)").search
+    search = re.compile(rf"(?:{'|'.join(phrases)})(?!\w)").search
     return lambda message: search(_folded(message)) is not None
 
 
 def _folded(text: str) -> str:
-    cut = text[:MAX_MESSAGE]
+    cut = text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE]
     if cut.isascii():
         return cut.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cut).casefold())
 
 
 def _phrase(words: list[str]) -> str:
-    forms = (sorted(set(_inflections(word)), key=len, reverse=True) for word in words)
-    return r"\W+".join(f"(?:{'|'.join(map(re.escape, each))})" for each in forms)
+    """Match words side by side: a search skips to the first letter, then looks what is around."""
+    forms = [sorted(set(_inflections(word)), key=len, reverse=True) for word in words]
+    first = re.escape(words[0][0])
+    forms[0] = [form[1:] for form in forms[0]]
+    phrase = r"\W+".join(f"(?:{'|'.join(map(re.escape, each))})" for each in forms)
+    return rf"{first}(?<!\w{first}){phrase}"
 
 
 def unsaid(value: Any, message: str) -> bool:

@@ -1,10 +1,12 @@
 """Run a plain tool in one closure: its arguments judged, its function awaited, its answer read.
 
-Plain is an async function of the arguments alone, which most tools are. What a call does not need
-is left out here beforehand; it costs about seven times the bare function.
+Plain is an async function of the arguments alone, which most tools are. What its file does not
+ask for is left out here beforehand.
 """
 
-from collections.abc import Callable, Coroutine
+import dis
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic_core import ValidationError
 
 from toolmark._call.answer import Answer
-from toolmark._call.deadline import rest_of
+from toolmark._call.deadline import Deadlines
 from toolmark._call.misfit import explain
 from toolmark._model.call import Call, Caller
 from toolmark._model.result import Failure, Result
@@ -21,15 +23,19 @@ from toolmark._values import ArgumentsValidator
 
 
 class PlainRun(Protocol):
-    """Runs a call of these arguments, or of JSON text that is judged first."""
+    """Runs a call of JSON text, or of arguments that passed the ladder since `began`."""
 
-    def __call__(
+    def __call__(  # noqa: PLR0913, PLR0917 - by place, which costs a third of by name
         self,
-        call_id: str | None,
         text: str,
-        arguments: dict[str, Any] | None = None,
+        call_id: str | None,
+        confidence: float | None = None,
+        message: str = "",
         user: str | None = None,
         patient: str | None = None,
+        conversation: str | None = None,
+        arguments: dict[str, Any] | None = None,
+        began: float = 0.0,
     ) -> Coroutine[Any, Any, Result]:
         """Make the coroutine of the call."""
 
@@ -41,7 +47,11 @@ class Ways(NamedTuple):
     settle: Callable[[BaseException, str | None, float], Result]
     """Makes a Result of what the function raised."""
     take: Callable[[Call], Coroutine[Any, Any, Result]]
-    """The ladder in full, for text in doubt."""
+    """The ladder in full, for a call in doubt."""
+
+
+Clear = Callable[[Call, Mapping[str, Any]], bool]
+"""Tells whether no rule and no row of the ladder stops a call of these arguments."""
 
 
 def plain_run(
@@ -49,38 +59,50 @@ def plain_run(
     function: Callable[..., Coroutine[Any, Any, Any]],
     seconds: float,
     validator: ArgumentsValidator,
+    is_clear: Clear | None,
     ways: Ways,
 ) -> PlainRun:
-    """Specialise the run of one tool."""
+    """Specialise the run of one tool; without `is_clear` its arguments are all that is judged."""
     name, (answer, settle, take) = spec.name, ways
     needs_user, needs_patient = spec.requires_auth, spec.requires_patient_context
-    validate_text, texts_in = validator.validate_text, validator.texts_in
+    pick, quotes_in = validator.pick, validator.quotes_in
+    waits, within = may_wait(function), Deadlines().within
 
-    async def run(
-        call_id: str | None,
+    async def run(  # noqa: PLR0913, PLR0917 - see PlainRun
         text: str,
-        arguments: dict[str, Any] | None = None,
+        call_id: str | None,
+        confidence: float | None = None,
+        message: str = "",
         user: str | None = None,
         patient: str | None = None,
+        conversation: str | None = None,
+        arguments: Any = None,
+        began: float = 0.0,
     ) -> Result:
-        began = perf_counter()
         if arguments is None:
-            if (needs_user and not user) or (needs_patient and not patient):
-                return await take(Call(name, text, call_id, None, Caller(user, patient)))
-            try:
-                arguments = validate_text(text)
-            except ValidationError:
-                return _refused(name, call_id, partial(explain, validator, text), began)
-            if text.count('"') != 2 * texts_in(arguments) or "\\" in text:
-                return await take(Call(name, text, call_id, None, Caller(user, patient)))
+            began = perf_counter()
+            sure = (
+                (patient or not needs_patient)
+                and (user or not needs_user)
+                and (confidence is None or (type(confidence) is float and 0.0 <= confidence <= 1.0))
+            )
+            if sure:
+                try:
+                    arguments = pick(text)
+                except ValidationError:
+                    return _refused(name, call_id, partial(explain, validator, text), began)
+                sure = text.count('"') == quotes_in(arguments)
+            if is_clear is not None or not sure:
+                caller = _make(Caller, (user, patient, message, conversation))
+                call = _make(Call, (name, text, call_id, confidence, caller, False, None, None, 0))
+                if not (sure and is_clear and is_clear(call, arguments)):
+                    return await take(call)
         try:
-            coroutine = function(**arguments)
-            try:
-                waiting = coroutine.send(None)
-            except StopIteration as done:
-                value = done.value
+            if waits:
+                with within(seconds):
+                    value = await function(**arguments)
             else:
-                value = await rest_of(coroutine, waiting, seconds)
+                value = await function(**arguments)
             return answer(value, call_id, began)
         except BaseException as error:  # noqa: BLE001 - `settle` lets cancellation pass
             return settle(error, call_id, began)
@@ -88,7 +110,23 @@ def plain_run(
     return run
 
 
+def may_wait(function: Callable[..., Any]) -> bool:
+    """Tell whether a coroutine of the function can suspend; where it can't, nothing makes it late.
+
+    Only what awaits, or loops asynchronously, has a place at which it yields.
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_flags & inspect.CO_COROUTINE:
+        return True
+    return any(step.opname in _YIELDS for step in dis.get_instructions(code))
+
+
+_YIELDS = frozenset({"SEND", "YIELD_VALUE"})
+# A call is made for each call: its fields in order, without naming defaults.
+_make = tuple.__new__
+
+
 def _refused(name: str, call_id: str | None, why: Callable[[], Failure], began: float) -> Result:
     ms = (perf_counter() - began) * 1000
-    return tuple.__new__(Result, (False, name, "denied", "", None, why, call_id, None, 0, ms,
-                                  False, (), None, None, False))  # fmt: skip
+    return _make(Result, (False, name, "denied", "", None, why, call_id, None, 0, ms,
+                          False, (), None, None, False))  # fmt: skip

@@ -81,12 +81,13 @@ def _stated(spec: ToolSpec, verbatim: list[Parameter]) -> Row:
         f"The user did not ask for {spec.name} in words of their own: ask whether they want it.",
     )
 
+    if intended is not None and not verbatim:
+        return lambda call, _arguments: ALLOWED if intended(call.caller.message) else no_intent
+
     def row(call: Call, arguments: Mapping[str, Any]) -> Verdict:
         message = call.caller.message
         if intended is not None and not intended(message):
             return no_intent
-        if not verbatim:
-            return ALLOWED
         missing = tuple(
             Problem("not_stated_by_user", path, f"{path} must be in the user's own words")
             for parameter in verbatim

@@ -53,16 +53,15 @@ class ReadyTool:
         self._rules = Rules(spec) if spec.rules else None
         self.needs_caller = spec.requires_auth or spec.requires_patient_context
         self.ignores_unknown = ignores
+        is_clear = self.is_clear if self._rows or self._rules else None
         self.executor = (
-            Executor(tool, door, self.validator, limits)
+            Executor(tool, door, self.validator, limits, is_clear)
             if tracing is None
             else TracedExecutor(tool, door, self.validator, limits, tracing)
         )
         self.is_judged = bool(self._rows or judges)
-        self.is_plain = self.validator.is_quick and not (
-            self._rules or self.is_judged or self.limits.binds
-        )
-        """Whether no row of the ladder but 1, 2a, 3 and 9 can stop or change its calls."""
+        self.is_plain = self.validator.is_quick and not (judges or limits.binds)
+        """Whether no row of the ladder waits or counts, so that its calls may go the quick way."""
 
     def admit(self, call: Call) -> None:
         """Row 2a: the host names the user and the patient that the tool requires."""
@@ -102,6 +101,18 @@ class ReadyTool:
         except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
             raise guard_failed(call.tool, "policy", error) from None
         return worst
+
+    def is_clear(self, call: Call, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether no rule and no row stops the call; what broke is told by the ladder."""
+        try:
+            if self._rules is not None:
+                self._rules.check(arguments)
+            for row in self._rows:
+                if row(call, arguments) is not ALLOWED:
+                    return False
+        except Exception:  # noqa: BLE001 - whatever breaks in a guard clears nothing
+            return False
+        return True
 
     async def judge(self, call: Call, arguments: dict[str, Any]) -> Verdict:
         """Rows 4 to 7, then the judges of plugins; raises a Refusal."""

@@ -1,7 +1,7 @@
 """Hold a call's arguments against a tool's parameters: strictly, with defaults filled."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from pydantic_core import SchemaValidator, ValidationError
@@ -10,7 +10,7 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._model.verdict import Problem
 from toolmark._values.explain import argument_problems
 from toolmark._values.json_text import count_texts, read_object
-from toolmark._values.shape import is_plain, object_shape
+from toolmark._values.shape import is_plain, object_shape, picked_shape
 from toolmark._values.surplus import without_unknown
 
 
@@ -40,11 +40,16 @@ class ArgumentsValidator:
         self._parameters = parameters
         self._shape = Schema(types=("object",), properties=parameters)
         self._ignore_unknown = ignore_unknown
-        validator = SchemaValidator(object_shape(parameters))
-        self._validate = validator.validate_python
-        self.validate_text = validator.validate_json
-        self.texts_in = _text_counter(parameters)
         self.is_quick = not ignore_unknown and is_plain(self._shape)
+        """Whether `pick` and `quotes_in` can judge JSON text at once."""
+        self.quotes_in = _quote_counter(parameters)
+        # Looking for unknown keys costs a fifth, and the quotes tell of them too.
+        quick = SchemaValidator(picked_shape(parameters)) if self.is_quick else self._judge
+        self.pick = quick.validate_json
+
+    @cached_property
+    def _judge(self) -> SchemaValidator:
+        return SchemaValidator(object_shape(self._parameters))
 
     def validate(self, arguments: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
         """Give the arguments with defaults filled, as values of our own.
@@ -61,18 +66,18 @@ class ArgumentsValidator:
         """
         if not self.is_quick:
             return None
-        checked: dict[str, Any] = self.validate_text(text)
-        # Without escapes every quote begins or ends a key or a text, so what a duplicate key
-        # overwrote is missing from the count.
-        once = text.count('"') == 2 * self.texts_in(checked) and "\\" not in text
-        return checked if once else None
+        checked: dict[str, Any] = self.pick(text)
+        # Every quote but an escaped one begins or ends a key or a text, so equal counts say that
+        # none was overwritten by a duplicate key, or left out as unknown.
+        whole = text.count('"') == self.quotes_in(checked)
+        return checked if whole else None
 
     def check(self, read: dict[str, Any]) -> dict[str, Any]:
         """Judge what `read_object` gave; raises InvalidArgumentsError."""
         if self._ignore_unknown:
             read, _ = without_unknown(read, self._shape)
         try:
-            checked: dict[str, Any] = self._validate(read)
+            checked: dict[str, Any] = self._judge.validate_python(read)
         except ValidationError:
             raise InvalidArgumentsError(read, self._parameters) from None
         return checked
@@ -82,8 +87,8 @@ class ArgumentsValidator:
         return without_unknown(read, self._shape)[1] if self._ignore_unknown else ()
 
 
-def _text_counter(parameters: tuple[Parameter, ...]) -> Callable[[dict[str, Any]], int]:
-    """Make what counts the keys and texts of arguments that fit these parameters."""
+def _quote_counter(parameters: tuple[Parameter, ...]) -> Callable[[dict[str, Any]], int]:
+    """Make what counts the quotes around the keys and texts of arguments that fit these."""
     texts = [p for p in parameters if p.shape.types == ("string",)]
     lists = [
         p.name
@@ -92,12 +97,11 @@ def _text_counter(parameters: tuple[Parameter, ...]) -> Callable[[dict[str, Any]
     ]
     scalars = [p for p in parameters if not {"string", "array", "object"} & set(p.shape.types)]
     if len(texts) + len(lists) + len(scalars) < len(parameters):
-        return count_texts
+        return lambda arguments: 2 * count_texts(arguments)
+    if all(p.required for p in parameters):
+        return _count_all(2 * (len(parameters) + len(texts)), lists)
     always = sum(p.required for p in texts)
     sometimes = [p.name for p in texts if not p.required]
-
-    if all(p.required for p in parameters):
-        return partial(_count_all, len(parameters) + always, lists)
 
     def count(arguments: dict[str, Any]) -> int:
         found = len(arguments) + always
@@ -107,12 +111,16 @@ def _text_counter(parameters: tuple[Parameter, ...]) -> Callable[[dict[str, Any]
         for name in lists:
             if name in arguments:
                 found += len(arguments[name])
-        return found
+        return 2 * found
 
     return count
 
 
-def _count_all(found: int, lists: list[str], arguments: dict[str, Any]) -> int:
-    for name in lists:
-        found += len(arguments[name])
-    return found
+def _count_all(always: int, lists: list[str]) -> Callable[[dict[str, Any]], int]:
+    """Count where all arguments are there: the commonest shapes without a loop."""
+    if not lists:
+        return lambda _: always
+    if len(lists) == 1:
+        (only,) = lists
+        return lambda arguments: always + 2 * len(arguments[only])
+    return lambda arguments: always + 2 * sum(len(arguments[name]) for name in lists)

@@ -52,9 +52,9 @@ def _read_text(text: str) -> dict[str, Any]:
     if type(value) is not dict:
         message = "the arguments must be a JSON object: write {…} around them"
         raise MalformedError(message)
-    # Without escapes every quote begins or ends a key or a text, so what a duplicate key
-    # overwrote is missing from the count.
-    if text.count('"') != 2 * count_texts(value) or "\\" in text:
+    # Every quote but an escaped one begins or ends a key or a text, so equal counts say that
+    # nothing was overwritten by a duplicate key.
+    if text.count('"') != 2 * count_texts(value):
         json.loads(text, object_pairs_hook=_refuse_duplicates)
     return value
 

@@ -24,6 +24,12 @@ def object_shape(parameters: tuple[Parameter, ...], values: Schema | None = None
     )
 
 
+def picked_shape(parameters: tuple[Parameter, ...]) -> CoreSchema:
+    """Give the shape of an object of which these fields are taken, and others are left out."""
+    fields = {p.name: _field(p) for p in parameters}
+    return core.typed_dict_schema(fields, strict=True, extra_behavior="ignore")
+
+
 def value_shape(shape: Schema) -> CoreSchema:
     """Give the shape of one value; raises PatternError."""
     if _is_text_enum(shape):

@@ -143,21 +143,16 @@ class Workspace(Turns, Reloading):
         `conversation` (for Max Calls) come from the host, never from a model. What goes wrong is
         in the Result; only cancelling raises.
         """
-        # Not a coroutine itself, but the door's: one frame less on every call.
+        # Not a coroutine itself, but the door's: each frame left out is a tenth of a small call.
+        # Arguments by place cost a third of those by name.
         door = self._live.door or self._door()
+        quick = door.quick.get(name)
+        if quick is not None and type(arguments) is str and not (dry_run or budget):
+            return quick(arguments, call_id, confidence, message, user, patient, conversation)  # type: ignore[no-any-return]
         taken: Coroutine[Any, Any, Result] = door.call(
-            name,
-            arguments,
-            confidence=confidence,
-            message=message,
-            user=user,
-            patient=patient,
-            conversation=conversation,
-            dry_run=dry_run,
-            call_id=call_id,
-            budget=budget,
-            on_event=on_event,
-        )
+            name, arguments, confidence, message, user, patient, conversation, call_id, dry_run,
+            budget, on_event,
+        )  # fmt: skip
         return taken
 
     def call_sync(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         NotFoundError,
         ToolError,
         ToolmarkError,
+        UnreachableError,
     )
     from toolmark.hooks import hookimpl, nonblocking
 
@@ -65,6 +66,7 @@ _ROOMS = {
         "NotFoundError",
         "ToolError",
         "ToolmarkError",
+        "UnreachableError",
     ),
     "toolmark.hooks": ("hookimpl", "nonblocking"),
 }
@@ -110,6 +112,7 @@ __all__ = [
     "ToolSpec",
     "ToolmarkError",
     "Turn",
+    "UnreachableError",
     "Verdict",
     "Watcher",
     "Workspace",

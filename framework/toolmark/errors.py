@@ -17,6 +17,10 @@ class NotFoundError(ToolmarkError):
     """No tool, skill, run or held call has this name."""
 
 
+class UnreachableError(ToolmarkError):
+    """What keeps the runs can't be reached now; says where, why, and what to do."""
+
+
 class ImplementationError(ToolmarkError):
     """The Python behind a definition can't be used; says what is wrong, where, and what to do."""
 

@@ -33,7 +33,7 @@ from toolmark._cli.crash import report_crash
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import ProjectOption
 from toolmark._cli.screen import complain, out
-from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
+from toolmark.errors import ConfigError, NotFoundError, ToolmarkError, UnreachableError
 
 GROUPS = (
     new,
@@ -162,7 +162,7 @@ def _told(error: ToolmarkError) -> ExitCode:
     match error:
         case ConfigError():
             return ExitCode.USAGE
-        case NotFoundError():
+        case NotFoundError() | UnreachableError():
             return ExitCode.NOT_FOUND
         case _:
             return ExitCode.FINDINGS

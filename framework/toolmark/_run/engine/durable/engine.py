@@ -1,10 +1,9 @@
 """The durable engine: every process that opens it plays runs, and takes over what others left."""
 
 import asyncio
-import datetime as dt
-import itertools
-import logging
 import threading
+import time
+from collections.abc import Awaitable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,49 +13,50 @@ import sqlalchemy as sa
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, RunView
 from toolmark._run.engine import Ask, Play, Watch
-from toolmark._run.engine.durable.database import address, is_postgres, open_database
+from toolmark._run.engine.durable.database import (
+    address,
+    is_postgres,
+    open_database,
+    outspoken,
+)
 from toolmark._run.engine.durable.heartbeat import Heartbeat
 from toolmark._run.engine.durable.journal import Clock
 from toolmark._run.engine.durable.liveness import Locks
+from toolmark._run.engine.durable.lookout import Lookout
 from toolmark._run.engine.durable.process import Process
-from toolmark._run.engine.durable.segment import (
-    Seat,
-    Segments,
-    in_thread,
-)
+from toolmark._run.engine.durable.segment import Seat, Segments, in_thread
 from toolmark._run.engine.durable.side import Side
 from toolmark._run.engine.durable.store import Asked, Row, Store
 from toolmark._run.engine.durable.views import stuck, too_late, view, waiting
-from toolmark.errors import NotFoundError, ToolmarkError
+from toolmark.errors import NotFoundError, ToolmarkError, UnreachableError
 
-KEEP = dt.timedelta(days=30)
-"""How long a run that ended is kept."""
-LOOK_S = 1.0
-"""How often a process says that it lives, and looks for those that do not, in seconds."""
-FORGET_EVERY = 3600
-"""How many of these looks lie between two in which old runs are dropped."""
+PATIENCE_S = 15.0
+"""How long a caller waits for a data base that does not answer, in seconds."""
 GRACE_S = 10.0
 """How long the ending process waits for the calls that are under way, in seconds."""
-
-logger = logging.getLogger(__name__)
 
 
 class DurableEngine:
     """Keeps runs in a data base; a run goes on in whichever process takes it up."""
 
     def __init__(self, play: Play, engine: str, state: Path, *, clock: Clock) -> None:
-        """`engine` is the setting: `sqlite`, or a Postgres URL; `state` the state folder."""
+        """`engine` is the setting: `sqlite`, or a Postgres URL; `state` the state folder.
+
+        Raises ConfigError where the setting can't be used, UnreachableError for a data base that
+        does not answer.
+        """
         self._url = address(engine, state)
         self._database = open_database(self._url)
-        self._store = Store(self._database)
+        told = outspoken(self._database)
+        self._store = Store(told)
         self._store.create()
-        self._locks = Heartbeat(self._database) if is_postgres(engine) else Locks(state / "workers")
+        self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")
         self._clock = clock
         self._segments = Segments(play, self._store, clock)
         self._process: Process | None = None
         self._ended = threading.Event()
         self._starting = threading.Lock()
-        self._looker: threading.Thread | None = None
+        self._lookout: Lookout | None = None
 
     async def run(
         self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
@@ -73,7 +73,7 @@ class DurableEngine:
                 message = f"{order.id} is the id of another run: {row.skill} with other inputs"
                 raise ToolmarkError(message)
         self._segments.seats[order.id] = Seat(Side.here(), watch)
-        await process.do(lambda: process.begin(order.id))
+        await _soon(process.do(lambda: process.begin(order.id)), order.id)
         return await self._drive(order.id, ask, -1)
 
     async def answer(
@@ -109,9 +109,9 @@ class DurableEngine:
             await in_thread(
                 lambda: self._store.change(run_id, stuck=0, attempts=0, segment=row.segment + 1)
             )
-            await process.do(lambda: process.follow(run_id, row.segment + 1, 0.0))
+            await _soon(process.do(lambda: process.follow(run_id, row.segment + 1, 0.0)), run_id)
         elif row.result is None and row.segment == 0 and not row.parked:
-            await process.do(lambda: process.begin(run_id))
+            await _soon(process.do(lambda: process.begin(run_id)), run_id)
         now = self._clock().timestamp()
         asked = await in_thread(lambda: self._store.asked(run_id))
         if any(o.answer is None and o.expires is not None and o.expires <= now for o in asked):
@@ -167,10 +167,8 @@ class DurableEngine:
                 self._locks.live()
                 process.start(self._database)
                 self._process = self._segments.process = process
-                self._looker = threading.Thread(
-                    target=self._look, args=(process,), name="toolmark-look", daemon=True
-                )
-                self._looker.start()
+                self._lookout = Lookout(process, self._store, self._locks, self._clock)
+                self._lookout.start()
             return self._process
 
     def close(self) -> None:
@@ -178,46 +176,20 @@ class DurableEngine:
         self._segments.open = False
         self._ended.set()
         if (process := self._process) is not None:
-            if self._looker is not None:
-                self._looker.join()
+            if self._lookout is not None:
+                self._lookout.end()
             process.stop(GRACE_S if _may_block() else 0.0)
             self._process = None
-        with suppress(OSError, sa.exc.SQLAlchemyError):
+        with suppress(OSError, sa.exc.SQLAlchemyError, UnreachableError):
             self._locks.end()
         self._database.dispose()
-
-    def _look(self, process: Process) -> None:
-        """Say every second that this process lives, and see after what nobody plays."""
-        strays: set[str] = set()
-        for count in itertools.count():
-            try:
-                strays = process.wait_for(partial(self._round, process, strays, count))
-            except Exception:
-                logger.exception("looking after the runs failed")
-            if self._ended.wait(LOOK_S):
-                return
-
-    async def _round(self, process: Process, strays: set[str], count: int) -> set[str]:
-        await in_thread(self._locks.live)
-        for name in await in_thread(self._locks.dead):
-            await process.take_over(name)
-            await in_thread(partial(self._locks.bury, name))
-        for run_id, segment in await in_thread(self._store.due):
-            await process.wake(run_id, segment)
-        found = await process.strays()
-        for name in found & strays:
-            await process.hand_back(name)
-        if count % FORGET_EVERY == 0:
-            before = self._clock() - KEEP
-            await process.delete(list(await in_thread(lambda: self._store.forget(before))))
-        return found
 
     async def _go_on(self, row: Row, ask: Ask | None, watch: Watch | None) -> SkillResult:
         """Wake a run that waits, and see how far it comes."""
         process = await in_thread(self.start)
         self._segments.seats[row.id] = Seat(Side.here(), watch)
         if row.parked:
-            await process.do(lambda: process.wake(row.id, row.segment))
+            await _soon(process.do(lambda: process.wake(row.id, row.segment)), row.id)
         return await self._drive(row.id, ask, row.segment if row.parked else -1)
 
     async def _drive(self, run_id: str, ask: Ask | None, after: int) -> SkillResult:
@@ -238,16 +210,24 @@ class DurableEngine:
                     if answer is None:
                         return waiting(run_id, one.question)
                     await self._settle(one, answer)
-                await process.do(partial(process.wake, run_id, row.segment))
+                await _soon(process.do(partial(process.wake, run_id, row.segment)), run_id)
                 after = row.segment
         finally:
             self._segments.seats.pop(run_id, None)
 
     async def _stopped(self, run_id: str, after: int) -> Row:
         """Wait until a run ended, or is parked in a later segment than `after`."""
-        pause = 0.01
+        pause, until = 0.01, time.monotonic() + PATIENCE_S
         while True:
-            row = await in_thread(lambda: self._found(run_id))
+            try:
+                row = await in_thread(lambda: self._found(run_id))
+                until = time.monotonic() + PATIENCE_S
+            except UnreachableError:
+                # It may be back soon, and the run then goes on by itself.
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(1.0)
+                continue
             if row.result is not None or row.stuck or (row.parked and row.segment > after):
                 return row
             if self._ended.is_set():
@@ -285,6 +265,18 @@ class DurableEngine:
         if row is None:
             raise NotFoundError(f"there is no run {run_id!r}; `toolmark runs` lists them")
         return row
+
+
+async def _soon(work: Awaitable[None], run_id: str) -> None:
+    """Await what should take no time; DBOS itself would try for ever."""
+    try:
+        await asyncio.wait_for(work, PATIENCE_S)
+    except TimeoutError:
+        message = (
+            f"the runs could not be reached for {PATIENCE_S:.0f} s; run {run_id} is kept as far as "
+            f"it came, and goes on when they can: toolmark runs resume {run_id}"
+        )
+        raise UnreachableError(message) from None
 
 
 def _may_block() -> bool:

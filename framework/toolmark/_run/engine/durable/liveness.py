@@ -19,8 +19,12 @@ class Locks:
         self._lock: int | None = None
 
     def live(self) -> None:
-        """Say that this process lives; done before it takes any work."""
+        """Say that this process lives; done before it takes any work, and every second."""
         path = self._folder / self.own
+        if self._lock is not None and not path.exists():
+            # Somebody cleared the folder away.
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.end()
         while self._lock is None:
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -33,6 +37,10 @@ class Locks:
     def dead(self) -> list[str]:
         """Give the names of those that ended and left their file."""
         return [path.name for path in self._folder.iterdir() if self._is_free(path)]
+
+    def known(self) -> set[str]:
+        """Give the names of all that are not buried yet."""
+        return {path.name for path in self._folder.iterdir()}
 
     def bury(self, name: str) -> None:
         """Forget a dead process whose work was handed on."""

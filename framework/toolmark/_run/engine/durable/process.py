@@ -11,17 +11,22 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 
-from toolmark._run.engine.durable.database import SCHEMA
+from toolmark._run.engine.durable.database import SCHEMA, shown
 from toolmark._run.engine.durable.journal import LostRunError
 from toolmark._run.engine.durable.serializer import JsonSerializer, refuse_pickles
 from toolmark._run.engine.durable.store import workflow_id
-from toolmark.errors import ToolmarkError
+from toolmark.errors import ToolmarkError, UnreachableError
 
 T = TypeVar("T")
 VERSION = "toolmark-1"
 """Constant: a run that waits must be found by every later release that can play it."""
 QUEUE = "toolmark-runs"
 POLL_S = 0.2
+"""How often a process looks into the queue, in seconds."""
+AT_ONCE = 64
+"""Runs from the queue that one process plays at one time; the rest is left to the others."""
+LAUNCH_S = 60.0
+"""How long the launch may take, in seconds; it may have to bring the tables up to date."""
 FOR_EVER_S = 10 * 365 * 24 * 3600.0
 Player = Callable[[str, int], Awaitable[str]]
 _lock = threading.Lock()
@@ -48,8 +53,8 @@ class Process:
         with _lock:
             if _running is not None:
                 message = (
-                    f"this process keeps its runs in {_shown(_running.url)} already, and can't in "
-                    f"{_shown(self.url)} too: close the other workspace first, or use engine "
+                    f"this process keeps its runs in {shown(_running.url)} already, and can't in "
+                    f"{shown(self.url)} too: close the other workspace first, or use engine "
                     f'"memory" in one of them'
                 )
                 raise ToolmarkError(message)
@@ -57,7 +62,11 @@ class Process:
             self._thread.start()
             future = asyncio.run_coroutine_threadsafe(self._launch(engine), self._loop)
             try:
-                future.result()
+                future.result(LAUNCH_S)
+            except TimeoutError:
+                # DBOS tries for ever; its thread can't be ended from here.
+                message = f"{shown(self.url)} did not answer for {LAUNCH_S:.0f} s; try again"
+                raise UnreachableError(message) from None
             except BaseException:
                 self._end()
                 raise
@@ -79,7 +88,9 @@ class Process:
             }
         )
         DBOS.launch()
-        await DBOS.register_queue_async(QUEUE, polling_interval_sec=POLL_S)
+        await DBOS.register_queue_async(
+            QUEUE, polling_interval_sec=POLL_S, worker_concurrency=AT_ONCE
+        )
 
     async def do(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await work in the loop of the runs, without anybody's context variables."""
@@ -117,7 +128,9 @@ class Process:
     async def strays(self) -> set[str]:
         """Give what stands under this process's name and is not played here."""
         pending = await self._database().get_pending_workflows(self._name, VERSION)
-        return {one.workflow_id for one in pending} - self.playing
+        # What DBOS has begun and what has not come to `play` yet are under way as well.
+        begun = set(self._dbos._active_workflows_set.activeList())  # noqa: SLF001 - as below
+        return {one.workflow_id for one in pending} - self.playing - begun
 
     async def hand_back(self, name: str) -> None:
         """Put a workflow that nobody plays back into the queue."""
@@ -193,12 +206,9 @@ class _Threaded:
         return called
 
 
-@DBOS.workflow(name="toolmark.play")
+# Unlimited: what comes no further is counted here (segment.MAX_ATTEMPTS), and is not given up.
+@DBOS.workflow(name="toolmark.play", max_recovery_attempts=None)
 async def _play(run_id: str, segment: int) -> str:
     if _running is None:
         raise ToolmarkError("no runs are kept in this process any more")
     return await _running.play(run_id, segment)
-
-
-def _shown(url: str) -> str:
-    return sa.make_url(url).render_as_string(hide_password=True)

@@ -125,9 +125,12 @@ class Store:
         return counted
 
     def change(self, run_id: str, **values: Any) -> bool:
-        """Set columns of a run that has not ended."""
+        """Set columns of a run that has not ended; its segment only grows."""
         run = self._tables.run
         update = sa.update(run).where(run.c.id == run_id, run.c.result.is_(None)).values(**values)
+        if "segment" in values:
+            # A process that was stopped may wake when others are further.
+            update = update.where(run.c.segment <= values["segment"])
         with self._engine.begin() as connection:
             return connection.execute(update).rowcount == 1
 
@@ -140,6 +143,14 @@ class Store:
         )
         with self._engine.connect() as connection:
             return tuple((row.id, row.segment) for row in connection.execute(waiting))
+
+    def owners(self, version: str) -> set[str]:
+        """Give the names of the processes under which a workflow stands as being played."""
+        own = self._tables.workflows.c
+        named = sa.select(own.executor_id).distinct()
+        playing = named.where(own.status == "PENDING", own.application_version == version)
+        with self._engine.connect() as connection:
+            return set(connection.execute(playing).scalars())
 
     def finish(self, run_id: str, result: SkillResult, now: dt.datetime) -> None:
         """Keep the result; the first stays."""

@@ -6,7 +6,10 @@ from toolmark._run.engine.durable.database import SCHEMA
 
 
 class Tables:
-    """The tables of one data base; `steps` is DBOS's own, of which these columns are read."""
+    """The tables of one data base.
+
+    `steps` and `workflows` are DBOS's own, of which these columns are read.
+    """
 
     def __init__(self, engine: sa.Engine) -> None:
         schema = None if engine.dialect.name == "sqlite" else SCHEMA
@@ -58,6 +61,12 @@ class Tables:
                                            "output", "serialization", "child_workflow_id")),
             schema=schema,
         )  # fmt: skip
+
+        self.workflows = sa.table(
+            "workflow_status",
+            *(sa.column(name) for name in ("status", "executor_id", "application_version")),
+            schema=schema,
+        )
 
     def create(self) -> None:
         """Make what is not there; several processes may do so at one time."""

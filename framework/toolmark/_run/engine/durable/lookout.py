@@ -1,0 +1,89 @@
+"""Look every second after what nobody plays: what the dead left, what was answered, what is old."""
+
+import datetime as dt
+import itertools
+import logging
+import threading
+from collections import Counter
+from functools import partial
+
+from toolmark._run.engine.durable.heartbeat import Heartbeat
+from toolmark._run.engine.durable.journal import Clock
+from toolmark._run.engine.durable.liveness import Locks
+from toolmark._run.engine.durable.process import VERSION, Process
+from toolmark._run.engine.durable.segment import in_thread
+from toolmark._run.engine.durable.store import Store
+from toolmark.errors import UnreachableError
+
+KEEP = dt.timedelta(days=30)
+"""How long a run that ended is kept."""
+LOOK_S = 1.0
+"""How long lies between two looks, in seconds."""
+LOST_AFTER = 3
+"""In how many looks in a row a thing that nobody plays is seen before it is put back."""
+FORGET_EVERY = 3600
+"""How many looks lie between two in which old runs are dropped."""
+
+logger = logging.getLogger(__name__)
+
+
+class Lookout:
+    """A thread beside the one in which the runs of this process are played."""
+
+    def __init__(
+        self, process: Process, store: Store, locks: Locks | Heartbeat, clock: Clock
+    ) -> None:
+        """`locks` know which processes live."""
+        self._process = process
+        self._store = store
+        self._locks = locks
+        self._clock = clock
+        self._lost: Counter[str] = Counter()
+        """How often in a row each thing was seen lost."""
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="toolmark-look", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Finish the look that is under way."""
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        for count in itertools.count():
+            try:
+                self._process.wait_for(partial(self._round, count))
+            except UnreachableError as error:
+                logger.warning("the runs can't be looked after now: %s", error)
+            except Exception:
+                logger.exception("looking after the runs failed")
+            if self._ended.wait(LOOK_S):
+                return
+
+    async def _round(self, count: int) -> None:
+        process = self._process
+        await in_thread(self._locks.live)
+        for name in await in_thread(self._locks.dead):
+            await process.take_over(name)
+            await in_thread(partial(self._locks.bury, name))
+        for run_id, segment in await in_thread(self._store.due):
+            await process.wake(run_id, segment)
+        await self._put_back()
+        if count % FORGET_EVERY == 0:
+            before = self._clock() - KEEP
+            await process.delete(list(await in_thread(lambda: self._store.forget(before))))
+
+    async def _put_back(self) -> None:
+        """Put back what stands as being played, and is not: here, or by one that nobody knows."""
+        strays = await self._process.strays()
+        # Such is what a process took that woke after it was buried, and then died.
+        unknown = await in_thread(lambda: self._store.owners(VERSION) - self._locks.known())
+        self._lost = Counter({name: self._lost[name] + 1 for name in strays | unknown})
+        for name, times in self._lost.items():
+            if times >= LOST_AFTER and name in strays:
+                await self._process.hand_back(name)
+            elif times >= LOST_AFTER:
+                await self._process.take_over(name)

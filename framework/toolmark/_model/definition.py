@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, JsonValue
 
@@ -14,6 +14,8 @@ from toolmark._model.source import Source
 
 class Definition(Noun):
     """What a file says, whole; equal meaning gives equal definitions (format.md)."""
+
+    kind: ClassVar[str]
 
     name: str
     title: str
@@ -34,6 +36,7 @@ class Definition(Noun):
     def canonical(self) -> dict[str, Any]:
         """Give the canonical JSON without `hash`, `source` and `implementation`."""
         said = {
+            "kind": self.kind,
             "name": self.name,
             "title": self.title,
             "description": self.description,
@@ -55,7 +58,7 @@ class Definition(Noun):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _own(self) -> dict[str, Any]:
-        """Give the part of the canonical JSON that only this kind has, `kind` among it."""
+        """Give the part of the canonical JSON that only this kind has."""
         raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
 """What a `.skill.md` file says."""
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from toolmark._model.definition import Definition, present
 from toolmark._model.schema import Noun, object_schema
@@ -144,6 +144,8 @@ class Output(Noun):
 class SkillSpec(Definition):
     """What a `.skill.md` file says (format.md, "Skill file"); its parameters are the inputs."""
 
+    kind: ClassVar[str] = "skill"
+
     required_tools: tuple[str, ...] = ()
     required_skills: tuple[str, ...] = ()
     patient_from: str | None = None
@@ -165,7 +167,6 @@ class SkillSpec(Definition):
 
     def _own(self) -> dict[str, Any]:
         return {
-            "kind": "skill",
             "required_tools": list(self.required_tools),
             "required_skills": list(self.required_skills),
             "patient_from": self.patient_from,

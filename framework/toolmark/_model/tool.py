@@ -1,7 +1,7 @@
 """What a `.tool.md` file says."""
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
@@ -72,6 +72,8 @@ class Example(Noun):
 class ToolSpec(Definition):
     """What a `.tool.md` file says (format.md, "Tool file")."""
 
+    kind: ClassVar[str] = "tool"
+
     requires_auth: bool = False
     requires_patient_context: bool = False
     read_only: bool = False
@@ -95,7 +97,6 @@ class ToolSpec(Definition):
 
     def _own(self) -> dict[str, Any]:
         return {
-            "kind": "tool",
             "requires_auth": self.requires_auth,
             "requires_patient_context": self.requires_patient_context,
             "read_only": self.read_only,

@@ -33,7 +33,8 @@ Find the weather.
 def test_nothing_to_say_ends_with_0(shop) -> None:
     typed = shop("check")
     assert (typed.out, typed.code) == ("", 0)
-    assert typed.err == "All well: 3 tools, 1 skill.\n"
+    note = "note: order_vase has no Python yet: write tools_md/order_vase.py\n"
+    assert typed.err == f"All well: 3 tools, 1 skill.\n{note}"
 
 
 def test_full_shows_line_caret_and_help(shop, as_golden) -> None:
@@ -41,7 +42,9 @@ def test_full_shows_line_caret_and_help(shop, as_golden) -> None:
     typed = shop("check")
     as_golden(typed.out, "check-full.txt")
     assert typed.err == (
-        "Found 1 error, 2 warnings in 1 file.\n3 fixes are known: run it again with --fix.\n"
+        "Found 1 error, 2 warnings in 1 file.\n"
+        "note: order_vase has no Python yet: write tools_md/order_vase.py\n"
+        "3 fixes are known: run it again with --fix.\n"
     )
     assert typed.code == 1
 

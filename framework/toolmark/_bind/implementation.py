@@ -140,7 +140,7 @@ def from_plugins(
 def _broken(
     spec: ToolSpec | SkillSpec, file: File, error: BaseException, project: Path
 ) -> ImplementationError:
-    path, line = file.path, 1
+    path, line, said = file.path, 1, reason(error)
     if isinstance(error, SyntaxError) and error.filename:
         path, line = shown_path(Path(error.filename), project), error.lineno or 1
     else:
@@ -148,8 +148,11 @@ def _broken(
             # The deepest line of the project's own: that is where the author can act.
             if Path(frame.filename).is_relative_to(project) or frame.filename == file.location:
                 path, line = shown_path(Path(frame.filename), project), frame.lineno or 1
-    message = f"the Python of {spec.name} ({spec.source.path}) can't be imported: {reason(error)}"
-    found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, "mend the import, then reload")
+                said = reason(error).removesuffix(f" ({frame.filename}:{line})")
+    message = f"the Python of {spec.name} ({spec.source.path}) can't be imported: {said}"
+    lacks = error.name if isinstance(error, ModuleNotFoundError) else ""
+    help_ = f"install what gives `{lacks}`, or mend the import" if lacks else "mend that line"
+    found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, help_)
     found = found._replace(span=found.span._replace(line=line, end_line=line))
     return ImplementationError(f"{message} ({path}:{line})", diagnostics=(found,))
 

@@ -50,11 +50,18 @@ class Recorder:
         failure = refusal.failure if not callable(refusal.failure) else refusal.failure()
         faults = [[problem.code, problem.path] for problem in failure.details]
         try:
-            self._write(call, tool, "deny", code=failure.code, faults=faults)
-        except Refusal as error:
-            logged(error, "the refusal of a call was not recorded")
+            self._append(call, tool, "deny", code=failure.code, faults=faults)
+        except Exception as error:  # noqa: BLE001 - it is refused in any case
+            if failure.code != "internal_guard_error":
+                logged(error, "the refusal of %s was not recorded", call.tool)
 
-    def _write(
+    def _write(self, call: Call, tool: ReadyTool, decision: str, **more: Any) -> None:
+        try:
+            self._append(call, tool, decision, **more)
+        except Exception as error:  # noqa: BLE001 - a call without its record must not run
+            raise guard_failed(call.tool, "audit", error) from None
+
+    def _append(
         self,
         call: Call,
         tool: ReadyTool | None,
@@ -64,22 +71,19 @@ class Recorder:
         **more: Any,
     ) -> None:
         assert self._audit is not None
-        try:
-            record: dict[str, Any] = {
-                "at": dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat(),
-                "decision": decision,
-                "tool": call.tool[:64],
-                "call": call.id,
-                "user": call.caller.user,
-                "patient": call.caller.patient,
-                "confidence": call.confidence,
-            }
-            if tool is not None:
-                record["spec"] = tool.spec.hash
-            if tool is not None and arguments is not None:
-                record["implementation"] = tool.executor.implementation_hash()
-                record["arguments"] = redacted(arguments, tool.spec.parameters)
-            record |= more
-            self._audit.append({k: v for k, v in record.items() if v is not None})
-        except Exception as error:  # noqa: BLE001 - a call without its record must not run
-            raise guard_failed(call.tool, "audit", error) from None
+        record: dict[str, Any] = {
+            "at": dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat(),
+            "decision": decision,
+            "tool": call.tool[:64],
+            "call": call.id,
+            "user": call.caller.user,
+            "patient": call.caller.patient,
+            "confidence": call.confidence,
+        }
+        if tool is not None:
+            record["spec"] = tool.spec.hash
+        if tool is not None and arguments is not None:
+            record["implementation"] = tool.executor.implementation_hash()
+            record["arguments"] = redacted(arguments, tool.spec.parameters)
+        record |= more
+        self._audit.append({k: v for k, v in record.items() if v is not None})

@@ -1,6 +1,7 @@
 """`call`: one call through the one door."""
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +19,8 @@ from toolmark._cli.options import (
     project_of,
     stop,
 )
-from toolmark._cli.projects import named, not_loaded, open_workspace
-from toolmark._cli.screen import ask, err, interactive, out_json, printable
+from toolmark._cli.projects import named, not_loaded, open_workspace, wanted_python
+from toolmark._cli.screen import ask, err, interactive, out_json, paint, printable
 
 
 def add(app: typer.Typer) -> None:
@@ -53,7 +54,7 @@ def call(
     from toolmark._cli.outcomes import exit_code, show_result
 
     with open_workspace(project_of(ctx, project)) as workspace:
-        tool, parameters = _known(workspace, name)
+        tool, parameters, why = _known(workspace, name)
         result = workspace.call_sync(
             tool,
             given_arguments(words or [], args_json, parameters, "--args-json"),
@@ -70,21 +71,40 @@ def call(
         out_json(result.to_dict())
     else:
         show_result(result)
+        if help_ := why or _remedy(result, workspace):
+            err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
     raise typer.Exit(exit_code(result))
 
 
-def _known(workspace: Any, name: str) -> tuple[str, Any]:
-    """Give a tool's name and parameters; one that nobody knows is left to the door."""
+def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
+    """Give a tool's name, its parameters, and why the door will not know it, if so."""
     folded = name.replace("-", "_")
     bound = workspace.tools.get(name) or workspace.tools.get(folded)
     if bound is not None:
-        return bound.name, bound.spec.parameters
+        return bound.name, bound.spec.parameters, ""
     if folded in workspace.skills:
         help_ = f"run it: toolmark run {name}"
         stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
     if file := not_loaded(name, workspace):
-        err(f"help: its file has errors: toolmark check {file}")
-    return name, ()
+        return name, (), f"its file has errors: toolmark check {file}"
+    return name, (), "`toolmark list` shows what is there"
+
+
+def _remedy(result: Any, workspace: Any) -> str:
+    """Say what helps where it lies neither in the tool nor in what the door said."""
+    match result.error.code if result.error else "":
+        case "internal_guard_error":
+            from toolmark._cli.health import look_at_state
+
+            sign = look_at_state(workspace.settings.state)
+            return "" if sign.state == "ok" else f"{sign.found}; {sign.remedy}"
+        case "not_implemented":
+            path = Path(workspace.tools[result.tool].spec.source.path)
+            return wanted_python(result.tool, path, workspace.settings.root)
+        case "malformed_call":
+            return """the shell takes quotes away: --args-json '{"key": "value"}', or key=value"""
+        case _:
+            return ""
 
 
 def given_arguments(words: list[str], text: str | None, parameters: Any, option: str) -> Any:
@@ -100,7 +120,8 @@ def given_arguments(words: list[str], text: str | None, parameters: Any, option:
     try:
         return typed_arguments(words, parameters)
     except ArgumentFormError as error:
-        stop(ExitCode.USAGE, str(error), f"write key=value, or {option} '{{…}}'")
+        names = [f"{parameter.name}=…" for parameter in parameters] or ["key=value"]
+        stop(ExitCode.USAGE, str(error), f"write {' '.join(names)}, or {option} '{{…}}'")
 
 
 def agreed(prompt: str, *, yes: bool) -> bool:

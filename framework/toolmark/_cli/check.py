@@ -13,7 +13,7 @@ from toolmark._cli.findings import Findings, find
 from toolmark._cli.fixes import fix_files
 from toolmark._cli.options import JsonOption, ProjectOption, project_of
 from toolmark._cli.reports import REPORTS, lines_below, summary
-from toolmark._cli.screen import busy, err, out, paint
+from toolmark._cli.screen import busy, err, out, paint, printable
 from toolmark._model.diagnostic import Severity
 
 _MOST_PASSES = 10
@@ -90,6 +90,8 @@ def _sum_up(findings: Findings, *, fix: bool) -> None:
         err("Nothing to check: no `*.tool.md` and no `*.skill.md` there.")
     else:
         err(f"{paint('All well', 'green', sys.stderr)}: {findings.looked_at}.")
+    for note in findings.notes:
+        err(f"{paint('note', 'cyan', sys.stderr)}: {printable(note)}")
     fixable = sum(1 for d in findings.diagnostics if d.fix)
     if fixable and not fix:
         known = "1 fix is" if fixable == 1 else f"{fixable} fixes are"

@@ -45,7 +45,8 @@ def try_out(
         for one in tried:
             out(_line(one))
         ended = f"{failed} failed" if failed else "all passed"
-        err(f"{counted(len(tried), 'example')}, {ended}." if tried else "There are no examples.")
+        none = "There are no examples: those below `## Examples` of a tool's file are its tests."
+        err(f"{counted(len(tried), 'example')}, {ended}." if tried else none)
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
 
 

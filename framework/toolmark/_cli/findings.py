@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from toolmark._cli.paths import STDIN, definitions_among
-from toolmark._cli.projects import open_workspace
+from toolmark._cli.paths import STDIN, SUFFIXES, definitions_among
+from toolmark._cli.projects import open_workspace, wanted_python
 from toolmark._cli.reports import Lines, counted
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.settings import Settings
@@ -22,6 +22,8 @@ class Findings(NamedTuple):
     """`14 tools, 3 skills`."""
     lines: Lines | None = None
     """The source, where it is in no file."""
+    notes: tuple[str, ...] = ()
+    """What is no finding, but may surprise."""
 
 
 def find(paths: Sequence[str], folder: Path | None) -> Findings:
@@ -47,7 +49,9 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
     kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
     looked_at = counted(len([*definitions_among(paths)]), "file")
     moved = tuple(_moved(d) for d in found.diagnostics)
-    return Findings(project.root, (*kept, *moved), looked_at)
+    notes = [f"{path} is not loaded: its name is not NAME.tool.md or NAME.skill.md"
+             for path in inside if not kept and _is_stray(Path(path))]  # fmt: skip
+    return Findings(project.root, (*kept, *moved), looked_at, notes=tuple(notes))
 
 
 def _project(folder: Path | None) -> Findings:
@@ -55,7 +59,34 @@ def _project(folder: Path | None) -> Findings:
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")
         root = workspace.settings.root
-        return Findings(root, tuple(workspace.diagnostics), f"{tools}, {skills}")
+        diagnostics = tuple(workspace.diagnostics)
+        notes = _without_python(workspace)
+        return Findings(root, diagnostics, f"{tools}, {skills}", notes=notes)
+
+
+_MOST_NAMED = 3
+
+
+def _without_python(workspace: Any) -> tuple[str, ...]:
+    bare = [name for name, tool in workspace.tools.items() if tool.binding.kind == "none"]
+    if len(bare) > _MOST_NAMED:
+        return (f"{len(bare)} tools have no Python yet: calling them says so",)
+    root = workspace.settings.root
+    folders = [str(root / name) for name in workspace.settings.tools if (root / name).is_dir()]
+    files = {
+        file.name.partition(".")[0].replace("-", "_"): file.relative_to(root)
+        for file in definitions_among(folders if bare else ())
+        if file.is_relative_to(root)
+    }
+    return tuple(
+        f"{name} has no Python yet: {wanted_python(name, files[name], root)}"
+        for name in bare
+        if name in files
+    )
+
+
+def _is_stray(path: Path) -> bool:
+    return path.is_file() and not path.name.endswith((*SUFFIXES, ".py"))
 
 
 def _stdin() -> Findings:

@@ -37,6 +37,18 @@ When the user asks for a greeting.
     - **Type**: string
     - **Required**: true
     - **Description**: What to say
+
+## Examples
+
+### By name
+
+```json
+{"name": "Ana"}
+```
+
+```json
+{"greeting": "Hello, Ana!"}
+```
 """
 
 PYTHON = '''\

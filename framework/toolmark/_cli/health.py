@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from toolmark._cli.reports import counted
 from toolmark._model.settings import Settings
 from toolmark.config import load_settings
 from toolmark.errors import ConfigError
@@ -28,6 +29,14 @@ _PARTS = (
 )
 
 
+_EXTRAS = {
+    "chat": ("openai", "`toolmark chat`"),
+    "mcp": ("mcp", "`toolmark serve`"),
+    "server": ("starlette", "`toolmark dev`"),
+}
+"""The parts that are installed where they are wanted: a package of each, and who wants it."""
+
+
 class Sign(NamedTuple):
     """One thing that was looked at."""
 
@@ -39,14 +48,14 @@ class Sign(NamedTuple):
 
 def examine(folder: Path | None) -> list[Sign]:
     """Look at Python, the packages, the project, its state folder, cache, engine and plugins."""
-    signs = [_python(), *map(_package, _PARTS)]
+    signs = [_python(), *map(_package, _PARTS), *map(_extra, _EXTRAS)]
     try:
         settings = load_settings(folder)
     except ConfigError as error:
         remedy = "mend that setting" if "no project" not in str(error) else "run `toolmark init`"
         return [*signs, Sign("project", "bad", str(error), remedy)]
     signs.append(Sign("project", "ok", str(settings.file or settings.root)))
-    signs += [*_folders(settings), _state(settings.state), _cache(settings.state)]
+    signs += [*_folders(settings), look_at_state(settings.state), _cache(settings.state)]
     return [*signs, _engine(settings), *_workspace(settings)]
 
 
@@ -61,15 +70,26 @@ def _package(name: str) -> Sign:
         return Sign(name, "bad", "not installed", f"pip install {name}")
 
 
+def _extra(name: str) -> Sign:
+    package, whose = _EXTRAS[name]
+    if find_spec(package) is not None:
+        return Sign(f"extra {name}", "ok", f"for {whose}: {package} {version(package)}")
+    remedy = f"pip install 'toolmark[{name}]'"
+    return Sign(f"extra {name}", "note", f"not installed; only {whose} needs it", remedy)
+
+
 def _folders(settings: Settings) -> Iterator[Sign]:
     for name in dict.fromkeys((*settings.tools, *settings.skills)):
         if (settings.root / name).is_dir():
             yield Sign(name, "ok", "a folder of definitions")
+        elif (settings.root / name).exists():
+            yield Sign(name, "bad", "a file, no folder", "move it away, or name another folder")
         else:
             yield Sign(name, "note", "no such folder", "`toolmark new` makes it")
 
 
-def _state(state: Path) -> Sign:
+def look_at_state(state: Path) -> Sign:
+    """Tell whether the folder of what Toolmark keeps can be written."""
     nearest = next(folder for folder in (state, *state.parents) if folder.exists())
     try:
         if nearest == state:
@@ -86,10 +106,13 @@ def _state(state: Path) -> Sign:
 def _cache(state: Path) -> Sign:
     from toolmark._bind.cache import INDEX, PAYLOAD
 
-    files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]
+    try:
+        files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]
+        size = sum(file.stat().st_size for file in files) / 1024
+    except OSError as error:
+        return Sign("cache", "bad", f"{error.filename}: {error.strerror}", "see `state`")
     if not files:
         return Sign("cache", "note", "empty; the next command fills it")
-    size = sum(file.stat().st_size for file in files) / 1024
     return Sign("cache", "ok", f"{size:.0f} KiB in {state}")
 
 
@@ -116,5 +139,5 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
             yield Sign(f"plugin {plugin.name}", "bad" if bad else "ok", found, remedy)
         tools, skills = len(workspace.tools), len(workspace.skills)
         errors = sum(d.severity == "error" for d in workspace.diagnostics)
-    found = f"{tools} tools, {skills} skills, {errors} errors"
+    found = ", ".join([counted(tools, "tool"), counted(skills, "skill"), counted(errors, "error")])
     yield Sign("definitions", "bad" if errors else "ok", found, "toolmark check" if errors else "")

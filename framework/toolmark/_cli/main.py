@@ -1,8 +1,11 @@
 """The entry `toolmark`: the verbs, and what an error of each kind looks like outside."""
 
+import errno
+import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -32,7 +35,8 @@ from toolmark._cli.added import added_commands
 from toolmark._cli.crash import report_crash
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import ProjectOption
-from toolmark._cli.screen import complain, out
+from toolmark._cli.screen import complain, drop, out, send_off
+from toolmark._cli.usage import is_usage, tell_usage
 from toolmark.errors import ConfigError, NotFoundError, ToolmarkError, UnreachableError
 
 GROUPS = (
@@ -56,6 +60,8 @@ GROUPS = (
     about,
 )
 """The files of verbs, in the order of `--help`."""
+BESIDE = {"new": "init", "runs": "run"}
+"""Each group of verbs, and the verb that it is shown behind."""
 
 
 class Verbs(TyperGroup):
@@ -66,7 +72,11 @@ class Verbs(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
         """Give the names in the order of GROUPS."""
-        return list(self.commands)
+        names = list(self.commands)
+        for group, verb in BESIDE.items():  # Typer puts groups of verbs behind all verbs
+            names.remove(group)
+            names.insert(names.index(verb) + 1, group)
+        return names
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Give Toolmark's own command, or one that a plugin of the project adds."""
@@ -137,24 +147,66 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; give its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
+    words = [_as_typed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # started without: `>&-`
+            setattr(sys, name, Path(os.devnull).open("w", 1, "utf-8"))  # noqa: SIM115  # lasts
+        stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    code = _ended(words)
     try:
-        make_app()(words, prog_name="toolmark")
+        send_off()
+    except OSError as error:
+        return _told_of_place(error)
+    return code
+
+
+def _ended(words: Sequence[str]) -> int:
+    try:
+        code: object = make_app()(words, prog_name="toolmark", standalone_mode=False)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ToolmarkError as error:
         return _told(error)
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno != errno.ENOSPC:
             return report_crash(traceback.format_exc())
-        complain(f"{error.filename}: {error.strerror}", "look at the rights of that place")
+        return _told_of_place(error)
+    except typer.Abort:
+        complain("the input ended where an answer was needed")
         return ExitCode.FINDINGS
-    except Exception:  # noqa: BLE001  # the last net: a crash is a reference, not a stack trace
-        return report_crash(traceback.format_exc())
-    return ExitCode.DONE
+    except Exception as error:  # noqa: BLE001  # the last net: a crash is a reference, no trace
+        return tell_usage(error) if is_usage(error) else report_crash(traceback.format_exc())
+    return code if isinstance(code, int) and not isinstance(code, bool) else ExitCode.DONE
+
+
+def _as_typed(word: str) -> str:
+    """Read a word as UTF-8 where Python, in the locale C, could not."""
+    if word.isascii():
+        return word
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
+
+
+_REMEDIES = {
+    errno.ENOSPC: "make room there",
+    errno.EROFS: "nothing can be written there: TOOLMARK_STATE names another place for the state",
+    errno.EEXIST: "that is a file where a folder has to be: move it away",
+    errno.ENOTDIR: "that is a file where a folder has to be: move it away",
+    errno.EISDIR: "that is a folder where a file has to be: move it away",
+}
+
+
+def _told_of_place(error: OSError) -> ExitCode:
+    """Say what the system would not do, and where."""
+    if error.filename is None:
+        drop(sys.stdout)
+    help_ = _REMEDIES.get(error.errno or 0, "look at the rights of that place")
+    complain(f"{error.filename or 'standard output'}: {error.strerror}", help_)
+    return ExitCode.FINDINGS
 
 
 def _told(error: ToolmarkError) -> ExitCode:

@@ -90,7 +90,10 @@ def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None
     if not folders:
         help_ = f'set {kind}s = ["{kind}s_md"]'
         stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
-    make_files(settings.root, definition_files(kind, checked_name(name), folders[0]))
+    snake = checked_name(name)
+    files = definition_files(kind, snake, folders[0])
+    make_files(settings.root, files)
+    err(f"Next: say in {next(iter(files))} what it does, then toolmark check")
 
 
 def checked_name(name: str) -> str:
@@ -110,7 +113,8 @@ def make_files(root: Path, files: dict[str, str]) -> None:
     """Write files that are not there yet; where one is, nothing is written."""
     for path in files:
         if (root / path).exists():
-            stop(ExitCode.USAGE, f"{path} is there already", "choose another name")
+            help_ = "choose another name, or move that file away; nothing was written"
+            stop(ExitCode.USAGE, f"{path} is there already", help_)
     for path, text in files.items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)

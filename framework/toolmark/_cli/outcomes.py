@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from toolmark._cli.exits import ExitCode
-from toolmark._cli.screen import err, out, paint, printable
+from toolmark._cli.screen import err, out, out_json, paint, printable
 from toolmark._model.result import Result
 
 _CODES = {
@@ -54,7 +54,7 @@ def show_data(data: Any) -> None:
     if isinstance(data, str):
         out("\n".join(map(printable, data.split("\n"))) if sys.stdout.isatty() else data)
     elif data is not None:
-        out(json.dumps(data, ensure_ascii=False, indent=2))
+        out_json(data)
 
 
 def _show_failure(result: Result, *, again: bool) -> None:

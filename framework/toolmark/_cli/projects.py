@@ -1,6 +1,7 @@
 """The project that a verb works in."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
@@ -8,14 +9,50 @@ from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import stop
 from toolmark._cli.screen import busy
 from toolmark._model.diagnostic import Severity
+from toolmark.errors import ToolmarkError
 
 
-def open_workspace(folder: Path | None) -> Any:
-    """Open the project in a folder, or the nearest one upward."""
-    with busy("Reading the definitions"):
-        from toolmark._workspace import Workspace
+@contextmanager
+def open_workspace(folder: Path | None, *, traces: bool = False) -> Iterator[Any]:
+    """Open the project in a folder, or the nearest one upward.
 
-        return Workspace.open(folder)
+    What is logged meanwhile is told in a line each, or with its traces.
+    """
+    from toolmark._cli.log import log_in_lines
+
+    with nullcontext() if traces else log_in_lines():
+        with busy("Reading the definitions"):
+            from toolmark._workspace import Workspace
+
+            workspace = Workspace.open(folder)
+        with workspace:
+            try:
+                yield workspace
+            except Exception as error:
+                if type(error).__module__.partition(".")[0] in _OF_STORES:
+                    raise ToolmarkError(_store_trouble(workspace, error)) from error
+                raise
+
+
+_OF_STORES = {"sqlite3", "sqlalchemy", "psycopg"}
+"""The packages whose errors tell of a store that can't be used."""
+
+
+def _store_trouble(workspace: Any, error: Exception) -> str:
+    from toolmark._cli.health import look_at_state
+
+    sign = look_at_state(workspace.settings.state)
+    if sign.state == "bad":
+        return f"{sign.found}; {sign.remedy}"
+    said = str(error).partition("\n")[0]
+    return f"the store in {workspace.settings.state} can't be used: {said}; try it again"
+
+
+def nothing_here(workspace: Any, words: str) -> str:
+    """Say why there is nothing, and how the first comes to be."""
+    if any(d.severity is not Severity.HINT for d in workspace.registry.diagnostics):
+        return f"{words}: `toolmark check` says why."
+    return f"{words} yet: `toolmark new tool NAME` writes the first."
 
 
 def not_loaded(name: str, workspace: Any) -> str:
@@ -29,10 +66,21 @@ def not_loaded(name: str, workspace: Any) -> str:
     return ""
 
 
+def wanted_python(name: str, file: Path, root: Path) -> str:
+    """Say which file would be the Python of a tool, and which one looks as if it was meant.
+
+    `file` is the tool's definition, below the project's `root`.
+    """
+    from difflib import get_close_matches
+
+    wanted = file.with_name(f"{name}.py")
+    there = [python.stem for python in (root / file).parent.glob("*.py")]
+    near = get_close_matches(name, there, 1, 0.8)
+    return f"rename {file.with_name(near[0])}.py to {wanted.name}" if near else f"write {wanted}"
+
+
 def named(incomplete: str) -> list[str]:
     """Give the names of the project's tools and skills that begin so, for the shell."""
-    from toolmark.errors import ToolmarkError
-
     try:
         with open_workspace(None) as workspace:
             names = (*workspace.tools, *workspace.skills)

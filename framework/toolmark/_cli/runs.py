@@ -127,7 +127,7 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project_of(ctx, project), traces=True) as workspace:
         if not workspace.start_runs():
             help_ = 'set engine = "sqlite", or a postgresql:// URL'
             stop(ExitCode.USAGE, 'runs are in memory only (engine = "memory")', help_)

@@ -25,18 +25,43 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 def out(text: str = "") -> None:
     """Write a line of data."""
-    sys.stdout.write(text + "\n")
+    _write(sys.stdout, text + "\n")
 
 
 def out_json(value: Any) -> None:
     """Write data as JSON."""
-    out(json.dumps(value, ensure_ascii=False, indent=2))
+    # What is no UTF-8 would cut letters into escapes that JSON does not know.
+    utf8 = (sys.stdout.encoding or "utf-8").lower().replace("-", "") == "utf8"
+    out(json.dumps(value, ensure_ascii=not utf8, indent=2))
 
 
 def err(text: str = "") -> None:
     """Write a line that is no data, behind what went to stdout before."""
-    sys.stdout.flush()
-    sys.stderr.write(text + "\n")
+    send_off()
+    _write(sys.stderr, text + "\n")
+
+
+def send_off() -> None:
+    """Hand over what was written to stdout so far. Raises OSError where there is no room."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop(sys.stdout)
+
+
+def drop(stream: TextIO) -> None:
+    """Let what goes to a stream vanish from now on."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+    except BrokenPipeError:
+        # Whoever read, `head` perhaps, has enough; the command still ends as it would have.
+        drop(stream)
 
 
 def complain(what: str, help_: str = "") -> None:

@@ -8,7 +8,7 @@ import typer
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.portrait import portrait
-from toolmark._cli.projects import named, open_workspace, unknown
+from toolmark._cli.projects import named, nothing_here, open_workspace, unknown
 from toolmark._cli.reports import counted, full
 from toolmark._cli.screen import err, out, out_json, table
 
@@ -26,11 +26,12 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
 
         bound = [*workspace.tools.values(), *workspace.skills.values()]
         entries = [list_entry(one) for one in bound]
+        nothing = "" if bound else nothing_here(workspace, "Nothing here")
     if json:
         out_json(entries)
         return
     if not entries:
-        err("Nothing here yet: `toolmark new tool NAME` writes the first.")
+        err(nothing)
         return
     head = ("NAME", "KIND", "VERSION", "CATEGORY", "RUNS", "DESCRIPTION")
     rows = [

@@ -1,0 +1,217 @@
+"""Every wrong turn that a newcomer takes gets one clear message, and never a traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WHOLE = Path("/dev/full")
+"""A file that takes nothing, where the system has one."""
+
+
+@pytest.fixture
+def project(console):
+    """Give a console in a project as `init` makes it."""
+    assert console("init").code == 0
+    return console
+
+
+def shell(folder: Path, command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Type a command into a shell of its own."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
+    quiet = {"PATH": path, "HOME": str(folder), "TOOLMARK_LOAD_PLUGINS": "", "LC_ALL": "C.UTF-8"}
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=folder,
+        env=quiet | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "help_"),
+    [
+        ("chek", "no such command 'chek'", "did you mean 'check'?"),
+        ("new tol x", "no such command 'tol'", "did you mean 'tool'?"),
+        ("call x --json-args {}", "no such option: --json-args", "did you mean --json?"),
+        ("call", "missing argument 'TOOL'", "write toolmark call "),
+        ("call x --confidence 2", "invalid value for '--confidence': ", "write toolmark call "),
+        ("serve --print-config emacs", "'emacs' is not one of 'claude', ", "toolmark serve -h"),
+        ("init a b", "got unexpected extra argument(s) (b)", "write toolmark init "),
+    ],
+)
+def test_wrong_words_are_told_like_every_other_error(console, words, said, help_) -> None:
+    typed = console(*words.split())
+
+    error, remedy = typed.err.splitlines()
+    assert error.startswith("error: ")
+    assert said in error
+    assert remedy.startswith("help: ")
+    assert help_ in remedy
+    assert (typed.out, typed.code) == ("", 2)
+
+
+def test_a_group_without_its_command_shows_its_help(console) -> None:
+    typed = console("new")
+    assert typed.err.startswith("Usage: toolmark new ")
+    assert typed.code == 2
+
+
+def test_a_verb_outside_a_project_says_how_one_is_made(console) -> None:
+    typed = console("list")
+    assert "no project here or above; run `toolmark init`, or name one with --project" in typed.err
+    assert typed.code == 2
+
+
+def test_an_argument_without_its_name_is_told_the_names(project) -> None:
+    typed = project("call", "say_hello", "Ana")
+    assert typed.err == (
+        "error: 'Ana' is not of the form key=value\nhelp: write name=…, or --args-json '{…}'\n"
+    )
+    assert typed.code == 2
+
+
+def test_json_that_the_shell_took_the_quotes_of_is_told_so(project) -> None:
+    typed = project("call", "say_hello", "--args-json", "{name: Ana}")
+    assert typed.err.startswith("denied[malformed_call] the arguments are not JSON: ")
+    assert """help: the shell takes quotes away: --args-json '{"key": "value"}'""" in typed.err
+
+
+def test_a_misspelt_tool_is_told_the_near_one(project) -> None:
+    typed = project("call", "say_helo", "name=Ana")
+    assert "did you mean say_hello?" in typed.err
+    assert "help: `toolmark list` shows what is there\n" in typed.err
+    assert typed.code == 5
+
+
+def test_a_tool_whose_file_is_broken_is_told_after_the_refusal(project) -> None:
+    project.write("tools_md/greet.tool.md", "# Greet\n")
+    typed = project("call", "greet")
+    refused, help_ = typed.err.splitlines()
+    assert refused.startswith("denied[unknown_tool]")
+    assert help_ == "help: its file has errors: toolmark check tools_md/greet.tool.md"
+
+
+def test_a_missing_python_file_is_named(project) -> None:
+    (project.folder / "tools_md/say_hello.py").unlink()
+
+    assert "note: say_hello has no Python yet: write tools_md/say_hello.py" in project("check").err
+    typed = project("call", "say_hello", "name=Ana")
+    assert typed.err.startswith("failed[not_implemented]")
+    assert typed.err.endswith("help: write tools_md/say_hello.py\n")
+
+
+def test_a_python_file_of_nearly_the_right_name_is_named(project) -> None:
+    python = project.folder / "tools_md/say_hello.py"
+    python.rename(python.with_name("say_helo.py"))
+    assert "rename tools_md/say_helo.py to say_hello.py" in project("check").err
+
+
+def test_many_tools_without_python_are_counted(project) -> None:
+    text = (project.folder / "tools_md/say-hello.tool.md").read_text("utf-8")
+    for word in ("one", "two", "three", "four"):
+        project.write(f"tools_md/{word}.tool.md", text.replace("say_hello", word))
+    assert "note: 4 tools have no Python yet: calling them says so" in project("check").err
+
+
+def test_python_that_lacks_a_package_says_which(project) -> None:
+    project.write("tools_md/say_hello.py", "import no_such_package\n")
+    typed = project("check")
+    assert (
+        "can't be imported: ModuleNotFoundError: No module named 'no_such_package'\n" in typed.out
+    )
+    assert "help: install what gives `no_such_package`, or mend the import\n" in typed.out
+
+
+def test_a_call_of_python_that_breaks_is_told_in_a_line(project) -> None:
+    project.write("tools_md/say_hello.py", "def say_hello(name):\n    raise ValueError('late')\n")
+    typed = project("call", "say_hello", "name=Ana")
+    log, help_, failed = typed.err.splitlines()
+    assert log.endswith(": say_hello failed: ValueError: late (tools_md/say_hello.py:2)")
+    assert help_ == "help: TOOLMARK_DEBUG=1 shows the whole trace"
+    assert failed.startswith("failed[tool_error]")
+
+
+def test_the_whole_trace_of_a_call_is_shown_where_asked_for(project) -> None:
+    project.write("tools_md/say_hello.py", "def say_hello(name):\n    raise ValueError('late')\n")
+    done = shell(project.folder, "toolmark call say_hello name=Ana", TOOLMARK_DEBUG="1")
+    assert "Traceback (most recent call last)" in done.stderr
+    assert done.returncode == 1
+
+
+def test_a_file_under_another_name_is_said_not_to_be_loaded(project) -> None:
+    tool = project.folder / "tools_md/say-hello.tool.md"
+    tool.rename(tool.with_name("say-hello.md"))
+    typed = project("check", "tools_md/say-hello.md")
+    assert "note: tools_md/say-hello.md is not loaded: its name is not NAME.tool.md" in typed.err
+
+
+def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
+    folder = project.folder / "tools_md"
+    folder.rename(project.folder / "elsewhere")
+    folder.write_text("", "utf-8")
+
+    assert project("list").err == "Nothing here: `toolmark check` says why.\n"
+    signs = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
+    assert signs["tools_md"]["found"] == "a file, no folder"
+    typed = project("new", "tool", "greet")
+    assert "File exists\nhelp: that is a file where a folder has to be: move it away" in typed.err
+
+
+def test_a_state_folder_that_is_a_file_refuses_calls_and_says_why(project) -> None:
+    (project.folder / ".toolmark").write_text("", "utf-8")
+
+    typed = project("call", "say_hello", "name=Ana")
+    assert typed.code == 3
+    assert "denied[internal_guard_error]" in typed.err
+    assert ".toolmark" in typed.err.splitlines()[-1]
+    assert "set TOOLMARK_STATE" in typed.err.splitlines()[-1]
+    typed = project("pending")
+    assert typed.code == 1
+    assert "that is a file where a folder has to be: move it away" in typed.err
+
+
+def test_a_broken_pipe_is_silent_and_keeps_the_verdict(project) -> None:
+    project.write("tools_md/greet.tool.md", "# Greet\n" + "- **x**: y\n" * 3000)
+    done = shell(project.folder, "toolmark check --json | true")
+    assert (done.stderr, done.returncode) == ("", 1)
+    done = shell(project.folder, "toolmark rule --json | true")
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_a_closed_output_is_no_fault(project) -> None:
+    done = shell(project.folder, "toolmark list >&-")
+    assert (done.stderr, done.returncode) == ("1 tool, 0 skills.\n", 0)
+
+
+@pytest.mark.skipif(not WHOLE.exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_told(project) -> None:
+    done = shell(project.folder, "toolmark list > /dev/full")
+    assert done.stderr.endswith(
+        "error: standard output: No space left on device\nhelp: make room there\n"
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+
+
+def test_letters_survive_a_shell_that_knows_ascii_only(project) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = shell(project.folder, "toolmark call say_hello name=Änne", **ascii_only)
+    assert json.loads(done.stdout) == {"greeting": "Hello, Änne!"}
+
+
+def test_the_doctor_names_what_an_extra_is_for(project) -> None:
+    found = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
+    assert "`toolmark serve`" in found["extra mcp"]["found"]
+    assert {"extra chat", "extra mcp", "extra server"} <= found.keys()
+
+
+def test_a_new_tool_says_what_comes_next(project) -> None:
+    typed = project("new", "tool", "greet")
+    assert typed.err == "Next: say in tools_md/greet.tool.md what it does, then toolmark check\n"

@@ -40,10 +40,15 @@ def graph(
         if bound is None:
             unknown(skill, workspace.skills, workspace, "skill")
         spec = bound.spec
+    drawable(spec)
+    drawn(spec, {}, svg=svg, output=output, json={"skill": spec.name} if json else None)
+
+
+def drawable(spec: Any) -> None:
+    """End where a skill has no steps."""
     if not spec.executable:
         help_ = "its prose or its Python says what it does: toolmark show " + spec.name
         stop(ExitCode.FINDINGS, f"the skill {spec.name!r} has no steps to draw", help_)
-    drawn(spec, {}, svg=svg, output=output, json={"skill": spec.name} if json else None)
 
 
 def drawn(

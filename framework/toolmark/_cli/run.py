@@ -19,16 +19,9 @@ from toolmark._cli.options import (
     stop,
 )
 from toolmark._cli.projects import named, open_workspace, unknown
-from toolmark._cli.screen import Paint, err, interactive, out_json, paint, printable
+from toolmark._cli.screen import err, interactive, out_json, paint, printable
+from toolmark._cli.steps import Steps, steps_of
 from toolmark._model.verdict import REFUSALS
-
-_MARKS: dict[str, tuple[str, Paint]] = {
-    "done": ("done", "green"),
-    "skipped": ("skip", "dim"),
-    "failed": ("fail", "red"),
-    "undone": ("undo", "yellow"),
-    "progress": ("  ..", "dim"),
-}
 
 
 def add(app: typer.Typer) -> None:
@@ -51,8 +44,9 @@ def run(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Run a skill.
+    """Run a skill, and show its steps as they go.
 
+    With --json the result goes to stdout, and the events of the steps as JSON lines to stderr.
     Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such skill.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
@@ -63,15 +57,16 @@ def run(
                 stop(ExitCode.NOT_FOUND, f"{skill!r} is a tool, no skill", help_)
             unknown(skill, workspace.skills, workspace, "skill")
         inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")
-        result = workspace.run_sync(
-            bound.name,
-            inputs,
-            user=user,
-            patient=patient,
-            message=message,
-            ask=lambda question: answer(question, yes=yes),
-            on_event=tell,
-        )
+        with steps_of(bound.spec, json=sys.stderr if json else None) as steps:
+            result = workspace.run_sync(
+                bound.name,
+                inputs,
+                user=user,
+                patient=patient,
+                message=message,
+                ask=lambda question: answer(question, steps, yes=yes),
+                on_event=steps.tell,
+            )
     end_run(result, json=json)
 
 
@@ -84,20 +79,12 @@ def end_run(result: Any, *, json: bool) -> NoReturn:
     raise typer.Exit(_exit_code(result))
 
 
-def answer(question: Any, *, yes: bool) -> bool | None:
+def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
     """Answer a run's question: by --yes, on the terminal, or not at all."""
     if not yes and not interactive():
         return None
-    return agreed(question.prompt, yes=yes)
-
-
-def tell(event: Any) -> None:
-    """Say a step's end on stderr, as soon as it comes."""
-    if event.kind not in _MARKS:
-        return
-    word, how = _MARKS[event.kind]
-    text = f": {event.text}" if event.text else ""
-    err(f"{paint(word, how, sys.stderr)}  {event.step}  {printable(event.title + text)}")
+    with steps.pause():
+        return agreed(question.prompt, yes=yes)
 
 
 def show_skill_result(result: Any) -> None:

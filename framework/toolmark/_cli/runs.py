@@ -1,16 +1,20 @@
 """`runs` and `worker`: skills under way, those that wait, those that ended, and who plays them."""
 
 import signal
+import sys
 import threading
+from json import dumps
 from typing import Annotated, Any
 
 import typer
 
 from toolmark._cli.exits import ExitCode
+from toolmark._cli.graph import OutputOption, SvgOption, drawable, drawn
 from toolmark._cli.options import JsonOption, ProjectOption, YesOption, project_of, stop
 from toolmark._cli.projects import open_workspace
-from toolmark._cli.run import answer, end_run, tell
+from toolmark._cli.run import answer, end_run, show_skill_result
 from toolmark._cli.screen import err, out, out_json, printable, table
+from toolmark._cli.steps import Steps, steps_of
 
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The run; `toolmark runs` lists them.")
@@ -21,7 +25,7 @@ def add(app: typer.Typer) -> None:
     """Add the verbs."""
     group = typer.Typer(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(runs)
-    for verb in (show, resume, cancel, resolve):
+    for verb in (show, watch, graph, resume, cancel, resolve):
         group.command(verb.__name__)(verb)
     app.add_typer(group, name="runs", rich_help_panel="Run")
     app.command("worker", rich_help_panel="Run")(worker)
@@ -62,6 +66,71 @@ def show(
         out(f"  {printable(view.result.message)}")
 
 
+def watch(
+    ctx: typer.Context, run_id: IdArgument, *, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Show a run's steps as they go, whichever process plays it, until it ends.
+
+    With --json each event is a line, the last one is the result. Ctrl-C leaves the run alone.
+    Ends with 0 done, 1 stopped or failed, 5 no such run.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        first = workspace.trace_run_sync(run_id)
+        with steps_of(first.skill, json=sys.stdout if json else None, waits=True) as steps:
+            news = _News(steps)
+            news.hear(first)
+            last = workspace.follow_run_sync(run_id, news.hear)
+    result = last.view.result
+    if result is None:
+        help_ = f"toolmark runs resume {run_id}"
+        stop(ExitCode.FINDINGS, f"run {run_id} is stuck: it came no further several times", help_)
+    if json:
+        out(dumps({"result": result.to_dict()}, ensure_ascii=False))
+    else:
+        show_skill_result(result)
+    raise typer.Exit(ExitCode.DONE if result.success else ExitCode.FINDINGS)
+
+
+class _News:
+    """Tells each event of a run that is followed once."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._told: set[Any] = set()
+
+    def hear(self, trace: Any) -> None:
+        """Tell what is new in a RunTrace."""
+        from toolmark._model.run import RunEvent
+
+        asked = [
+            RunEvent(trace.view.id, "waiting", question.skill, question.key.rsplit(":", 1)[0],
+                     question.step, question.prompt)
+            for question in trace.view.questions
+        ]  # fmt: skip
+        for event in (*trace.events, *asked):
+            if event not in self._told:
+                self._told.add(event)
+                self._steps.tell(event)
+
+
+def graph(
+    ctx: typer.Context,
+    run_id: IdArgument,
+    *,
+    svg: SvgOption = False,
+    output: OutputOption = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Draw the steps of a run as they stand, by the skill as it was when the run began."""
+    with open_workspace(project_of(ctx, project)) as workspace:
+        trace = workspace.trace_run_sync(run_id)
+    drawable(trace.skill)
+    beside = {"run": run_id, "skill": trace.skill.name, "states": trace.states}
+    drawn(trace.skill, trace.states, svg=svg, output=output, json=beside if json else None)
+
+
 def resume(
     ctx: typer.Context, run_id: IdArgument, *, yes: YesOption = False, json: JsonOption = False,
     project: ProjectOption = None,
@@ -71,9 +140,13 @@ def resume(
     Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        result = workspace.resume_run_sync(
-            run_id, ask=lambda question: answer(question, yes=yes), on_event=tell
-        )
+        skill = workspace.trace_run_sync(run_id).skill
+        with steps_of(skill, json=sys.stderr if json else None) as steps:
+            result = workspace.resume_run_sync(
+                run_id,
+                ask=lambda question: answer(question, steps, yes=yes),
+                on_event=steps.tell,
+            )
     end_run(result, json=json)
 
 

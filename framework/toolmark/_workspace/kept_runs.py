@@ -1,10 +1,11 @@
 """What a workspace knows of its runs: those under way, those that wait, those that ended."""
 
+from collections.abc import Callable
 from typing import Any
 
 from toolmark._model.held import HeldCall
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, RunView
+from toolmark._model.run import Answer, RunTrace, RunView
 from toolmark._workspace.decisions import Decisions
 from toolmark._workspace.listeners import Asker, Watcher
 from toolmark.errors import NotFoundError
@@ -45,6 +46,23 @@ class KeptRuns(Decisions):
         if user is not None and self._user_of(run_id) != user:
             raise NotFoundError(f"there is no run {run_id!r} of this user")
         return view
+
+    async def trace_run(self, run_id: str) -> RunTrace:
+        """Give what a run did so far, and how each of its steps fares; raises NotFoundError."""
+        traced: RunTrace = await self._all_runs().trace(run_id)
+        return traced
+
+    def trace_run_sync(self, run_id: str) -> RunTrace:
+        """Do as `trace_run`, for those who can't await; the calling thread waits."""
+        return self._portal.run(self.trace_run(run_id))
+
+    def follow_run_sync(self, run_id: str, heard: Callable[[RunTrace], None]) -> RunTrace:
+        """Tell of a run each time that it got further, whoever plays it, until it ends.
+
+        The calling thread waits. Raises NotFoundError.
+        """
+        traced: RunTrace = self._portal.run(self._all_runs().follow(run_id, heard))
+        return traced
 
     def _user_of(self, run_id: str) -> str | None:
         order = self._all_runs().order(run_id)

@@ -1,5 +1,6 @@
 """The runs of a workspace: ordered, each on the snapshot on which it began, and looked after."""
 
+import asyncio
 import inspect
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,13 +13,14 @@ from toolmark._call.threads import in_thread
 from toolmark._model.call import NOBODY, Call, Caller
 from toolmark._model.held import HeldCall
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, Question, RunView
+from toolmark._model.run import Answer, Order, Question, RunTrace, RunView
 from toolmark._model.settings import Settings
 from toolmark._run.engine import Engine
 from toolmark._run.engine.memory import MemoryEngine, utc_now
 from toolmark._run.interpreter import Interpreter
 from toolmark._run.journal import Journal, ParkedError
 from toolmark._run.plan import make_plan
+from toolmark._run.retrace import trace
 from toolmark._values import MalformedError, read_object
 from toolmark._workspace.hands import DoorHands
 from toolmark._workspace.listeners import Asker, Clock, Watcher
@@ -29,6 +31,9 @@ from toolmark._workspace.told import ToldListener
 from toolmark.config import state_folder
 from toolmark.errors import NotFoundError
 
+FOLLOW_S = 0.2
+"""How often a run of another process is looked at, in seconds."""
+_OVER = frozenset(("done", "failed", "cancelled", "stuck"))
 KEPT = "runs.sqlite3"
 """The file in the state folder that holds the runs, where `engine` is `sqlite`."""
 
@@ -112,6 +117,27 @@ class Runs:
     async def show(self, run_id: str) -> RunView:
         """Give one run step by step; raises NotFoundError."""
         return await (await self.engine_of(run_id)).show(run_id)
+
+    async def trace(self, run_id: str) -> RunTrace:
+        """Give what a run did so far, and how its steps fare; raises NotFoundError."""
+        view = await self.show(run_id)
+        order = await in_thread(lambda: self.order(run_id))
+        if order is None:
+            raise NotFoundError(f"run {run_id!r} is kept no more")
+        return await trace(order, view)
+
+    async def follow(self, run_id: str, heard: Callable[[RunTrace], None]) -> RunTrace:
+        """Tell of a run each time that it got further, until it ends; raises NotFoundError."""
+        known: object = None
+        while True:
+            view = await self.show(run_id)
+            now = (view.state, len(view.entries), view.questions)
+            if now != known:
+                known, traced = now, await self.trace(run_id)
+                heard(traced)
+                if traced.view.state in _OVER:
+                    return traced
+            await asyncio.sleep(FOLLOW_S)
 
     async def all(self) -> tuple[RunView, ...]:
         """Give the runs, the latest first."""

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import runpy
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -271,6 +272,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "configuration.md": configuration_page,
     "commands.md": commands_page,
     "python.md": python_page,
+    "http.md": runpy.run_path(str(Path(__file__).with_name("http_page.py")))["http_page"],
 }
 
 

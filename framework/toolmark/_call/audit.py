@@ -65,6 +65,16 @@ class Audit:
         for number, text, digest in rows:
             yield Decision(number, json.loads(text), digest)
 
+    def latest(self, before: int, limit: int) -> list[Decision]:
+        """Give at most `limit` records below the number `before`, the latest first."""
+        with self._lock:
+            question = (
+                "SELECT number, record, hash FROM decision WHERE number < ?"
+                " ORDER BY number DESC LIMIT ?"
+            )
+            rows = self._open().execute(question, (before, limit)).fetchall()
+        return [Decision(number, json.loads(text), digest) for number, text, digest in rows]
+
     def verify(self) -> int | None:
         """Give the number of the first record that does not fit the chain; None where all do.
 

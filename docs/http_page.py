@@ -1,0 +1,87 @@
+"""The page of the API over HTTP, off its operations."""
+
+from typing import Any
+
+from toolmark._http.api.api import Api
+from toolmark._http.api.ears import Ears
+from toolmark._http.api.events import KINDS
+from toolmark._http.api.feed import Feed
+from toolmark._http.api.operation import Operation
+
+HEAD = """# HTTP
+
+What `toolmark dev` and `toolmark serve --transport http` answer. `GET /openapi.json` is the same
+for programs: OpenAPI 3.1, with a path of its own for each tool and skill.
+
+Every request names its Host as the server knows it, and has the token: `Authorization: Bearer
+TOKEN`. A body is `application/json` of at most 512 KiB; keys that are not told here are refused.
+The caller is whom the token names. `Toolmark-Patient` names a patient whom the token allows;
+`Toolmark-Conversation` the conversation whose calls **Max Calls** counts together. A token of the
+settings sees its own user's held calls, runs and events; that of the start sees all, and it alone
+may do what is marked *operator*.
+"""
+PROBLEMS = """## Problems
+
+What comes to nothing is answered with problem details (RFC 9457): `type`, `title`, `status`,
+`detail`, and a stable `code`. A body that does not fit has `errors`, a list of `{path, message}`;
+a tool or held call that is not there has the `result` as well.
+
+| status | code |
+|---|---|
+"""
+CODES = {
+    400: ("malformed_request",),
+    401: ("unauthorized",),
+    403: ("foreign_origin", "patient_not_allowed", "operator_only"),
+    404: (
+        *("unknown_tool", "unknown_skill", "unknown_run", "unknown_dialect", "unknown_name"),
+        *("confirmation_not_found", "no_held_edit", "not_found", "no_such_route"),
+    ),
+    405: ("method_not_allowed",),
+    408: ("too_slow",),
+    413: ("too_large",),
+    415: ("unsupported_media_type",),
+    421: ("foreign_host",),
+    500: ("internal_error",),
+    503: ("ending", "too_many_streams", "unavailable", "no_mcp"),
+}
+EVENTS = """## Events
+
+`GET /api/events` is a stream of server-sent events; `data` is a JSON object. Send `Last-Event-ID`
+to go on where the stream broke off, as `EventSource` does by itself: the latest 1,000 events are
+kept. A comment comes every 15 seconds. Who takes nothing for 30 seconds is let go.
+
+| event | data | comes when |
+|---|---|---|
+"""
+
+
+def http_page() -> str:
+    """Tell each route, each problem and each event."""
+    no_workspace: Any = None
+    api = Api(no_workspace, Ears(Feed()), no_workspace, no_workspace)
+    parts = [HEAD, "## Routes\n", *map(_told, api.operations)]
+    events = "".join(f"| `{kind}` | {data} | {when} |\n" for kind, (data, when) in KINDS.items())
+    codes = "".join(
+        f"| {n} | {', '.join(f'`{c}`' for c in known)} |\n" for n, known in CODES.items()
+    )
+    return "\n".join([*parts, PROBLEMS + codes, EVENTS + events])
+
+
+def _told(operation: Operation) -> str:
+    marks = [("operator", operation.operator), ("no token", operation.open)]
+    mark = "".join(f" *{word}*" for word, is_so in marks if is_so)
+    parts = [f"### `{operation.method} {operation.path}`", f"{operation.summary}{mark}"]
+    if operation.details:
+        parts.append(operation.details)
+    items = [f"- `?{query.name}=`: {query.summary}" for query in operation.query]
+    if operation.body is not None:
+        for name, field in operation.body.model_fields.items():
+            needed = ", needed" if field.is_required() else ""
+            items.append(f"- `{name}`{needed}: {field.description}")
+    if items:
+        parts.append("\n".join(items))
+    problems = ", ".join(map(str, operation.problems))
+    gives = f"Gives `{operation.gives}`" if operation.gives else f"Answers {operation.status}"
+    parts.append(f"{gives}; or {problems}." if problems else f"{gives}.")
+    return "\n\n".join(parts) + "\n"

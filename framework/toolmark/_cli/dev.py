@@ -1,0 +1,113 @@
+"""`dev`: the project followed while its author works, with console, API and MCP."""
+
+import sys
+from ipaddress import ip_address
+from typing import Annotated, Any
+
+import typer
+
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.options import PatientOption, ProjectOption, UserOption, project_of, stop
+from toolmark._cli.screen import err, out, paint
+from toolmark._cli.serving import PORT, Place, listen, own_token, serve_workspace
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("dev", rich_help_panel="Run")(dev)
+
+
+def dev(
+    ctx: typer.Context,
+    *,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="An address of this machine for itself.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help=f"The port; 0 takes a free one, none the first from {PORT} on."
+        ),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
+    user: UserOption = None,
+    patient: PatientOption = None,
+    trust_edits: Annotated[
+        bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
+    ] = False,
+    project: ProjectOption = None,
+) -> None:
+    """Follow the files, and serve console, API and MCP (docs/how-to/dev-server.md).
+
+    Prints the link to the console. Calls are those of --user and --patient. Ctrl-C lets calls
+    under way finish; a second one ends at once.
+    """
+    if not _is_loopback(host):
+        help_ = "`toolmark serve --transport http --host` is for other machines"
+        stop(ExitCode.USAGE, f"dev listens on this machine alone, not on {host}", help_)
+    from toolmark._gate import Addresses, Tokens
+    from toolmark._gate.addresses import with_port
+    from toolmark._http import require_server
+    from toolmark._model.call import Caller
+
+    require_server()
+    caller = Caller(user, patient)
+    token = own_token(caller, known=False)
+    listening = listen(host, port)
+    bound = listening.getsockname()[1]
+    url = f"http://{with_port(host, bound)}"
+    tokens = Tokens(own=token, caller=caller)
+    link = f"{url}/enter#token={token}"
+    out(f"{paint('Console', 'bold')}  {link}")
+    out(f"API      {url}/api    MCP  {url}/mcp")
+    out(f"Token of this start: {token}")
+    sys.stdout.flush()
+    place = Place(listening, host, bound, Addresses.of(host, bound), tokens, url)
+    overrides = {"trust_edits": "true"} if trust_edits else {}
+    _serve(project_of(ctx, project), overrides, place, link if open_ else "")
+
+
+def _serve(folder: Any, overrides: dict[str, str], place: Place, open_link: str) -> None:
+    import asyncio
+
+    from toolmark._cli.live_report import LiveReport
+    from toolmark._http.api.ears import PLUGIN, Ears
+    from toolmark._http.api.feed import Feed
+    from toolmark._watch import Watcher
+    from toolmark._workspace import Workspace
+
+    ears = Ears(Feed())
+    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: ears}) as workspace:
+        report = LiveReport(workspace)
+        workspace.on_change(report.changed)
+
+        async def serve() -> None:
+            watcher = Watcher(workspace)
+            # In a thread: the first look at everything imports every implementation.
+            looking = asyncio.create_task(asyncio.to_thread(_look, report, watcher))
+            if open_link:
+                import webbrowser
+
+                webbrowser.open(open_link)
+            try:
+                await serve_workspace(workspace, place, ears)
+            finally:
+                await looking
+                watcher.stop()
+
+        asyncio.run(serve())
+    err("Ended.")
+
+
+def _look(report: Any, watcher: Any) -> None:
+    report.first()
+    watcher.start()
+    if watcher.trouble:
+        err(f"note: {watcher.trouble}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

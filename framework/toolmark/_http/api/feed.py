@@ -1,0 +1,104 @@
+"""What happens in a workspace, as events that any number of clients follow at their own pace."""
+
+import asyncio
+import secrets
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+KEPT = 1000
+"""Events that a client may fall behind, or miss while it is away."""
+FOR_ALL = "*"
+"""Whose an event is that everybody may hear."""
+
+
+class Heard(NamedTuple):
+    """One event."""
+
+    number: int
+    kind: str
+    data: dict[str, Any]
+    whose: str | None
+    """A user, FOR_ALL, or None for whoever started the server alone."""
+
+
+class Feed:
+    """A ring of the latest events: a slow client falls behind, and holds up nobody."""
+
+    def __init__(self) -> None:
+        self._start = secrets.token_hex(4)
+        self._ring: deque[Heard] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
+        self._number = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news: asyncio.Event | None = None
+        self._closed = False
+
+    def serve_here(self) -> None:
+        """Say that the running loop is the one that serves."""
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+
+    def publish(self, kind: str, data: dict[str, Any], whose: str | None = FOR_ALL) -> None:
+        """Tell everyone whom it concerns; from any thread."""
+        with self._lock:
+            self._number += 1
+            self._ring.append(Heard(self._number, kind, data, whose))
+        self._wake()
+
+    def close(self) -> None:
+        """End every stream."""
+        self._closed = True
+        self._wake()
+
+    @property
+    def latest(self) -> str:
+        """The id of the latest event."""
+        return self.id_of(self._number)
+
+    def id_of(self, number: int) -> str:
+        """Give the id of an event; one of an earlier start is known as such."""
+        return f"{self._start}-{number}"
+
+    async def follow(self, last_id: str, user: str | None) -> AsyncIterator[Heard]:
+        """Give what comes, and what was missed since `last_id`; of one user, or of all.
+
+        Where that is not known any more, `resync` comes first: look at everything anew.
+        """
+        last = self._place(last_id)
+        while not self._closed:
+            news = self._news
+            assert news is not None
+            events, lost = self._since(last)
+            if lost:
+                yield Heard(events[0].number - 1 if events else self._number, "resync", {}, FOR_ALL)
+            for event in events:
+                if user is None or event.whose in {FOR_ALL, user}:
+                    yield event
+                last = event.number
+            if lost and not events:
+                last = self._number
+            if not events:
+                await news.wait()
+
+    def _place(self, last_id: str) -> int:
+        """Give the number of the last event that a client heard; below 0 where nobody knows."""
+        start, _, number = last_id.partition("-")
+        known = start == self._start and number.isascii() and number.isdigit() and len(number) < 16  # noqa: PLR2004
+        return int(number) if known and int(number) <= self._number else -1
+
+    def _since(self, last: int) -> tuple[list[Heard], bool]:
+        with self._lock:
+            lost = last < 0 or (bool(self._ring) and self._ring[0].number > last + 1)
+            return [event for event in self._ring if event.number > last], lost
+
+    def _wake(self) -> None:
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._ring_the_bell)
+
+    def _ring_the_bell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        if news is not None:
+            news.set()

@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,9 +17,9 @@ from toolmark._model.settings import Settings
 from toolmark._model.tool import Limits, Rate
 
 
-def pace_of(world, calls=3, per_s=1.0, tally=None, take=None):
+def pace_of(world, calls=3, per_s=1.0, tally=None):
     rate = Rate(calls=calls, per_s=per_s)
-    return Pace("act", rate, tally or Tally(), world.timing, take)
+    return Pace("act", rate, tally or Tally(), world.timing)
 
 
 def starts_of(world, pace, arrivals, longest=1e6):
@@ -190,44 +188,8 @@ def test_a_rate_whose_row_cannot_be_kept_refuses(harness, tool, tmp_path):
 def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
     now = [10_000.0]
     turns = SharedTurns(tmp_path, lambda: now[0])
-    assert turns.take("act", 1.0) == 0.0
+    assert turns.taken("act", 1.0) == 0.0
     now[0] -= 5000
-    assert 0 < turns.take("act", 1.0) <= 1.0
+    assert 0 < turns.taken("act", 1.0) <= 1.0
     now[0] += 1.0
-    assert turns.take("act", 1.0) == 0.0
-
-
-STARTER = """
-import asyncio, sys, time
-from pathlib import Path
-from toolmark._call.pace import Pace
-from toolmark._call.tally import Tally
-from toolmark._call.timing import MACHINE
-from toolmark._call.turns import SharedTurns
-from toolmark._model.tool import Rate
-
-turns = SharedTurns(Path(sys.argv[1]), time.time)
-take = lambda apart: turns.take("act", apart)
-pace = Pace("act", Rate(calls=20, per_s=1), Tally(), MACHINE, take)
-
-async def one():
-    await pace.turn(60)
-    print(time.monotonic(), flush=True)
-
-async def main():
-    await asyncio.gather(*(one() for _ in range(12)))
-
-asyncio.run(main())
-"""
-
-
-def test_processes_of_one_project_keep_the_distance_together(tmp_path):
-    starters = [
-        subprocess.Popen([sys.executable, "-c", STARTER, str(tmp_path)], stdout=subprocess.PIPE)
-        for _ in range(3)
-    ]
-    said = b"".join(starter.communicate(timeout=50)[0] for starter in starters)
-    starts = [float(line) for line in said.split()]
-    assert len(starts) == 36
-    # What another process prints comes some moments after it started.
-    assert most_in_a_window(starts, 0.95) <= 20
+    assert turns.taken("act", 1.0) == 0.0

@@ -24,7 +24,7 @@ from toolmark._call.refusal import guard_failed, logged, refuse
 from toolmark._call.tally import Tally
 from toolmark._call.timing import MACHINE, Timing
 from toolmark._call.trace import tracing_of
-from toolmark._call.turns import SharedTurns
+from toolmark._call.turns import turns_of
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.registry import Registry
 from toolmark._model.result import Result
@@ -72,8 +72,7 @@ class Door(Decisions):
         self._safety = settings.safety
         self._timing = timing
         self._tallies = {} if tallies is None else tallies
-        shared = settings.engine != "memory"
-        self._turns = SharedTurns(settings.state, timing.epoch) if shared else None
+        self._turns = turns_of(settings, timing)
         self._egress = Egress(origins)
         self._desk = Desk(Holds(settings.state / "held.sqlite3"), self._safety, self._known, clock)
         self.audit = Audit(settings.state / AUDIT_FILE) if settings.audit else None

@@ -1,14 +1,12 @@
 """Row 8: how often a tool may start, and how many of its calls may run at one time."""
 
-from functools import partial
-
 from toolmark._call.deadline import DEFAULT_S
 from toolmark._call.pace import Pace
 from toolmark._call.places import Places
 from toolmark._call.refusal import refuse
 from toolmark._call.tally import Tally, Who
 from toolmark._call.timing import MACHINE, Timing
-from toolmark._call.turns import SharedTurns
+from toolmark._call.turns import Turns
 from toolmark._model.call import Call
 from toolmark._model.tool import Limits
 
@@ -22,7 +20,7 @@ class StartLimits:
         limits: Limits,
         tally: Tally | None = None,
         timing: Timing = MACHINE,
-        shared: SharedTurns | None = None,
+        shared: Turns | None = None,
     ) -> None:
         """Count in `tally`, which outlives the snapshot; `shared` are all processes' turns."""
         self._name = name
@@ -31,9 +29,8 @@ class StartLimits:
         self._tally = tally = tally or Tally()
         self.timing = timing
         """What the tries of a call go by, too."""
-        take = partial(shared.take, name) if shared is not None else None
         rate, most = limits.rate, limits.max_concurrent
-        self._pace = Pace(name, rate, tally, timing, take) if rate is not None else None
+        self._pace = Pace(name, rate, tally, timing, shared) if rate is not None else None
         self._places = Places(name, most, tally) if most is not None else None
         self.binds = bool(self._pace or self._places or self._max_calls is not None)
         """Whether there is any limit at all."""

@@ -1,24 +1,24 @@
 """A tool's Rate: starts keep a distance, and calls wait for their turn in order."""
 
+import math
 from bisect import bisect_left
-from collections.abc import Callable
 from contextlib import suppress
 
 from toolmark._call.refusal import Refusal, refuse
 from toolmark._call.tally import Tally
 from toolmark._call.timing import Timing
+from toolmark._call.turns import Turns
 from toolmark._model.tool import Rate
 
 MAX_WAITING = 1000
 """Calls of one tool that may wait in this process; more are refused."""
 _SLACK = 1.02
 """A start is seen a moment after it was granted; this keeps a window of one second true."""
+_LATE = 0.01
+"""How much later than usual, as a part of the rate's time, a shared turn may be heard of: half of
+the slack. A start that came later could meet the next ones in one window."""
 _MOMENT = 1e-6
 """What is due so soon, in seconds, is due now: the rounding of a clock makes no wait."""
-
-Take = Callable[[float], float]
-"""Takes the turn that all processes share, given the distance in seconds; 0.0, or how long to
-wait yet."""
 
 
 class Pace:
@@ -29,14 +29,16 @@ class Pace:
     """
 
     def __init__(
-        self, name: str, rate: Rate, tally: Tally, timing: Timing, take: Take | None = None
+        self, name: str, rate: Rate, tally: Tally, timing: Timing, turns: Turns | None = None
     ) -> None:
-        """`take` asks the other processes too, where the engine is shared."""
+        """`turns` are those of all processes, where the engine is shared."""
         self._name = name
         self._apart = rate.per_s / rate.calls * _SLACK
+        self._late = rate.per_s * _LATE
         self._tally = tally
         self._timing = timing
-        self._take = take
+        self._turns = turns
+        self._quickest = math.inf
 
     def check(self, longest: float) -> None:
         """Raise a Refusal where a call that came now would not get its turn in time."""
@@ -53,7 +55,7 @@ class Pace:
             tally.tickets.append(ticket)
         until = now() + longest
         try:
-            while wait := self._try(ticket):
+            while wait := await self._try(ticket):
                 if now() + wait > until:
                     raise self._too_often(wait)
                 await self._timing.sleep(wait)
@@ -66,23 +68,39 @@ class Pace:
         if wait > longest or len(self._tally.tickets) >= MAX_WAITING:
             raise self._too_often(wait)
 
-    def _try(self, ticket: int) -> float:
+    async def _try(self, ticket: int) -> float:
         """Start, or give the seconds until it is worth trying again."""
-        tally = self._tally
+        tally, now = self._tally, self._timing.now
         with tally.lock:
             rank = bisect_left(tally.tickets, ticket)
             # Those before it come first, unless they slept too long.
-            wait = self._due(rank) - self._timing.now()
-            if wait <= _MOMENT and self._take is not None:
-                wait = self._take(self._apart)
-                # Another process started last, by the clock of this one.
-                elsewhere = self._timing.now() + wait - self._apart
-                tally.last_start = max(tally.last_start, elsewhere)
+            wait = self._due(rank) - now()
+            if self._turns is not None:
+                # They ask the other processes first, too, and their start is not known yet.
+                wait = max(wait, self._apart * rank)
             if wait > _MOMENT:
                 return wait
-            tally.last_start = self._timing.now()
-            tally.tickets.pop(rank)
-            return 0.0
+            if self._turns is None:
+                tally.last_start = now()
+                tally.tickets.pop(rank)
+                return 0.0
+        return await self._share(self._turns)
+
+    async def _share(self, turns: Turns) -> float:
+        """Take the turn of all processes, or give the seconds until it is worth trying again."""
+        await turns.ready(self._name)
+        now = self._timing.now
+        asked = now()
+        wait = await turns.take(self._name, self._apart)
+        with self._tally.lock:
+            took = now() - asked
+            self._quickest = min(self._quickest, took)
+            # Another process started last, by the clock of this one.
+            elsewhere = now() + wait - self._apart
+            self._tally.last_start = max(self._tally.last_start, elsewhere)
+            if wait <= _MOMENT and took - self._quickest > self._late:
+                return self._apart
+            return wait if wait > _MOMENT else 0.0
 
     def _due(self, rank: int) -> float:
         return self._tally.last_start + self._apart * (rank + 1)

@@ -4,8 +4,11 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Protocol
 
 from toolmark._call.refusal import guard_failed
+from toolmark._call.timing import Timing
+from toolmark._model.settings import Settings
 from toolmark.config import state_folder
 
 TURNS_FILE = "turns.sqlite3"
@@ -21,8 +24,32 @@ _MOMENT = 1e-6
 """Seconds in which nothing starts; times since the epoch are rounded."""
 
 
-class SharedTurns:
+class Turns(Protocol):
     """When each tool started last, whichever process started it."""
+
+    async def ready(self, tool: str) -> None:
+        """Open what holds them, which may take longer than a turn does; may raise a Refusal."""
+
+    async def take(self, tool: str, apart: float) -> float:
+        """Start now and give 0.0, or give the seconds until a start is due.
+
+        `apart` is the distance of starts, in seconds. Raises a Refusal where it can't be told.
+        """
+
+
+def turns_of(settings: Settings, timing: Timing) -> Turns | None:
+    """Give the turns of all processes that share the engine; None where it is in memory."""
+    if settings.engine == "memory":
+        return None
+    if settings.engine == "sqlite":
+        return SharedTurns(settings.state, timing.epoch)
+    from toolmark._call.fleet import fleet_turns
+
+    return fleet_turns(settings.engine)
+
+
+class SharedTurns:
+    """The turns of one machine's processes, in a file of the state folder."""
 
     def __init__(self, state: Path, clock: Callable[[], float]) -> None:
         """Keep them in the folder `state`; `clock` gives seconds since the epoch."""
@@ -30,11 +57,15 @@ class SharedTurns:
         self._clock = clock
         self._made = False
 
-    def take(self, tool: str, apart: float) -> float:
-        """Start now and give 0.0, or give the seconds until a start is due.
+    async def ready(self, tool: str) -> None:
+        """Nothing is kept open: a file is there at once."""
 
-        Raises a Refusal where that can't be told.
-        """
+    async def take(self, tool: str, apart: float) -> float:
+        """Do as `Turns.take`; not in a thread, since it takes less time than one."""
+        return self.taken(tool, apart)
+
+    def taken(self, tool: str, apart: float) -> float:
+        """Do as `take`, for those who can't await."""
         try:
             with closing(self._open()) as store:
                 store.execute("BEGIN IMMEDIATE")

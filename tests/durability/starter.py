@@ -1,0 +1,33 @@
+"""One process of several that start a limited tool as often as they may, and say when they did."""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from toolmark._call.pace import Pace
+from toolmark._call.tally import Tally
+from toolmark._call.timing import MACHINE
+from toolmark._call.turns import turns_of
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Rate
+
+
+async def main(state: str, engine: str, calls: int, seconds: float) -> None:
+    """Start as often as `calls` a second allow, and no later than so many seconds from now."""
+    settings = Settings(root=Path(state), state=Path(state), engine=engine)
+    turns = turns_of(settings, MACHINE)
+    pace = Pace("act", Rate(calls=calls, per_s=1), Tally(), MACHINE, turns)
+    until = time.monotonic() + seconds
+
+    async def one() -> None:
+        while time.monotonic() < until:
+            await pace.turn(60)
+            print(time.monotonic(), flush=True)
+
+    # Several at once in each process: they must wait for one another, too.
+    await asyncio.gather(*(one() for _ in range(4)))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))

@@ -1,0 +1,82 @@
+"""A tool's rate holds over the processes of a machine, and of several on Postgres."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from toolmark._call.fleet import FleetTurns
+from toolmark._call.refusal import Refusal
+
+STARTER = Path(__file__).with_name("starter.py")
+
+
+def starts_of_three(state, place, calls, seconds):
+    """Give the moments at which three processes started the tool, in order."""
+    words = [sys.executable, str(STARTER), str(state), place, str(calls), str(seconds)]
+    starters = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
+    said = b"".join(starter.communicate(timeout=seconds + 50)[0] for starter in starters)
+    return sorted(float(line) for line in said.split())
+
+
+def most_in_a_second(starts, second=1.0):
+    return max(sum(1 for later in starts if start <= later < start + second) for start in starts)
+
+
+def test_three_processes_keep_one_rate(tmp_path, place):
+    starts = starts_of_three(tmp_path, place, 10, 2)
+
+    # Fewer where the machine is busy: a turn that was heard of late is not used.
+    assert len(starts) >= 4
+    # What is printed comes some moments after the start.
+    assert most_in_a_second(starts, 0.95) <= 10
+
+
+@pytest.fixture
+def turns(postgres):
+    turns = FleetTurns(postgres)
+    yield turns
+    turns.close()
+
+
+def taken(turns, apart=1.0, tool="act"):
+    async def take():
+        await turns.ready(tool)
+        return await turns.take(tool, apart)
+
+    return asyncio.run(take())
+
+
+def test_a_turn_is_taken_once_and_each_tool_has_its_own(turns):
+    assert taken(turns, 3600.0) == 0.0
+    assert 3500 < taken(turns, 3600.0) <= 3600
+    assert taken(turns, 3600.0, "other") == 0.0
+
+
+def test_turns_go_on_when_the_server_cut_the_connection(turns, postgres):
+    assert taken(turns, 3600.0) == 0.0
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    assert 3500 < taken(turns, 3600.0) <= 3600
+
+
+def test_a_server_clock_that_was_set_back_closes_nobody_out(turns, postgres):
+    assert taken(turns) == 0.0
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute("UPDATE toolmark.toolmark_turn SET last_start = last_start + 5000")
+    assert 0 < taken(turns, 0.05) <= 0.05
+    assert 0 <= taken(turns, 0.05) <= 0.05
+
+
+def test_who_cannot_count_refuses(tmp_path):
+    nowhere = FleetTurns("postgresql://me:secret@127.0.0.1:1/runs")
+    with pytest.raises(Refusal) as refused:
+        taken(nowhere)
+    assert refused.value.failure.code == "internal_guard_error"
+    assert "secret" not in str(refused.value.failure)

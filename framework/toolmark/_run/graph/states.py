@@ -37,8 +37,11 @@ def states_of(
         key = step_id(event.step)
         whole = key == event.step and event.skill == skill
         state = _STATES.get(event.kind)
-        if state is None or (not whole and event.kind != "undone"):
-            states.setdefault(key, "running")
+        if state == "waiting":
+            states[key] = state
+        elif state is None or (not whole and event.kind != "undone"):
+            if states.get(key, "waiting") == "waiting":
+                states[key] = "running"
         else:
             states[key] = state
     for question in questions:

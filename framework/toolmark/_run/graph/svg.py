@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from html import escape
 
+from toolmark._model.run import StepState
 from toolmark._run.graph.chart import Chart, told
 from toolmark._run.graph.layout import HEAD, WIDTH, Layout, Place, Route, lay_out
-from toolmark._model.run import StepState
 from toolmark._run.graph.states import WORDS, taken
 from toolmark._run.graph.style import STYLE
 

@@ -93,6 +93,19 @@ def test_a_new_plugin_passes_its_test_without_being_installed(console) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_a_new_plugin_is_a_project_of_its_own(console) -> None:
+    typed = console("new", "plugin", "garden_tools")
+    assert "made garden-tools/src/garden_tools/tools_md/garden-tools.tool.md\n" in typed.out
+    assert typed.err == "Next: cd garden-tools && toolmark check && pip install -e .\n"
+
+    inside = type(console)(console.folder / "garden-tools")
+    assert inside("check").err == "All well: 1 tool, 0 skills.\n"
+    made = inside("new", "tool", "rake")
+    assert made.out.startswith("made src/garden_tools/tools_md/rake.tool.md\n")
+    done = pytest_in(inside.folder)
+    assert done.returncode == 0, done.stdout
+
+
 def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> None:
     shop("new", "plugin", "garden_tools")
     site = tmp_path / "site"

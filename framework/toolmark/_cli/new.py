@@ -1,6 +1,7 @@
 """`new` and `init`: a canonical file, its Python, and a test that passes."""
 
 import keyword
+import os
 import re
 import sys
 from pathlib import Path
@@ -78,7 +79,7 @@ def new_plugin(
     from toolmark._cli.package import package_files
 
     make_files(root, package_files(snake))
-    err(f"Next: pip install -e {root} && toolmark plugins")
+    err(f"Next: cd {root} && toolmark check && pip install -e .")
 
 
 def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None:
@@ -93,7 +94,8 @@ def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None
     snake = checked_name(name)
     files = definition_files(kind, snake, folders[0])
     make_files(settings.root, files)
-    err(f"Next: say in {next(iter(files))} what it does, then toolmark check")
+    definition = os.path.relpath(settings.root / next(iter(files)))
+    err(f"Next: say in {definition} what it does, then toolmark check")
 
 
 def checked_name(name: str) -> str:
@@ -114,9 +116,9 @@ def make_files(root: Path, files: dict[str, str]) -> None:
     for path in files:
         if (root / path).exists():
             help_ = "choose another name, or move that file away; nothing was written"
-            stop(ExitCode.USAGE, f"{path} is there already", help_)
+            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", help_)
     for path, text in files.items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
-        out(f"{paint('made', 'green', sys.stdout)} {path}")
+        out(f"{paint('made', 'green', sys.stdout)} {os.path.relpath(target)}")

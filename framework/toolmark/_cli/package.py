@@ -13,11 +13,7 @@ def package_files(name: str) -> dict[str, str]:
         f"{source}/__init__.py": f'"""The tools of {kebab}."""\n',
         f"{source}/plugin.py": _PLUGIN.format(name=name),
     }
-    for path, text in definition_files("tool", name, f"{source}/tools_md").items():
-        # The package's folder is a project of its own to the test, so no installing is needed.
-        place = f'Path(__file__).parents[1] / "src" / "{name}"'
-        files[path] = text.replace("Path(__file__).parents[1]", place)
-    return files
+    return files | definition_files("tool", name, f"{source}/tools_md")
 
 
 _PYPROJECT = """\
@@ -38,6 +34,12 @@ dependencies = ["toolmark"]
 
 [tool.hatch.build.targets.wheel]
 packages = ["src/{name}"]
+
+# In this folder the tools are tried as they lie here, whatever is installed.
+[tool.toolmark]
+tools = ["src/{name}/tools_md"]
+skills = []
+plugins = []
 """
 
 _README = """\

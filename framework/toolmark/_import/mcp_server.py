@@ -21,7 +21,8 @@ def list_tools(where: str) -> str:
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(where), TIMEOUT_S))
     except ImportError:
-        raise ConfigError("a live server needs the package `mcp`: pip install mcp") from None
+        message = "a live server needs the package mcp: pip install 'toolmark[mcp]'"
+        raise ConfigError(message) from None
     except Exception as error:
         # The client's groups of errors have many layers; what helps is the innermost.
         raise NotFoundError(f"{where}: no MCP server answers: {_innermost(error)}") from error

@@ -148,8 +148,10 @@ def _row(line: bytes) -> tuple[str, Row | None]:
     if int(check, 16) != crc32(rest):
         raise ValueError("damaged")
     name, kind, digest, path, spec = rest.split(b"\t", 4)
-    row = Row(name.decode(), _KINDS[kind], json.loads(path), digest.decode(), spec)
-    return row.name, row if row.spec else None
+    # Without an escape, JSON text is what stands between its quotes.
+    told = json.loads(path) if b"\\" in path else path[1:-1].decode()
+    row = Row(name.decode(), _KINDS[kind], told, digest.decode(), spec)
+    return row.name, row if spec else None
 
 
 def _line(name: str, row: Row | None) -> bytes:

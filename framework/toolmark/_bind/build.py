@@ -19,7 +19,7 @@ from toolmark._bind.last_python import LastPython, broken_python, used_of
 from toolmark._bind.manager import Plugins
 from toolmark._bind.reading import Definition, Reader, Reading
 from toolmark._bind.resources import Resources
-from toolmark._bind.walk import File, whole_file
+from toolmark._bind.walk import File, Folder, whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.registry import Bound, Registry
@@ -47,6 +47,8 @@ class Snapshot:
     """The edits that wait to be acknowledged, by name."""
     folders: tuple[Path, ...] = ()
     """The folders that were read."""
+    own: tuple[Folder, ...] = field(default=(), repr=False)
+    """The project's own folders."""
     python: Mapping[str, File] = field(default_factory=dict, repr=False)
     """The Python of the folders, by path."""
     digests: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -56,8 +58,8 @@ class Snapshot:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep Python's collector from a thousand files' tokens: it would find nothing, slowly."""
+def collector_paused() -> Iterator[None]:
+    """Keep Python's collector from what is made of a thousand files: it would find nothing."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -107,8 +109,7 @@ def _build(  # noqa: PLR0913, PLR0917 - see build
     resources = Resources(plugins, settings)
     around = Surroundings(settings.root, plugins, resources)
     reading = Reading(reader, cache)
-    with _collector_paused():
-        whole, broken = parted(d for group in groups for d in reading.group(group))
+    whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
     said = [*plugins.diagnostics, *reading.diagnostics]
     said += [found for last in put.values() for found in last.said]
@@ -132,6 +133,7 @@ def _build(  # noqa: PLR0913, PLR0917 - see build
         stamp,
         kept.waiting,
         tuple(group.folder.root for group in groups),
+        tuple(group.folder for group in groups if group.package is None),
         {file.path: file for group in groups for file in group.folder.modules},
         {name: definition.digest for name, definition in kept.named.items()},
         used_of(old) if old is not None else frozenset(),

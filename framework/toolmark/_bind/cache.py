@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic_core import from_json
+
 from toolmark.config import state_folder
 
-FORMAT = 1
+FORMAT = 2
 MAX_SIZE = 256 * 1024 * 1024
 """In bytes; a larger file is not ours."""
 INDEX = "specs.index.json"
@@ -21,6 +23,10 @@ PAYLOAD = "specs.payload.json"
 
 NONSENSE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What reading raises where the JSON holds and is not what was written."""
+
+
+# There are as many entries as files: made in order, without naming their fields.
+_make = tuple.__new__
 
 
 class Entry(NamedTuple):
@@ -34,7 +40,8 @@ class Entry(NamedTuple):
     """The spec as JSON; empty where there is none."""
     requires: tuple[str, ...] = ()
     """The tools and skills that a skill names."""
-    diagnostics: tuple[Mapping[str, Any], ...] = ()
+    diagnostics: tuple[Sequence[Any], ...] = ()
+    """The fields of each, as JSON keeps them."""
 
 
 @dataclass(slots=True)
@@ -48,7 +55,7 @@ class Cache:
     folder: Path
     fingerprint: str
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    checks: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    checks: Mapping[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path, fingerprint: str) -> "Cache":
@@ -104,14 +111,14 @@ def _load(folder: Path, fingerprint: str) -> tuple[dict[str, Entry], dict[str, A
     said, _, body = _read(folder / INDEX).partition(b"\n")
     if said != _digest(body):
         raise ValueError("damaged index")
-    head = json.loads(body)
+    head = from_json(body)
     if head["format"] != FORMAT or head["parser"] != fingerprint:
         return {}, {}
     payload = _read(folder / PAYLOAD)
     if hashlib.sha256(payload).hexdigest() != head["payload"]:
         raise ValueError("damaged payload")
     entries = {
-        path: Entry(kept, name, payload[start:end], tuple(requires), tuple(diagnostics))
+        path: _make(Entry, (kept, name, payload[start:end], tuple(requires), tuple(diagnostics)))
         for path, (kept, name, start, end, requires, diagnostics) in head["entries"].items()
     }
     return entries, dict(head["checks"])

@@ -44,7 +44,7 @@ class Checks:
     reader: Reader
     cache: Cache | None
     definitions: Mapping[str, Definition]
-    done: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    done: dict[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
     fresh: bool = False
 
     def check(
@@ -82,14 +82,14 @@ class Checks:
         except Exception as error:  # noqa: BLE001 - as when it was read: it costs this skill only
             return (fault(own.file, error),)
         self.fresh = True
-        self.done[key] = [diagnostic.to_dict() for diagnostic in said]
+        self.done[key] = said
         return said
 
     def _known(self, key: str) -> tuple[Diagnostic, ...] | None:
         if self.cache is None or key not in self.cache.checks:
             return None
         try:
-            said = tuple(map(Diagnostic.from_dict, self.cache.checks[key]))
+            said = tuple(map(Diagnostic.kept, self.cache.checks[key]))
         except NONSENSE:
             return None
         self.done[key] = self.cache.checks[key]

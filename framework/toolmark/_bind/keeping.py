@@ -77,6 +77,9 @@ class Keeper:
         path, kind = definition.file.path, definition.kind
         row = Row(name, kind, path, definition.digest, definition.encoded)
         own = self._known.rows.get(name)
+        if own == row and self._at[path] == [own]:
+            kept.rows[name] = own
+            return
         # The file of a definition that is no more: renamed, and held to what it was.
         olds = [old for old in self._at.get(path, ()) if old.name not in named]
         kept.forget.update(old.name for old in olds)

@@ -91,7 +91,7 @@ class Reading:
 
     def _kept(self, kind: Kind, file: File, group: Group, entry: Entry) -> Definition | None:
         try:
-            said = tuple(map(Diagnostic.from_dict, entry.diagnostics)) if entry.diagnostics else ()
+            said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
         except NONSENSE:
             return None
         if type(entry.name) is not str:
@@ -112,8 +112,7 @@ class Reading:
         name = spec.name if spec is not None else ""
         encoded = encode(spec) if spec is not None else b""
         if self.cache is not None and (encoded or spec is None):
-            dicts = tuple(d.to_dict() for d in said)
-            self.entries[file.path] = Entry(key, name, encoded, requires, dicts)
+            self.entries[file.path] = Entry(key, name, encoded, requires, said)
         # A thousand specs kept alive cost the reading of the next ones more than decoding later.
         told = _Decode(self.reader, kind, file, encoded) if encoded else spec or _nothing
         return Definition(kind, file, key, group, name, told, requires, said, encoded)

@@ -1,6 +1,6 @@
 """What a reader of a definition has to say to its author, as a value."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -53,15 +53,15 @@ class Diagnostic(NamedTuple):
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Diagnostic":
-        """Read what `to_dict` wrote."""
-        span = Span(
-            data["path"], data["line"], data["column"], data["end_line"], data["end_column"]
-        )
-        fix = tuple(Edit(**edit) for edit in data["fix"])
-        severity = Severity(data["severity"])
-        return cls(span, data["code"], severity, data["message"], data["help"] or "", fix)
+    def kept(cls, fields: Sequence[Any]) -> "Diagnostic":
+        """Make it of its fields, each a list where it was a tuple, as JSON keeps it."""
+        span, code, severity, message, help_, fix = fields
+        edits = tuple(Edit(*edit) for edit in fix) if fix else ()
+        return cls(Span(*span), code, _SEVERITIES[severity], message, help_, edits)
 
     def __str__(self) -> str:
         text = f"{self.span}: {self.severity}[{self.code}] {self.message}"
         return f"{text}\nhelp: {self.help}" if self.help else text
+
+
+_SEVERITIES = {str(severity): severity for severity in Severity}

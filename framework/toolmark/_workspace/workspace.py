@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from toolmark._bind.baseline import Baseline
-from toolmark._bind.build import build
+from toolmark._bind.build import build, collector_paused
 from toolmark._bind.cache import Cache
 from toolmark._bind.reading import Reader
 from toolmark._export.exported import Exported
@@ -272,13 +272,13 @@ class Workspace(Turns, Reloading):
             return self._runs
 
     def _read(self, settings: Settings, old: Live | None = None) -> Live:
-        cache = Cache.load(settings.state, self._reader.fingerprint)
-        snapshot = build(
-            settings,
-            self._reader,
-            cache=cache,
-            given=self._plugins,
-            baseline=self._baseline,
-            old=old.snapshot if old is not None else None,
-        )
+        with collector_paused():
+            snapshot = build(
+                settings,
+                self._reader,
+                cache=Cache.load(settings.state, self._reader.fingerprint),
+                given=self._plugins,
+                baseline=self._baseline,
+                old=old.snapshot if old is not None else None,
+            )
         return Live(settings, snapshot, self._clock, self._tallies)

@@ -151,6 +151,9 @@ def test_a_skill_that_can_run_is_a_tool_too_and_others_are_not(client: MakeClien
 
     assert "plan_a_day" not in tools
     assert tools["remind_politely"].meta["toolmark/kind"] == "skill"
+    # A list of types is what some hosts can't hand on to their models.
+    error = tools["remind_politely"].output_schema["properties"]["error"]
+    assert error["anyOf"] == [{"type": "string"}, {"type": "null"}]
 
 
 def test_a_skill_that_is_new_after_a_reload_is_listed(

@@ -59,7 +59,8 @@ def skill_result(spec: SkillSpec) -> dict[str, Any]:
         "success": {"type": "boolean"},
         "message": {"type": "string"},
         "data": {"type": "object"},
-        "error": {"type": ["string", "null"]},
+        # A list of types is what some hosts can't hand on to their models.
+        "error": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }
     said = spec.output.model_dump()
     described = {k: present({**v, "description": said[k]}) for k, v in fields.items()}

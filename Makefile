@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types storeys install bench lock docs clean
+.PHONY: help demo test check format lint types storeys install bench interop lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -40,8 +40,14 @@ install: $(STAMP)  ## make .venv and install what constraints.txt locks
 bench: $(STAMP)  ## the figures, as ratios within one run
 	@$(BIN)/python tests/benchmarks/bench.py
 
-docs: $(STAMP)  ## write the generated pages of docs/reference anew
+# Some minutes: each judge is installed into .interop, which a clone has not. SKILLS=FOLDER has
+# public Agent Skills judged too; WRITE=1 writes the table into docs/explanation/figures.md.
+interop: $(STAMP)  ## the MCP server before clients and suites that others wrote
+	@$(BIN)/python tests/interop/interop.py $(if $(SKILLS),--skills $(SKILLS)) $(if $(WRITE),--write)
+
+docs: $(STAMP)  ## write the generated pages of docs/reference anew, and the site
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/build_site.py
 
 lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.txt
 	@$(BIN)/python -m pip install --quiet uv
@@ -50,7 +56,7 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--no-emit-package toolmark --quiet -o constraints.txt
 
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .interop .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

@@ -1,0 +1,70 @@
+"""What the conformance suite asks for that does not apply to Toolmark, each with its reason."""
+
+from fnmatch import fnmatchcase
+
+REASONS: dict[str, tuple[str, ...]] = {
+    "prompts are not served: what a person starts is a skill": (
+        "prompts-list:prompts-list",
+        "prompts-get-*:prompts-get-*",
+        "caching:sep-2549-prompts-list-caching-hints",
+        "input-required-result-non-tool-request:sep-2322-non-tool-incomplete",
+    ),
+    "completion is not served: it completes prompts and templates, and there are neither": (
+        "completion-complete:completion-complete",
+    ),
+    "the resources are the skills' files, which `sep-2640-*` and the Inspector read instead": (
+        "resources-read-text:resources-read-text",
+        "resources-read-binary:resources-read-binary",
+        "resources-templates-read:resources-templates-read",
+    ),
+    "no single resource is watched: a new snapshot is told as a changed list": (
+        "resources-subscribe:resources-subscribe",
+        "resources-unsubscribe:resources-unsubscribe",
+    ),
+    "no tool asks the client for its model or its folders": (
+        "tools-call-sampling:tools-call-sampling",
+        "input-required-result-basic-sampling:sep-2322-sampling-incomplete",
+        "input-required-result-basic-list-roots:sep-2322-list-roots-incomplete",
+        "input-required-result-multiple-input-requests:sep-2322-multiple-inputs-incomplete",
+        "input-required-result-capability-check:sep-2322-respect-client-capabilities",
+    ),
+    "the log is the operator's, not the client's": (
+        "logging-set-level:logging-set-level",
+        "tools-call-with-logging:tools-call-with-logging",
+    ),
+    "an Enum has no titles beside its values": (
+        "elicitation-sep1330-enums:elicitation-sep1330-titled-*",
+        "elicitation-sep1330-enums:elicitation-sep1330-legacy-enumnames",
+    ),
+    "no call needs a form: where a client has none, the model reads `confirmation_required` and "
+    "the call waits for its operator": (
+        "server-stateless:sep-2575-server-rejects-undeclared-capability",
+        "server-stateless:sep-2575-missing-capability-http-400",
+    ),
+    "an answer counts only with the sealed state of its question; without it, the question is "
+    "asked anew": ("input-required-result-ignore-extra-params:sep-2322-ignore-unexpected-params",),
+    "schemas are made from markdown, which has no `$defs` and no `if`": (
+        "json-schema-2020-12:json-schema-2020-12-tool-found",
+    ),
+    "no argument is repeated in a header": ("http-custom-header-server-validation:sep-2243-*",),
+    "a stream that broke off is not taken up; a call that began runs to its end": (
+        "server-sse-polling:server-sse-*",
+    ),
+    "a skill's folder holds its one file, and no folder": (
+        "sep-2640-skills-directory:sep-2640-directory-read-subdir-mimetype",
+    ),
+    "the extension `io.modelcontextprotocol/tasks` is not served": ("tasks-*:*",),
+}
+NEVER = frozenset(("wire-schema-valid", "scenario-timeout"))
+"""Checks that nothing excuses."""
+
+
+def reason_against(scenario: str, check: str) -> str | None:
+    """Give why a check does not apply; None where it does."""
+    if check in NEVER:
+        return None
+    name = f"{scenario}:{check}"
+    for reason, patterns in REASONS.items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            return reason
+    return None

@@ -1,0 +1,36 @@
+"""Tell the harness, a line a check, how a client fared."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def told(check: str, ok: object, note: object = "") -> None:
+    """Say whether a check held."""
+    print(json.dumps({"check": check, "ok": bool(ok), "note": str(note)[:300]}), flush=True)
+
+
+def texts(result: Any) -> str:
+    """Give the words of a result."""
+    return " ".join(block.text for block in result.content if block.type == "text")
+
+
+def kinds(result: Any) -> list[str]:
+    """Give the kinds of a result's content."""
+    return [block.type for block in result.content]
+
+
+def server_of(arguments: list[str]) -> tuple[str, Any]:
+    """Read how to reach the server: `http URL TOKEN` or `stdio COMMAND…`."""
+    kind, *rest = arguments
+    return (kind, (rest[0], rest[1])) if kind == "http" else (kind, rest)
+
+
+async def attempt(check: str, work: Callable[[], Any]) -> None:
+    """Do a check that tells of itself; what it raises is its failure."""
+    try:
+        await work()
+    except Exception as error:  # noqa: BLE001 - a client's own exceptions are what is looked for
+        print(f"{check}: {error!r}", file=sys.stderr)
+        told(check, ok=False, note=repr(error))

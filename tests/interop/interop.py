@@ -1,0 +1,90 @@
+"""Hold the MCP server to what others wrote: `python tests/interop/interop.py [JUDGE…] [--write]`.
+
+Each judge has an environment of its own, made on demand; where it can't be had, the judge is
+skipped and the reason told. Exit code 1 where something that applies does not hold. `--write` puts
+the table into docs/explanation/figures.md.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from applies import REASONS
+from environments import MissingError
+from judges import JUDGES, Row, public_skills
+
+FIGURES = Path(__file__).parents[2] / "docs" / "explanation" / "figures.md"
+BEGIN, END = "<!-- interop: begin -->\n", "<!-- interop: end -->\n"
+
+
+def main() -> int:
+    """Ask the judges that were named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *JUDGES, "skills"], help="whom to ask")
+    parser.add_argument("--write", action="store_true", help="write the table into the figures")
+    parser.add_argument(
+        "--skills", type=Path, metavar="FOLDER", help="public Agent Skills to import and serve"
+    )
+    options = parser.parse_args()
+    judges = dict(JUDGES)
+    if options.skills is not None:
+        judges["skills"] = partial(public_skills, options.skills)
+    began = time.monotonic()
+    rows, skipped = [], []
+    for name in options.names or judges:
+        try:
+            for row in judges[name]():
+                _say(f"{row.judge}, {row.what}: {row.passed} held, {len(row.failed)} did not")
+                rows.append(row)
+        except (MissingError, subprocess.TimeoutExpired) as error:
+            _say(f"skipped {name}: {error}")
+            skipped.append(name)
+    failed = [f"{row.judge}, {row.what}: {one}" for row in rows for one in row.failed]
+    _say("")
+    print("\n".join(table(rows)))
+    _say(
+        f"\n{time.monotonic() - began:.0f} s" + (f", skipped: {', '.join(skipped)}" * bool(skipped))
+    )
+    for one in failed:
+        _say(f"did not hold: {one}")
+    if options.write and not failed and not skipped and not options.names:
+        write(rows)
+    return int(bool(failed))
+
+
+def table(rows: list[Row]) -> Iterator[str]:
+    """Give the table of what was found."""
+    yield "| judge | of what | held | of those that apply | does not apply |"
+    yield "|---|---|---|---|---|"
+    for row in rows:
+        applies = row.passed + len(row.failed)
+        share = 100 * row.passed / applies if applies else 0
+        counts = f"{row.passed} | {applies} ({share:.0f} %) | {row.beside}"
+        yield f"| {row.judge} | {row.what} | {counts} |"
+
+
+def reasons() -> Iterator[str]:
+    """Give the list of what does not apply."""
+    for reason, patterns in REASONS.items():
+        scenarios = dict.fromkeys(pattern.partition(":")[0] for pattern in patterns)
+        yield f"- {reason}: {', '.join(f'`{one}`' for one in scenarios)}"
+
+
+def write(rows: list[Row]) -> None:
+    """Put what was found between the marks in the figures."""
+    text = FIGURES.read_text("utf-8")
+    head, _, rest = text.partition(BEGIN)
+    found = "\n".join([*table(rows), "", "What does not apply, and why:", "", *reasons()])
+    FIGURES.write_text(f"{head}{BEGIN}\n{found}\n\n{END}{rest.partition(END)[2]}", "utf-8")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""Fail, always."""
+
+from toolmark.errors import ToolError
+
+
+def test_error_handling() -> str:
+    raise ToolError("This tool intentionally returns an error for testing", code="intended")

@@ -1,0 +1,5 @@
+"""Do what the user must confirm."""
+
+
+def test_input_required_result_tampered_state(ok: bool) -> str:
+    return f"state-ok: {ok}"

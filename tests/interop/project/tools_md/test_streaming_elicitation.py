@@ -1,0 +1,5 @@
+"""Do what the user must confirm."""
+
+
+def test_streaming_elicitation() -> str:
+    return "Done."

@@ -11,8 +11,9 @@ What a block is shows in its info string:
   command, and what has a slash must be a path of the repository;
 - `json`: must be JSON; `text`, `mermaid`: looked at by people only.
 
-A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder,
-and the page of a plugin loads that plugin; no other page loads any.
+A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder.
+The page of a plugin loads that plugin, and one that begins with `<!-- loads NAME -->` that one,
+which `pip install` puts into a place of the page's own; no other page loads any.
 """
 
 import ast
@@ -37,6 +38,14 @@ from sybil import Document, Example, Region, Sybil
 
 ROOT = Path(__file__).parents[2]
 CLINIC = "<!-- in the clinic -->"
+LOADS = re.compile(r"<!-- loads (\w+) -->")
+PIP = """\
+#!/bin/sh
+for last; do :; done
+exec python -m pip install --quiet --disable-pip-version-check --no-index --no-deps \\
+    --no-build-isolation --target "$PYTHONPATH" "./$last"
+"""
+"""Installs the folder that is named last where this page alone sees it."""
 
 
 class Page:
@@ -44,7 +53,11 @@ class Page:
 
     def __init__(self, text: str, folder: Path, plugin: str = "") -> None:
         self.folder = folder
+        if loads := LOADS.match(text):
+            plugin = loads[1]
         self.environment = environment(folder) | {"TOOLMARK_LOAD_PLUGINS": plugin}
+        if loads:
+            self.own_site()
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.printed = ""
         self.runner = asyncio.Runner()
@@ -52,6 +65,15 @@ class Page:
             shutil.copy(ROOT / "pyproject.toml", folder)
             for name in ("tools_md", "skills_md"):
                 shutil.copytree(ROOT / name, folder / name)
+
+    def own_site(self) -> None:
+        """Let `pip install` work, without touching the environment of the tests."""
+        pip = self.folder / ".bin/pip"
+        pip.parent.mkdir()
+        pip.write_text(PIP, encoding="utf-8")
+        pip.chmod(0o755)
+        self.environment["PATH"] = os.pathsep.join([str(pip.parent), self.environment["PATH"]])
+        self.environment["PYTHONPATH"] = str(self.folder / ".site")
 
     def run(self, info: str, content: str) -> None:
         language, *marks = shlex.split(info) or [""]

@@ -1,6 +1,7 @@
 """A conversation: the user's words to the model, its calls to the door, their results back."""
 
 import os
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -49,6 +50,7 @@ class Conversation:
         system: str = "",
         user: str | None = None,
         patient: str | None = None,
+        name: str | None = None,
         confirm: Confirmer | None = None,
         on_text: Teller | None = None,
         on_result: Callable[[Result], None] | None = None,
@@ -65,7 +67,8 @@ class Conversation:
         AsyncOpenAI of yours, which stays open; else one is made with the key of the environment
         and waits `timeout_s` seconds for each answer. `dialect` is `openai`, or one that is spoken
         in words (`inline`, `action`, `plan`, a plugin's), for models without tool calls.
-        `confirm` decides on held calls; without it they stay held. `on_text` hears the model's
+        `name` is the host's name for this conversation, whose calls Max Calls counts together; it
+        gets one of its own where it is None. `confirm` decides on held calls; without it they stay held. `on_text` hears the model's
         words, with `stream` as they come, and `on_result` each call's result.
         Raises ConfigError where no model is named, a key or the openai package is missing, or the
         dialect can't be spoken here.
@@ -76,6 +79,7 @@ class Conversation:
         self._dialect = dialect
         self._system = system
         self._user, self._patient = user, patient
+        self._name = name or secrets.token_hex(8)
         self._desk = Desk(workspace, confirm, user)
         self._on_text, self._on_result = on_text, on_result
         self._streams = stream and dialect == NATIVE
@@ -87,13 +91,13 @@ class Conversation:
                 f"dialect {dialect!r} can't be spoken over chat completions: choose openai,"
                 " inline, action, plan, or a plugin's that is spoken in words"
             )
-        name = model_of(model, settings)
+        chosen = model_of(model, settings)
         self._own = client is None
         if client is None:
             url = base_url_of(base_url, settings)
             client = open_client(url, key_of(url, os.environ), timeout_s)
         self._client = client
-        self._endpoint = Endpoint(client, name)
+        self._endpoint = Endpoint(client, chosen)
 
     async def __aenter__(self) -> Self:
         return self
@@ -210,6 +214,7 @@ class Conversation:
             message="\n".join(self._said[-MAX_SAID:]),
             user=self._user,
             patient=self._patient,
+            conversation=self._name,
             dry_run=dry_run,
         )
 

@@ -10,6 +10,10 @@ from toolmark._model.call import Caller
 MESSAGE = "toolmark/message"
 """Under a request's `_meta` a host may give the user's own words, in which intent is looked for."""
 
+CONVERSATION = "toolmark/conversation"
+"""And here its name for the conversation, whose calls Max Calls counts together; over HTTP the
+header Toolmark-Conversation does as well."""
+
 
 class FixedCaller:
     """One host on the other end of a pipe: the caller was named at the start."""
@@ -19,7 +23,7 @@ class FixedCaller:
 
     def __call__(self, ctx: ServerRequestContext[Any, Any]) -> Caller:
         """Give the caller of a request."""
-        return self._caller._replace(message=_message(ctx))
+        return _told(self._caller, ctx)
 
 
 def caller_by_token(ctx: ServerRequestContext[Any, Any]) -> Caller:
@@ -28,10 +32,15 @@ def caller_by_token(ctx: ServerRequestContext[Any, Any]) -> Caller:
     caller = state.get(CALLER)
     if not isinstance(caller, Caller):
         raise PermissionError("a request came in past the gate")
-    return caller._replace(message=_message(ctx))
+    return _told(caller, ctx)
 
 
-def _message(ctx: ServerRequestContext[Any, Any]) -> str:
+def _told(caller: Caller, ctx: ServerRequestContext[Any, Any]) -> Caller:
+    """Give the caller with what the host says of this one request."""
     meta = (ctx.params or {}).get("_meta")
-    said = meta.get(MESSAGE) if isinstance(meta, dict) else None
-    return said if isinstance(said, str) else ""
+    known = meta if isinstance(meta, dict) else {}
+    said, conversation = known.get(MESSAGE), known.get(CONVERSATION)
+    return caller._replace(
+        message=said if isinstance(said, str) else "",
+        conversation=conversation if isinstance(conversation, str) else caller.conversation,
+    )

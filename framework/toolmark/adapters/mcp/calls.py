@@ -80,6 +80,7 @@ class Calls:
             message=caller.message,
             user=caller.user,
             patient=caller.patient,
+            conversation=caller.conversation,
             on_event=Progress(ctx),
         )
 

@@ -38,10 +38,17 @@ What `toolmark check` may say. The code is the interface, the words of a message
 """
 CONFIGURATION = """# Configuration
 
-Settings stand in `toolmark.toml`, or under `[tool.toolmark]` of `pyproject.toml`; those of
-`safety.`, `chat.` and `trace.` in a table of that name. The command line is stronger than the
+Settings stand in `toolmark.toml`, or under `[tool.toolmark]` of `pyproject.toml`; one
+such as `safety.floor` in the table before its dot. The command line is stronger than the
 environment, that than the file, that than the default.
 """
+VARIABLES = {
+    "TOOLMARK_TOKEN": "The token that requests over HTTP must bear; else each start makes its own.",
+    "TOOLMARK_DEBUG": "Set, a command shows the whole trace of what broke, not a line.",
+    "OPENROUTER_API_KEY": "The key for OpenRouter; a model on this machine gets it too.",
+    "OPENAI_API_KEY": "The key for every other endpoint.",
+    "NO_COLOR": "Set, nothing is coloured.",
+}
 COMMANDS = """# Commands
 
 Data goes to standard output, everything else to standard error. The exit status is 0 when done, 1
@@ -117,7 +124,11 @@ def configuration_page() -> str:
 
     head = ("setting", "what it says", "default", "variable")
     parts.append(_table(head, map(row, values.READERS)))
-    parts.append(f"`{config.LOAD_PLUGINS}`: {_attribute_docs(config)['LOAD_PLUGINS']}\n")
+    others = {config.LOAD_PLUGINS: _attribute_docs(config)["LOAD_PLUGINS"], **VARIABLES}
+    rows = [(f"`{name}`", told) for name, told in others.items()]
+    parts.append(
+        f"## Variables beside the settings\n\n{_table(('variable', 'what it does'), rows)}"
+    )
     return "\n".join(parts)
 
 

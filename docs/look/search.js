@@ -6,6 +6,7 @@ const to = document.body.dataset.to;
 
 function matches(words) {
   const rows = [];
+  const phrase = words.join(" ");
   for (const page of PAGES) {
     const title = page.t.toLowerCase();
     if (words.every((word) => title.includes(word))) rows.push([3, page.t, "", page.u]);
@@ -15,8 +16,9 @@ function matches(words) {
     }
     const body = page.w.toLowerCase();
     if (words.every((word) => body.includes(word))) {
-      const at = Math.max(0, body.indexOf(words[0]) - 60);
-      rows.push([1, page.t, `…${page.w.slice(at, at + 160)}…`, page.u]);
+      const whole = body.indexOf(phrase);
+      const at = Math.max(0, (whole < 0 ? body.indexOf(words[0]) : whole) - 60);
+      rows.push([whole < 0 ? 0 : 1, page.t, `…${page.w.slice(at, at + 160)}…`, page.u]);
     }
   }
   return rows.sort((a, b) => b[0] - a[0]).slice(0, 30);

@@ -2,13 +2,17 @@
 
 import re
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 import toolmark
 from toolmark import database, hooks, testing
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.main import make_app
 from toolmark._export.targets import TARGETS
 from toolmark._model.code import Code
 from toolmark._model.result import Result
@@ -53,6 +57,31 @@ def test_every_setting_has_a_row() -> None:
     assert set(READERS) <= set(re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE))
 
 
+def test_every_variable_that_the_code_reads_is_told() -> None:
+    read = set()
+    for file in (ROOT / "framework").rglob("*.py"):
+        read |= set(re.findall(r"\bTOOLMARK_[A-Z_]+\b", file.read_text("utf-8")))
+
+    assert read - {"TOOLMARK_"} <= set(re.findall(r"`(TOOLMARK_\w+)`", page("configuration.md")))
+
+
+def test_every_command_has_a_section() -> None:
+    def commands(group: Any, words: str) -> Iterator[str]:
+        for name, command in group.commands.items():
+            own = getattr(command, "commands", {})
+            yield from commands(command, f"{words} {name}") if own else ()
+            if not command.hidden and (not own or command.invoke_without_command):
+                yield f"{words} {name}"
+
+    known = set(commands(typer.main.get_command(make_app()), "toolmark"))
+    assert known == set(re.findall(r"^## (toolmark .+)$", page("commands.md"), re.MULTILINE))
+
+
+def test_every_exit_code_is_told() -> None:
+    told = page("commands.md").partition("\n## ")[0]
+    assert {str(code.value) for code in ExitCode} <= set(re.findall(r"\b\d+\b", told))
+
+
 def test_every_field_has_a_row() -> None:
     rows = set(re.findall(r"^\| \*\*(.+?)\*\* ", page("fields.md"), re.MULTILINE))
     tables = [section.fields for table in fields.TABLES.values() for section in table]
@@ -65,7 +94,7 @@ def test_every_key_of_a_spec_is_told(spec: type[ToolSpec | SkillSpec]) -> None:
     told = set(re.findall(r"`(\w+)`", page("json.md")))
     inner = {"parameters", "returns", "workflow_sections"}
 
-    assert spec.model_fields.keys() - inner <= told
+    assert spec._fields.keys() - inner <= told
 
 
 def test_every_key_of_a_result_is_told() -> None:

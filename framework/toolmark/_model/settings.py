@@ -60,7 +60,8 @@ class ServeSettings:
     """The table `[serve]`: who may come in over HTTP."""
 
     tokens: tuple[TokenSettings, ...] = ()
-    """None of them: each start makes a token of its own."""
+    """Whose tokens are let in: the `sha256`, `user` and `patients` of each. With none, each start
+    makes a token of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,23 @@
+"""`lsp`: the language server, for editors."""
+
+import typer
+
+from toolmark._cli.exits import ExitCode
+from toolmark._cli.options import stop
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("lsp", rich_help_panel="Write")(lsp)
+
+
+def lsp() -> None:
+    """Serve an editor over stdio: diagnostics, completion, hover, fixes (docs/how-to/editor.md).
+
+    An editor starts it; it reads each project that a document belongs to, as `check` does.
+    """
+    try:
+        from toolmark._lsp import serve_editor
+    except ModuleNotFoundError as error:
+        stop(ExitCode.USAGE, f"{error.name} is not installed", "pip install 'toolmark[lsp]'")
+    serve_editor()

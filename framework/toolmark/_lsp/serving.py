@@ -1,0 +1,85 @@
+"""Serve one editor over standard input and output, by the Language Server Protocol."""
+
+import os
+import sys
+from importlib.metadata import version
+from typing import BinaryIO
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from toolmark._lsp.desk import Desk
+
+
+def serve_editor() -> None:
+    """Serve until the editor closes the pipe.
+
+    What a project's Python prints goes to stderr: stdout is the protocol's alone.
+    """
+    writes: BinaryIO = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    server, desk = _server()
+    try:
+        server.start_io(sys.stdin.buffer, writes)
+    finally:
+        desk.close()
+
+
+def _server() -> tuple[LanguageServer, Desk]:
+    server = LanguageServer(
+        "toolmark", version("toolmark"), text_document_sync_kind=types.TextDocumentSyncKind.Full
+    )
+    desk = Desk(server)
+    _follow(server, desk)
+    _answer(server, desk)
+    return server, desk
+
+
+def _follow(server: LanguageServer, desk: Desk) -> None:
+    """Hear what happens to documents."""
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        desk.opened(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def typed(params: types.DidChangeTextDocumentParams) -> None:
+        desk.typed(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
+        desk.saved(params.text_document.uri)
+
+
+def _answer(server: LanguageServer, desk: Desk) -> None:
+    """Answer what is asked of a place."""
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION,
+        types.CompletionOptions(trigger_characters=["#", "*", ":", "-", " "]),
+    )
+    def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
+        return desk.complete(params.text_document.uri, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        return desk.hover(params.text_document.uri, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: types.DefinitionParams) -> types.Location | None:
+        return desk.definition(params.text_document.uri, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def formatted(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        return desk.formatted(params.text_document.uri)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+    )
+    def fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return desk.fixes(params.text_document.uri, params.range)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        return desk.symbols(params.text_document.uri)

@@ -149,8 +149,8 @@ class Desk:
         self._claim(held, state)
 
     def pending(self, user: str | None) -> tuple[HeldCall, ...]:
-        """Give what waits, for one user or for all."""
-        waiting = self._holds.pending(self._clock())
+        """Give what waits, for one user or for all; what a run holds, it asks for itself."""
+        waiting = (h for h in self._holds.pending(self._clock()) if not h.call.is_of_a_run)
         return tuple(h for h in waiting if user is None or h.call.caller.user == user)
 
     def _claim(self, held: HeldCall, state: HeldState) -> None:

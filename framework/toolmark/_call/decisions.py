@@ -44,6 +44,10 @@ class Decisions:
         try:
             held = self._desk.find(held_id, user)
             call = held.call
+            if call.is_of_a_run and key != call.key:
+                # Its run would do it once more, under its own key.
+                message = f"A run waits for this call: it is decided there ({call.id})."
+                raise refuse("confirmation_not_found", message)  # noqa: TRY301 - a row like others
             decided = await self._desk.redeem(held, edit, key)
             call = decided.call
             tool = self._known(call)

@@ -44,3 +44,11 @@ class Call(NamedTuple):
     """The idempotency key where a runtime made one (run and step); never a model's."""
     depth: int = 0
     """How many calls stand around this one: a tool may call tools."""
+
+    @property
+    def is_of_a_run(self) -> bool:
+        """Whether a run makes it as its step: the run then asks for the yes to it, and redeems it.
+
+        A run names its calls by their key; a call that a tool makes has no name.
+        """
+        return self.key is not None and self.id == self.key

@@ -1,0 +1,55 @@
+"""A call that a run holds is the run's to lift: anybody else would do it under another key."""
+
+import asyncio
+
+import pytest
+
+from toolmark._model.call import Call
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Safety
+
+KEY = "run-1/6:act"
+
+
+@pytest.fixture
+def keys():
+    return []
+
+
+@pytest.fixture
+def door(harness, tool, tmp_path, keys):
+    async def act(*, context=None):
+        keys.append(context.idempotency_key)
+
+    held = tool("act", act, context="context", safety=Safety(requires_confirmation=True))
+    return harness(held, settings=Settings(root=tmp_path, state=tmp_path, audit=False)).door
+
+
+@pytest.fixture
+def hold(door):
+    """The id of a call that a run made, and holds."""
+    call = Call("act", {}, KEY, key=KEY)
+    return asyncio.run(door.take(call)).confirmation.id
+
+
+def test_it_is_not_among_the_calls_that_wait_for_a_person(door, hold):
+    assert door.pending() == ()
+
+
+def test_nobody_else_can_approve_it(door, hold, keys):
+    refused = asyncio.run(door.confirm(hold))
+
+    assert refused.error.code == "confirmation_not_found"
+    assert KEY in refused.error.message
+    assert keys == []
+
+
+def test_the_run_does_under_its_key(door, hold, keys):
+    asyncio.run(door.confirm(hold))
+    assert asyncio.run(door.confirm_call(hold, Call("act", {}, KEY, key=KEY))).success
+    assert keys == [KEY]
+
+
+def test_a_call_that_a_tool_makes_waits_for_a_person(door):
+    asyncio.run(door.take(Call("act", {}, key="0f/1", depth=1)))
+    assert len(door.pending()) == 1

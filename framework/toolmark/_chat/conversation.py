@@ -68,10 +68,10 @@ class Conversation:
         and waits `timeout_s` seconds for each answer. `dialect` is `openai`, or one that is spoken
         in words (`inline`, `action`, `plan`, a plugin's), for models without tool calls.
         `name` is the host's name for this conversation, whose calls Max Calls counts together; it
-        gets one of its own where it is None. `confirm` decides on held calls; without it they stay held. `on_text` hears the model's
-        words, with `stream` as they come, and `on_result` each call's result.
-        Raises ConfigError where no model is named, a key or the openai package is missing, or the
-        dialect can't be spoken here.
+        gets one of its own where it is None. `confirm` decides on held calls; without it they stay
+        held. `on_text` hears the model's words, with `stream` as they come, and `on_result` each
+        call's result. Raises ConfigError where no model is named, a key or the openai package is
+        missing, or the dialect can't be spoken here.
         """
         settings = workspace.settings
         self.messages: list[Message] = list(history)
@@ -174,7 +174,7 @@ class Conversation:
             if not turn.results:
                 work.text = turn.clean_message
                 return _CUT.get(choice.finish, "")
-            mends = mends + 1 if _is_unreadable(turn) else 0
+            mends = mends + 1 if turn.refused else 0
             if mends > self._max_mends:
                 return "malformed"
 
@@ -185,7 +185,7 @@ class Conversation:
         try:
             turn = await self._handle(choice)
             self._tell(turn.clean_message, work)
-            if not turn.results or _is_unreadable(turn):
+            if not turn.results or turn.refused:
                 self._keep(choice.words or turn.clean_message)
                 self.messages += turn.messages
                 return turn
@@ -251,8 +251,3 @@ class _Work:
     results: list[Result] = field(default_factory=list)
     pending: list[Pending] = field(default_factory=list)
     rounds: int = 0
-
-
-def _is_unreadable(turn: Turn) -> bool:
-    """Tell a reply that was refused whole from one whose calls were taken."""
-    return len(turn.results) == 1 and not turn.results[0].tool

@@ -46,6 +46,14 @@ class Turn:
     """Makes messages of results in that dialect: for those that were decided meanwhile."""
 
     @property
+    def refused(self) -> bool:
+        """Whether the reply was refused whole: keep it out of the conversation then.
+
+        Its calls have no answers, which providers don't take; `messages` says what was wrong.
+        """
+        return len(self.results) == 1 and not self.results[0].tool
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         """The results as messages to append to the conversation, as the dialect has them.
 

@@ -1,0 +1,211 @@
+"""The agents of the README run as they stand there, against servers that speak the protocols."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolmark.testing import ModelServer, RawReply, asking
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', README, re.DOTALL | re.MULTILINE))
+BOOKING = """
+## Safety
+
+- **Requires Confirmation**: true
+"""
+TABLE = {"guests": 4, "place": "terrace"}
+PROMPT = "I'd like to find table: guests: 4, place: terrace. Is this correct? [y/n] "
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The files of the README, but that its tool asks first."""
+    for name, text in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text + BOOKING if name.endswith(".tool.md") else text, "utf-8")
+    (tmp_path / "toolmark.toml").write_text("plugins = []\n", "utf-8")
+    return tmp_path
+
+
+def run(project: Path, agent: str, answers: str, **environment: str) -> str:
+    """Run an agent as a person does at a terminal, who types these answers."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
+    done = subprocess.run(
+        [sys.executable, agent],
+        cwd=project,
+        env={"PATH": path, "HOME": str(project), **environment},
+        input=answers,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_agent_stays_short() -> None:
+    agents = {name: text for name, text in FILES.items() if name.endswith("_agent.py")}
+
+    assert sorted(agents) == ["anthropic_agent.py", "mcp_agent.py", "openai_agent.py"]
+    for text in agents.values():
+        assert sum(bool(line.strip()) for line in text.splitlines()) <= 27
+
+
+@pytest.mark.parametrize(("answer", "told"), [("y", '"terrace 5"'), ("n", "rejected")])
+def test_the_agent_with_openai_asks_and_tells_the_model(
+    project: Path, answer: str, told: str
+) -> None:
+    first = asking(("find_table", TABLE), text="Let me look.")
+    with ModelServer(first, "Done.") as model:
+        printed = run(
+            project, "openai_agent.py", f"{answer}\n",
+            OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="a-key",
+        )  # fmt: skip
+
+    assert printed == f"Let me look.\n{PROMPT}Done.\n"
+    assert model.heard[0]["tools"][0]["function"]["name"] == "find_table"
+    assert [message["role"] for message in model.heard[1]["messages"]] == [
+        "user", "assistant", "tool",
+    ]  # fmt: skip
+    result = model.heard[1]["messages"][2]
+    assert result["tool_call_id"] == "call_1"
+    assert told in result["content"]
+
+
+def test_the_agent_with_openai_goes_on_after_a_reply_that_cannot_be_read(project: Path) -> None:
+    with ModelServer(asking(("find_table", "{guests")), "Sorry.") as model:
+        printed = run(
+            project, "openai_agent.py", "",
+            OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="a-key",
+        )  # fmt: skip
+
+    assert printed == "\nSorry.\n"
+    assert [message["role"] for message in model.heard[1]["messages"]] == ["user", "user"]
+
+
+class AnthropicServer(ThreadingHTTPServer):
+    """Speaks the Messages API on 127.0.0.1 and holds requests to its rules on tools."""
+
+    daemon_threads = True
+
+    def __init__(self, *replies: list[dict[str, Any]]) -> None:
+        super().__init__(("127.0.0.1", 0), _Messages)
+        self.replies = list(replies)
+        self.heard: list[Any] = []
+
+    def answer(self, request: Any) -> RawReply:
+        """Give the next reply, or what the API says to a request that breaks a rule."""
+        self.heard.append(request)
+        if trouble := _trouble(request):
+            error = {
+                "type": "error",
+                "error": {"type": "invalid_request_error", "message": trouble},
+            }
+            return RawReply(400, json.dumps(error))
+        content = self.replies.pop(0)
+        uses = any(block["type"] == "tool_use" for block in content)
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": request["model"],
+            "content": content,
+            "stop_reason": "tool_use" if uses else "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        return RawReply(200, json.dumps(message))
+
+
+class _Messages(BaseHTTPRequestHandler):
+    server: AnthropicServer
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        key = self.headers["authorization"] or self.headers["x-api-key"]
+        known = self.path == "/v1/messages" and key in {"Bearer a-key", "a-key"}
+        reply = self.server.answer(request) if known else RawReply(404, "{}")
+        self.send_response(reply.status)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        self.wfile.write(reply.body.encode())
+
+    def log_message(self, format: str, *values: object) -> None:  # noqa: A002 - the base's name
+        pass
+
+
+def _trouble(request: Any) -> str | None:
+    """Give what the API would say: every use of a tool is answered in the very next message."""
+    if not isinstance(request.get("max_tokens"), int):
+        return "max_tokens: Field required"
+    for tool in request["tools"]:
+        if tool["input_schema"]["type"] != "object" or not re.fullmatch(r"[\w-]+", tool["name"]):
+            return "tools: Input should be a valid tool"
+    waiting: set[str] = set()
+    for number, message in enumerate(request["messages"]):
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        answered = {b["tool_use_id"] for b in blocks if b["type"] == "tool_result"}
+        if answered != waiting:
+            return f"messages.{number}: tool_use ids were found without tool_result blocks"
+        waiting = {b["id"] for b in blocks if b["type"] == "tool_use"}
+    return "messages: the last use of a tool has no result" if waiting else None
+
+
+@pytest.fixture
+def claude() -> Iterator[Any]:
+    """Give what starts a server with a script."""
+    servers = []
+
+    def start(*replies: list[dict[str, Any]]) -> AnthropicServer:
+        server = AnthropicServer(*replies)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(("answer", "told"), [("y", '"terrace 5"'), ("n", "rejected")])
+def test_the_agent_with_anthropic_asks_and_tells_the_model(
+    project: Path, claude: Any, answer: str, told: str
+) -> None:
+    server = claude(
+        [
+            {"type": "text", "text": "Let me look."},
+            {"type": "tool_use", "id": "toolu_1", "name": "find_table", "input": TABLE},
+        ],
+        [{"type": "text", "text": "Done."}],
+    )
+
+    printed = run(
+        project, "anthropic_agent.py", f"{answer}\n",
+        ANTHROPIC_BASE_URL=f"http://127.0.0.1:{server.server_port}", ANTHROPIC_API_KEY="a-key",
+    )  # fmt: skip
+
+    assert printed == f"Let me look.\n{PROMPT}Done.\n"
+    assert server.heard[0]["tools"][0]["name"] == "find_table"
+    (result,) = server.heard[1]["messages"][2]["content"]
+    assert result["tool_use_id"] == "toolu_1"
+    assert told in json.dumps(result["content"]).replace("\\", "")
+
+
+@pytest.mark.parametrize(("answer", "told"), [("y", "terrace 5"), ("n", "rejected")])
+def test_the_agent_over_mcp_asks_and_gets_the_result(project: Path, answer: str, told: str) -> None:
+    printed = run(project, "mcp_agent.py", f"{answer}\n")
+
+    assert printed.startswith(f"['find_table']\n{PROMPT}")
+    assert told in printed

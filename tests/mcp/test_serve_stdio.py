@@ -88,7 +88,8 @@ def test_at_a_hangup_the_definitions_are_read_anew(project: Path, mode: str) -> 
             if isinstance(message, types.ToolListChangedNotification):
                 told.set()
 
-        async with Client(command(project), mode=mode, message_handler=hear) as client:
+        words = command(project, "--no-follow")
+        async with Client(words, mode=mode, message_handler=hear) as client:
             result = await client.call_tool("greet", {"name": "Ana"})
             await heard_of(client, told, int(result.structured_content["result"]))
             return {tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools}

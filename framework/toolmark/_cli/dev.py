@@ -62,7 +62,7 @@ def dev(
     out(f"API      {url}/api    MCP  {url}/mcp")
     out(f"Token of this start: {token}")
     sys.stdout.flush()
-    place = Place(listening, host, bound, Addresses.of(host, bound), tokens, url)
+    place = Place(listening, bound, Addresses.of(host, bound), tokens)
     overrides = {"trust_edits": "true"} if trust_edits else {}
     _serve(project_of(ctx, project), overrides, place, link if open_ else "")
 

@@ -1,9 +1,11 @@
-"""`serve`: the project's tools for MCP hosts, over standard input and output or over HTTP."""
+"""`serve`: the project's tools for MCP hosts and other programs, over a pipe or over HTTP."""
 
 import os
 import re
 import shutil
 import sys
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,9 +14,7 @@ import typer
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import PatientOption, ProjectOption, UserOption, project_of, stop
 from toolmark._cli.screen import err, out_json
-
-PORT = 8787
-"""Where `serve` listens if nothing else is said."""
+from toolmark._cli.serving import PORT, Place, listen, own_token, serve_workspace
 
 Transport = Literal["stdio", "http"]
 Host = Literal["claude", "vscode", "cursor"]
@@ -46,107 +46,123 @@ def serve(
     trust_edits: Annotated[
         bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
     ] = False,
+    follow: Annotated[
+        bool | None,
+        typer.Option(
+            "--follow/--no-follow",
+            help="Read saved files at once; over stdio unless told not to, over http if told to.",
+            show_default=False,
+        ),
+    ] = None,
     print_config: Annotated[
         Host | None, typer.Option(help="Show what the host's own settings must say, and end.")
     ] = None,
     project: ProjectOption = None,
 ) -> None:
-    """Serve the tools and skills to MCP hosts (docs/how-to/mcp.md).
+    """Serve the tools and skills: to MCP hosts (docs/how-to/mcp.md), and over HTTP to programs.
 
-    Over HTTP every request needs the token that is printed at the start (or that of
-    TOOLMARK_TOKEN), or one of the settings' `serve.tokens`. Ends with Ctrl-C, or with the pipe.
+    Over HTTP the API stands beside MCP (docs/reference/http.md). Every request needs the token
+    that is printed at the start (or that of TOOLMARK_TOKEN), or one of the settings'
+    `serve.tokens`. Ends with Ctrl-C, or with the pipe.
     """
     folder = project_of(ctx, project)
     overrides = {"trust_edits": "true"} if trust_edits else {}
     if print_config is not None:
         _print_config(print_config, folder, transport, (host, port), (user, patient, trust_edits))
         return
-    from toolmark._workspace import Workspace
+    from toolmark._model.call import Caller
     from toolmark.adapters.mcp import require_sdk
 
     require_sdk()
+    caller = Caller(user, patient)
+    if transport == "stdio":
+        _over_stdio(folder, overrides, caller, follow=follow is not False)
+    else:
+        place = (host, port, allow_host or [])
+        _over_http(folder, overrides, caller, place, follow=follow is True)
+
+
+def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: bool) -> None:
     import asyncio
 
-    from toolmark._model.call import Caller
+    from toolmark._workspace import Workspace
+    from toolmark.adapters.mcp.stdio import serve_stdio
 
     with Workspace.open(folder, overrides=overrides) as workspace:
         _tell_losses(workspace)
-        caller = Caller(user, patient)
-        if transport == "stdio":
-            from toolmark.adapters.mcp.stdio import serve_stdio
+        loose_ends: list[Any] = []
 
-            asyncio.run(serve_stdio(workspace, caller, ready=_reloading(workspace)))
-        else:
-            _serve_http(workspace, caller, host, port, allow_host or [])
+        def ready(server: Any) -> None:
+            workspace.on_change(lambda *_: server.changed_soon())
+            loose_ends.append(asyncio.ensure_future(asyncio.to_thread(workspace.start_runs)))
+            _reload_at_hangup(workspace)
+
+        with _following(workspace, follow=follow):
+            asyncio.run(serve_stdio(workspace, caller, ready=ready))
 
 
-def _serve_http(workspace: Any, caller: Any, host: str, port: int, allowed: list[str]) -> None:
+def _over_http(
+    folder: Any,
+    overrides: dict[str, str],
+    caller: Any,
+    place: tuple[str, int, list[str]],
+    *,
+    follow: bool,
+) -> None:
     import asyncio
 
     from toolmark._gate import Addresses, Tokens
     from toolmark._gate.addresses import with_port
-    from toolmark.adapters.mcp.http import PATH, bound_socket, serve_http
+    from toolmark._http import require_server
+    from toolmark._http.api.ears import PLUGIN, Ears
+    from toolmark._http.api.feed import Feed
+    from toolmark._workspace import Workspace
 
-    known = workspace.settings.serve.tokens
-    own = _own_token(caller, known=bool(known))
-    try:
-        listening = bound_socket(host, port)
-    except OSError as error:
-        stop(ExitCode.NOT_FOUND, f"{with_port(host, port)}: {error.strerror}", "try --port 0")
-    port = listening.getsockname()[1]
-    err(f"MCP at http://{with_port(host, port)}{PATH}")
-    if own is not None and "TOOLMARK_TOKEN" not in os.environ:
-        err(f"Token of this start: {own}")
-    addresses = Addresses.of(host, port, allowed)
-    tokens = Tokens(known, own=own, caller=caller)
-    ready = _reloading(workspace)
-    asyncio.run(serve_http(workspace, listening, addresses, tokens, ready=ready))
-
-
-def _own_token(caller: Any, *, known: bool) -> str | None:
-    """Give the token of this start; None where the settings name those who may come in."""
-    from toolmark._gate import fresh_token
-    from toolmark._gate.tokens import SHORTEST
-
-    given = os.environ.get("TOOLMARK_TOKEN")
-    if known:
-        if given is not None or any(caller[:2]):
-            what = "the settings name tokens (serve.tokens), and each names its user"
-            stop(ExitCode.USAGE, what, "leave out --user, --patient and TOOLMARK_TOKEN")
-        return None
-    if given is None:
-        return fresh_token()
-    if len(given) < SHORTEST or not re.fullmatch(r"[\x21-\x7e]+", given):
-        stop(
-            ExitCode.USAGE,
-            f"TOOLMARK_TOKEN must be at least {SHORTEST} visible ASCII characters",
-            'python -c "import secrets; print(secrets.token_urlsafe(32))" makes one',
-        )
-    return given
+    require_server()
+    host, port, allowed = place
+    ears = Ears(Feed())
+    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: ears}) as workspace:
+        _tell_losses(workspace)
+        known = workspace.settings.serve.tokens
+        own = own_token(caller, known=bool(known))
+        listening = listen(host, port)
+        port = listening.getsockname()[1]
+        url = f"http://{with_port(host, port)}"
+        err(f"MCP at {url}/mcp")
+        if own is not None and "TOOLMARK_TOKEN" not in os.environ:
+            err(f"Token of this start: {own}")
+        err(f"API at {url}/api")
+        bound = Place(listening, port, Addresses.of(host, port, allowed),
+                      Tokens(known, own=own, caller=caller))  # fmt: skip
+        with _following(workspace, follow=follow):
+            ready = partial(_reload_at_hangup, workspace)
+            asyncio.run(serve_workspace(workspace, bound, ears, mcp_at_once=True, ready=ready))
 
 
-def _reloading(workspace: Any) -> Any:
+def _following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
+    """Reload when files change, where that is asked for."""
+    if not follow:
+        return nullcontext()
+    from toolmark._watch import Watcher
+
+    return Watcher(workspace)
+
+
+def _reload_at_hangup(workspace: Any) -> None:
     """Read the definitions anew at SIGHUP, where there is such a signal."""
     import asyncio
     import signal
 
-    def ready(server: Any) -> None:
-        loop = asyncio.get_running_loop()
-        under_way: set[Any] = set()
+    loop = asyncio.get_running_loop()
+    under_way: set[Any] = set()
 
-        async def reload() -> None:
-            await asyncio.to_thread(workspace.reload)
-            await server.changed()
+    def start() -> None:
+        task = loop.create_task(asyncio.to_thread(workspace.reload))
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
 
-        def start() -> None:
-            task = loop.create_task(reload())
-            under_way.add(task)
-            task.add_done_callback(under_way.discard)
-
-        if hasattr(signal, "SIGHUP"):
-            loop.add_signal_handler(signal.SIGHUP, start)
-
-    return ready
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, start)
 
 
 def _tell_losses(workspace: Any) -> None:

@@ -20,11 +20,9 @@ class Place(NamedTuple):
     """Where a server listens, and who may come in."""
 
     listening: socket.socket
-    host: str
     port: int
     addresses: Any
     tokens: Any
-    url: str
 
 
 def own_token(caller: Any, *, known: bool) -> str | None:

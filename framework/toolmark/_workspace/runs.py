@@ -172,9 +172,9 @@ class Runs:
         return order
 
     def pending(self) -> tuple[HeldCall, ...]:
-        """Give the questions of waiting runs that outlive this process, as calls that are held."""
-        asked = self.durable().waiting() if self.any_kept else ()
-        return tuple(self._held(one) for one in asked)
+        """Give the questions of waiting runs, as calls that are held."""
+        kept = self.durable().waiting() if self.any_kept else ()
+        return tuple(self._held(one) for one in (*self._memory.waiting(), *kept))
 
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""
@@ -185,7 +185,8 @@ class Runs:
 
     def _held(self, one: Any) -> HeldCall:
         question: Question = one.question
-        order: Order = self.durable().order(question.run_id)
+        order = self.order(question.run_id)
+        assert order is not None
         given = question.arguments if question.tool is not None else order.inputs
         name = f"{question.run_id}/{question.key}"
         call = Call(question.tool or order.plan.skill.name, given or {}, name, caller=order.caller)

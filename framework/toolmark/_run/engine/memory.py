@@ -5,7 +5,7 @@ import datetime as dt
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question, RunEvent, RunState, RunView
@@ -24,6 +24,14 @@ def utc_now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
+class OpenQuestion(NamedTuple):
+    """A question that nobody answered yet; times in seconds since the epoch."""
+
+    question: Question
+    opened: float
+    expires: float | None
+
+
 @dataclass(slots=True)
 class _Run:
     order: Order
@@ -31,6 +39,7 @@ class _Run:
     entries: dict[str, Entry] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
+    opened: dict[str, dt.datetime] = field(default_factory=dict)
     deadlines: dict[str, dt.datetime] = field(default_factory=dict)
     told: set[tuple[str, str, str]] = field(default_factory=set)
     state: RunState = "running"
@@ -161,6 +170,19 @@ class MemoryEngine:
         """Give what was ordered; raises NotFoundError."""
         return self._found(run_id).order
 
+    def waiting(self) -> tuple[OpenQuestion, ...]:
+        """Give the open questions of all runs; one past its time is answered with a no."""
+        now = self._clock()
+        return tuple(
+            OpenQuestion(
+                question, run.opened[key].timestamp(), None if ends is None else ends.timestamp()
+            )
+            for run in list(self._runs.values())
+            if run.result is None
+            for key, question in list(run.questions.items())
+            if (ends := run.deadlines.get(key)) is None or ends > now
+        )
+
     async def runs(self) -> tuple[RunView, ...]:
         """Give the runs, the latest first."""
         return tuple(run.view() for run in reversed(self._runs.values()))
@@ -216,6 +238,7 @@ class MemoryEngine:
             run.order.id, "waiting", question.skill, step, question.step, question.prompt
         )
         journal.tell(event)
+        run.opened.setdefault(question.key, self._clock())
         if question.timeout_s is not None and question.key not in run.deadlines:
             patience = dt.timedelta(seconds=question.timeout_s)
             run.deadlines[question.key] = self._clock() + patience

@@ -1,0 +1,5 @@
+"""Fail as nobody foresaw."""
+
+
+def burn() -> str:
+    raise RuntimeError("the secret recipe")

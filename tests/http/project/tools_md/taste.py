@@ -1,0 +1,5 @@
+"""Taste a dish."""
+
+
+def taste(dish: str) -> str:
+    return f"good {dish}"

@@ -1,0 +1,7 @@
+"""Tell who asks."""
+
+from toolmark import Context
+
+
+def who_asks(*, context: Context) -> dict[str, str | None]:
+    return {"user": context.user, "patient": context.patient}

@@ -1,0 +1,122 @@
+"""Replies handled over HTTP, and what waits decided."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+from test_api_calls import call, problem
+
+Guest = Callable[..., httpx.Client]
+REPLY = 'Of course. [TOOL_CALL:{"tool": "order", "parameters": {"dish": "soup"}}] Just a moment.'
+
+
+def decide(client: httpx.Client, held: str, decision: str, **more: Any) -> httpx.Response:
+    return client.post(f"/api/pending/{held}", json={"decision": decision, **more})
+
+
+def held_by(client: httpx.Client, **arguments: Any) -> str:
+    result = call(client, "order", {"dish": "soup", **arguments}).json()
+    return str(result["confirmation"]["id"])
+
+
+def test_a_reply_is_handled_whole(api: httpx.Client, kiosk: Any) -> None:
+    turn = api.post("/api/handle", json={"reply": REPLY, "dialect": "inline"}).json()
+
+    assert turn["clean_message"].split() == "Of course. Just a moment.".split()
+    assert [result["outcome"] for result in turn["results"]] == ["confirm"]
+    (held,) = turn["pending"]
+    assert api.get("/api/pending").json()[0]["id"] == held["id"]
+    assert decide(api, held["id"], "approve").json()["outcome"] == "ok"
+    assert kiosk.orders() == [{"dish": "soup", "count": 1}]
+
+
+def test_a_reply_may_be_a_providers_message(api: httpx.Client) -> None:
+    reply = {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": "c1", "type": "function",
+             "function": {"name": "who_asks", "arguments": "{}"}},
+        ],
+    }  # fmt: skip
+
+    turn = api.post("/api/handle", json={"reply": reply, "message": "hi"}).json()
+
+    assert (turn["dialect"], turn["messages"][0]["tool_call_id"]) == ("openai", "c1")
+    unread = api.post("/api/handle", json={"reply": "[TOOL_CALL:{", "dialect": "inline"})
+    assert unread.json()["results"][0]["error"]["code"] == "malformed_call"
+    assert problem(api.post("/api/handle", json={"reply": "x", "dialect": "klingon"})) == (
+        404, "unknown_dialect",
+    )  # fmt: skip
+    assert problem(api.post("/api/handle", json={"message": "x"})) == (400, "malformed_request")
+
+
+def test_each_decision_does_what_it_says(api: httpx.Client, kiosk: Any) -> None:
+    approved = decide(api, held_by(api), "confirm").json()
+    edited = decide(api, held_by(api), "edit", edit={"count": 3}).json()
+    rejected = decide(api, held_by(api), "reject").json()
+    told = decide(api, held_by(api), "respond", text="We are closed.").json()
+
+    assert (approved["outcome"], edited["data"]["count"]) == ("ok", 3)
+    assert (rejected["outcome"], rejected["error"]["code"]) == ("denied", "rejected")
+    assert (told["outcome"], "closed" in str(told)) == ("ok", True)
+    assert [order["count"] for order in kiosk.orders()] == [1, 3]
+    assert api.get("/api/pending").json() == []
+
+
+def test_an_edit_is_judged_again(api: httpx.Client, kiosk: Any) -> None:
+    held = held_by(api)
+
+    refused = decide(api, held, "edit", edit={"count": 10}).json()
+
+    assert refused["error"]["code"] == "invalid_arguments"
+    assert kiosk.orders() == []
+
+
+def test_a_decision_that_is_none_is_a_problem(api: httpx.Client) -> None:
+    held = held_by(api)
+
+    assert problem(decide(api, held, "maybe")) == (400, "malformed_request")
+    assert problem(decide(api, held, "edit")) == (400, "malformed_request")
+    assert problem(decide(api, held, "respond")) == (400, "malformed_request")
+    assert problem(decide(api, "nothing", "approve")) == (404, "confirmation_not_found")
+    assert problem(decide(api, "no/such:key", "approve"))[0] == 404
+    assert decide(api, held, "reject").status_code == 200
+    again = decide(api, held, "approve")
+    assert (again.status_code, again.json()["error"]["code"]) == (200, "confirmation_used")
+
+
+def test_racing_approvals_run_it_once(kiosk: Any, api: httpx.Client) -> None:
+    held = held_by(api)
+    answers: list[str] = []
+
+    def approve() -> None:
+        with kiosk.client() as client:
+            answers.append(decide(client, held, "approve").json()["outcome"])
+
+    threads = [threading.Thread(target=approve) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(answers) == ["denied"] * 15 + ["ok"]
+    assert len(kiosk.orders()) == 1
+
+
+def test_a_guest_sees_and_decides_their_own_alone(guest: Guest, api: httpx.Client) -> None:
+    ana, eve = guest("ana"), guest("eve")
+    held = held_by(ana)
+
+    assert [one["id"] for one in ana.get("/api/pending").json()] == [held]
+    assert eve.get("/api/pending").json() == []
+    assert problem(decide(eve, held, "approve")) == (404, "confirmation_not_found")
+    assert [one["user"] for one in api.get("/api/pending").json()] == ["ana"]
+    assert decide(api, held, "reject").json()["error"]["code"] == "rejected"
+
+
+def test_a_guest_does_not_look_after_the_server(guest: Guest) -> None:
+    for path in ("/api/diagnostics", "/api/held-edits", "/api/audit", "/api/audit/verify"):
+        assert problem(guest("ana").get(path)) == (403, "operator_only")
+    ack = guest("ana").post("/api/held-edits/order/ack", json={})
+    assert problem(ack) == (403, "operator_only")

@@ -56,8 +56,6 @@ class Actions:
             return _trouble(str(error), 400)
         held = result.confirmation
         slip = find_slip(self._workspace, held.id) if held is not None and held.id else None
-        if not dry_run:
-            self._told(result)
         rungs = ladder(bound, self._workspace.settings, result, confidence)
         return page("part_tried.html", result=result, rungs=rungs, slip=slip, dry_run=dry_run)
 
@@ -80,12 +78,9 @@ class Actions:
             return _trouble(str(error), 400)
         except ToolmarkError as error:
             return _trouble(str(error), 409)
-        self._told(result)
-        decision = _text(given, "decision")
-        self._bench.notify("pending", {"id": held_id, "state": decision, "tool": result.tool})
         again = result.confirmation
         slip = find_slip(self._workspace, again.id) if again is not None else None
-        return page("part_decided.html", result=result, decision=decision, slip=slip)
+        return page("part_decided.html", result=result, slip=slip)
 
     async def acknowledge(self, request: Request) -> Response:
         """Make an edit live that loosens a policy."""
@@ -94,7 +89,6 @@ class Actions:
             edit = await asyncio.to_thread(self._workspace.ack, request.path_params["name"])
         except NotFoundError as error:
             return _trouble(str(error), 409)
-        self._bench.notify("held-edit", {"names": [e.name for e in self._workspace.held_edits]})
         return page("part_acknowledged.html", edit=edit)
 
     async def run(self, request: Request) -> Response:
@@ -130,7 +124,6 @@ class Actions:
             result = await steer(run_id)
         except ToolmarkError as error:
             return _trouble(str(error), 409)
-        self._bench.notify("run", {"run_id": run_id, "skill": "", "state": result.code or "done"})
         return page("part_said.html", said=result.message)
 
     async def _decided(self, held_id: str, given: dict[str, Any]) -> Result:
@@ -146,11 +139,6 @@ class Actions:
                 return await workspace.respond(held_id, _text(given, "text"))
             case _:
                 raise _UnfitError("A decision is approve, edit, reject or respond.")
-
-    def _told(self, result: Result) -> None:
-        told = {"tool": result.tool, "outcome": result.outcome}
-        code = result.error.code if result.error is not None else ""
-        self._bench.notify("call", {**told, "tool_call_id": result.tool_call_id, "code": code})
 
 
 async def _read(request: Request) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolmark._http.console.findings import FileFindings, Source, by_file
+from toolmark._http.console.findings import FileFindings, FileLines, by_file
 from toolmark._http.console.policy import chips
 from toolmark._model.diagnostic import Severity
 from toolmark._model.edit import HeldEdit
@@ -65,7 +65,7 @@ class Catalogue(NamedTuple):
 def catalogue(workspace: Workspace) -> Catalogue:
     """Read the workspace; imports all Python on the first look at a snapshot, so it takes time."""
     registry, settings = workspace.registry, workspace.settings
-    files = by_file(workspace.diagnostics, Source(settings.root))
+    files = by_file(workspace.diagnostics, FileLines(settings.root))
     held = {edit.name for edit in registry.held_edits}
     everything: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
     entries = [entry_of(one, settings, files, held=one.name in held) for one in everything]

@@ -50,7 +50,7 @@ class FileFindings(NamedTuple):
         return min((f.diagnostic.severity for f in self.findings), key=_ORDER.__getitem__)
 
 
-class Source:
+class FileLines:
     """The lines of a project's files, each read once; one that can't be read has none."""
 
     def __init__(self, root: Path) -> None:
@@ -84,7 +84,7 @@ class Source:
         return Finding(diagnostic, line[:start], line[start:end], line[end:])
 
 
-def by_file(diagnostics: Iterable[Diagnostic], source: Source) -> dict[str, FileFindings]:
+def by_file(diagnostics: Iterable[Diagnostic], source: FileLines) -> dict[str, FileFindings]:
     """Give the findings of each file, files with errors first."""
     paths: dict[str, list[Finding]] = {}
     for diagnostic in diagnostics:

@@ -1,25 +1,27 @@
 """The console's pages: each looks at the workspace anew and prints what it finds."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from toolmark._call.redact import HIDDEN, redacted
+from toolmark._call.redact import redacted
 from toolmark._gate import CALLER
 from toolmark._http.console.bench import Bench
 from toolmark._http.console.catalogue import Entry, catalogue, entry_of, find_tool
 from toolmark._http.console.document import rendered
-from toolmark._http.console.findings import Source, by_file
+from toolmark._http.console.findings import FileLines, by_file
 from toolmark._http.console.form import fields_of
 from toolmark._http.console.held import held_slips
 from toolmark._http.console.ladder import ladder
 from toolmark._http.console.paper import page
-from toolmark._http.console.progress import happened
+from toolmark._http.console.progress import lines
 from toolmark._http.console.trail import SHOWN, read_trail
 from toolmark._model.call import NOBODY, Caller
 from toolmark._model.registry import Bound
+from toolmark._model.run import StepState
 from toolmark._model.skill import SkillSpec
 from toolmark._run.graph import chart_of, svg
 from toolmark._workspace import Workspace
@@ -84,7 +86,7 @@ class Pages:
             spec=bound.spec,
             entry=self._entry(bound),
             document=self._document(bound),
-            graph=_graph(bound.spec),
+            graph=_graph(bound.spec) if bound.spec.workflow_sections else None,
             runs_itself=can_run(bound),
             fields=fields_of(bound.spec.parameters),
             caller=_caller(request),
@@ -103,21 +105,20 @@ class Pages:
         """One run, step by step over its graph."""
         run_id = request.path_params["run_id"]
         try:
-            view = self._workspace.show_run(run_id)
+            trace = self._workspace.trace_run_sync(run_id)
         except NotFoundError:
             return self._missing(request, "run")
-        bound = self._workspace.skills.get(view.skill)
-        spec = None if bound is None else bound.spec
-        slips = [c for c in held_slips(self._workspace) if c.held.id.startswith(f"{run_id}/")]
+        slips = [s for s in held_slips(self._workspace) if s.held.id.startswith(f"{run_id}/")]
         return self._page(
             request,
             "run.html",
             "runs",
-            view=view,
-            spec=spec,
-            graph=None if spec is None else _graph(spec),
-            happened=happened(view, spec),
-            inputs=_shown_inputs(view.inputs, spec),
+            view=trace.view,
+            skill=trace.skill,
+            graph=_graph(trace.skill, trace.states) if trace.skill.workflow_sections else None,
+            lines=lines(trace),
+            events=[event.to_dict() for event in trace.events],
+            inputs=redacted(trace.view.inputs, trace.skill.parameters),
             slips=slips,
         )
 
@@ -125,10 +126,6 @@ class Pages:
         """The decisions that were recorded."""
         trail = read_trail(self._workspace.settings)
         return self._page(request, "audit.html", "audit", trail=trail, shown=SHOWN)
-
-    def enter(self, _request: Request) -> Response:
-        """The page whose script turns the link's token into a session."""
-        return page("enter.html")
 
     def _page(self, request: Request, template: str, place: str, **values: Any) -> Response:
         registry = self._workspace.registry
@@ -152,12 +149,12 @@ class Pages:
 
     def _entry(self, bound: Bound[Any]) -> Entry:
         workspace = self._workspace
-        files = by_file(workspace.diagnostics, Source(workspace.settings.root))
+        files = by_file(workspace.diagnostics, FileLines(workspace.settings.root))
         held = any(edit.name == bound.name for edit in workspace.held_edits)
         return entry_of(bound, workspace.settings, files, held=held)
 
     def _document(self, bound: Bound[Any]) -> Markup:
-        return rendered(Source(self._workspace.settings.root).text(bound.spec.source.path))
+        return rendered(FileLines(self._workspace.settings.root).text(bound.spec.source.path))
 
     def _exports(self, name: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
         found: list[tuple[str, Any, tuple[Any, ...]]] = []
@@ -173,13 +170,9 @@ class Pages:
         return found
 
 
-def _graph(spec: SkillSpec) -> Markup:
-    return Markup(svg(chart_of(spec), standalone=False))  # noqa: S704 - the drawing escapes what it is given
-
-
-def _shown_inputs(inputs: dict[str, Any], spec: SkillSpec | None) -> dict[str, Any]:
-    """Hide what is Sensitive; without its skill nobody knows what is."""
-    return dict.fromkeys(inputs, HIDDEN) if spec is None else redacted(inputs, spec.parameters)
+def _graph(spec: SkillSpec, states: Mapping[str, StepState] | None = None) -> Markup:
+    drawn = svg(chart_of(spec), states, standalone=False)
+    return Markup(drawn)  # noqa: S704 - the drawing escapes what it is given
 
 
 def _caller(request: Request) -> Caller:

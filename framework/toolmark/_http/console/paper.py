@@ -9,16 +9,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
+from toolmark._gate import PAGE_POLICY
 from toolmark._http.console.json_text import as_html, as_text
 from toolmark._http.console.visible import exact, shown
 from toolmark._run.graph import STYLE
 
 HERE = Path(__file__).parent
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-"""Nothing but our own script and stylesheet; nothing inline, nothing from elsewhere."""
 ASSETS: Mapping[str, str] = {
     "console.css": "text/css; charset=utf-8",
     "graph.css": "text/css; charset=utf-8",
@@ -53,7 +49,7 @@ def printed(template: str, **values: Any) -> str:
 
 def page(template: str, *, status: int = 200, **values: Any) -> Response:
     """Give a page, or a part of one, with the policy that holds its scripts to our own."""
-    headers = {"content-security-policy": POLICY, "cache-control": "no-store"}
+    headers = {"content-security-policy": PAGE_POLICY, "cache-control": "no-store"}
     return HTMLResponse(printed(template, **values), status, headers)
 
 

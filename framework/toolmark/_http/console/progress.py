@@ -1,63 +1,50 @@
-"""Where a run stands, step by step, as its page draws it over the skill's graph."""
+"""What a run did, one line a step, each with what was recorded of it."""
 
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
-from toolmark._model.run import RunView
-from toolmark._model.skill import SkillSpec
-
-StepState = Literal["done", "failed", "waiting"]
+from toolmark._model.run import Entry, RunEvent, RunKind, RunTrace
 
 
-class Happened(NamedTuple):
-    """One recorded thing of a run."""
+class Line(NamedTuple):
+    """One step of a run, or one turn of a loop, as it stands."""
 
     step: str
-    """The id of the skill's step: `1`, `No slots/1`."""
+    """Its key: `2`, `No slots/1[3]`, `2:visit/4`."""
     title: str
-    what: str
-    """`book_appointment`, `ask`, `choose`."""
-    at: str
-    value: Any
-    state: StepState
+    kind: RunKind
+    text: str = ""
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def at(self) -> str:
+        """When the last thing was recorded of it; empty where nothing was."""
+        return self.entries[-1].at if self.entries else ""
 
 
-def happened(view: RunView, spec: SkillSpec | None) -> tuple[Happened, ...]:
-    """Give what a run recorded, in its order, and at the end what it waits for."""
-    titles = {} if spec is None else _titles(spec)
-    told = []
-    for entry in view.entries:
-        step = step_of(entry.key, titles)
-        what = entry.key[len(step) :].lstrip(":")
-        told.append(
-            Happened(step, titles.get(step, step), what, entry.at, entry.value, _state(entry.value))
-        )
-    for question in view.questions:
-        step = step_of(question.key, titles)
-        what, title = "waits for a person", titles.get(step, question.step)
-        told.append(Happened(step, title, what, "", question.prompt, "waiting"))
-    return tuple(told)
+def lines(trace: RunTrace) -> tuple[Line, ...]:
+    """Give the lines in the order in which the steps began."""
+    last: dict[str, RunEvent] = {}
+    for event in trace.events:
+        if event.kind != "progress" or event.step not in last:
+            last[event.step] = event
+    for question in trace.view.questions:
+        step = _step_of(question.key, last) or question.key
+        told = last.get(step)
+        title = question.step if told is None else told.title
+        last[step] = RunEvent(trace.view.id, "waiting", question.skill, step, title,
+                              question.prompt)  # fmt: skip
+    kept: dict[str, list[Entry]] = {step: [] for step in last}
+    loose: list[Entry] = []
+    for entry in trace.view.entries:
+        kept.get(_step_of(entry.key, last), loose).append(entry)
+    listed = [
+        Line(step, event.title, event.kind, event.text, tuple(kept[step]))
+        for step, event in last.items()
+    ]
+    return (*listed, *(Line(entry.key, "", "done", "", (entry,)) for entry in loose))
 
 
-def step_of(key: str, steps: Iterable[str] = ()) -> str:
-    """Give the id of the step of the skill itself that a key of its run lies in.
-
-    `steps` are the skill's own: the title of a section may hold a colon or a bracket.
-    """
-    known = [step for step in steps if key == step or key.startswith((f"{step}:", f"{step}["))]
-    return max(known, key=len, default=key.partition(":")[0].partition("[")[0])
-
-
-def _state(value: Any) -> StepState:
-    """Tell from what was recorded whether it went well."""
-    if not isinstance(value, dict):
-        return "done"
-    refused = value.get("approved") is False
-    return "failed" if refused or value.get("outcome") in _BAD else "done"
-
-
-_BAD = frozenset(("failed", "denied", "unknown"))
-
-
-def _titles(spec: SkillSpec) -> dict[str, str]:
-    return {step.id: step.title for section in spec.workflow_sections for step in section.steps}
+def _step_of(key: str, steps: dict[str, RunEvent]) -> str:
+    """Give the step within which something was recorded, the innermost."""
+    known = [step for step in steps if key.startswith((f"{step}:", f"{step}["))]
+    return max(known, key=len, default="")

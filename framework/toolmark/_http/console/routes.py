@@ -1,40 +1,77 @@
 """Where each page, part and asset of the console is found."""
 
+from collections.abc import Awaitable, Callable
+
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolmark._gate import OPERATOR
 from toolmark._http.console.actions import Actions
 from toolmark._http.console.bench import Bench
 from toolmark._http.console.pages import Pages
-from toolmark._http.console.paper import ASSETS, asset, printed
+from toolmark._http.console.paper import ASSETS, asset, page, printed
 
 OPEN_PATHS = frozenset(("/enter", *(f"/assets/{name}" for name in ASSETS)))
 """What may be asked for before one is let in: it holds nothing of the project."""
 
 
 def console_routes(bench: Bench) -> list[Route]:
-    """Give the routes of the console, all below `/`."""
+    """Give the routes of the console, all below `/`; but for the way in, its operator's alone."""
     pages, actions = Pages(bench), Actions(bench)
+    looks: dict[str, Callable[[Request], Response]] = {
+        "/": pages.catalogue,
+        "/problems": pages.problems,
+        "/tools/{name}": pages.tool,
+        "/skills/{name}": pages.skill,
+        "/pending": pages.pending,
+        "/runs": pages.runs,
+        "/runs/{run_id}": pages.run,
+        "/audit": pages.audit,
+    }
+    deeds: dict[str, Callable[[Request], Awaitable[Response]]] = {
+        "/view/tools/{name}/try": actions.try_tool,
+        "/view/tools/{name}/examples": actions.examples,
+        "/view/pending/{held_id:path}": actions.decide,
+        "/view/held-edits/{name}": actions.acknowledge,
+        "/view/skills/{name}/run": actions.run,
+        "/view/runs/{run_id}/cancel": actions.cancel,
+        "/view/runs/{run_id}/resume": actions.resume,
+    }
     return [
-        Route("/", pages.catalogue),
-        Route("/problems", pages.problems),
-        Route("/tools/{name}", pages.tool),
-        Route("/skills/{name}", pages.skill),
-        Route("/pending", pages.pending),
-        Route("/runs", pages.runs),
-        Route("/runs/{run_id}", pages.run),
-        Route("/audit", pages.audit),
-        Route("/enter", pages.enter),
+        Route("/enter", lambda _request: page("enter.html")),
         Route("/assets/{name}", _asset),
-        Route("/view/tools/{name}/try", actions.try_tool, methods=["POST"]),
-        Route("/view/tools/{name}/examples", actions.examples, methods=["POST"]),
-        Route("/view/pending/{held_id:path}", actions.decide, methods=["POST"]),
-        Route("/view/held-edits/{name}", actions.acknowledge, methods=["POST"]),
-        Route("/view/skills/{name}/run", actions.run, methods=["POST"]),
-        Route("/view/runs/{run_id}/cancel", actions.cancel, methods=["POST"]),
-        Route("/view/runs/{run_id}/resume", actions.resume, methods=["POST"]),
+        *(Route(path, _looked(look)) for path, look in looks.items()),
+        *(Route(path, _done(deed), methods=["POST"]) for path, deed in deeds.items()),
     ]
+
+
+def _looked(look: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """Look in a thread: the first look at a snapshot imports all its Python."""
+
+    async def looked(request: Request) -> Response:
+        if not _is_operator(request):
+            return page("foreign.html", status=403)
+        return await run_in_threadpool(look, request)
+
+    return looked
+
+
+def _done(
+    deed: Callable[[Request], Awaitable[Response]],
+) -> Callable[[Request], Awaitable[Response]]:
+    async def done(request: Request) -> Response:
+        if not _is_operator(request):
+            return page("part_trouble.html", status=403, said="Only its operator works here.")
+        return await deed(request)
+
+    return done
+
+
+def _is_operator(request: Request) -> bool:
+    # The console names users and patients, and shows what all of them do.
+    return request.scope.get("state", {}).get(OPERATOR) is True
 
 
 def stranger_page() -> bytes:

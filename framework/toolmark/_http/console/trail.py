@@ -3,7 +3,7 @@
 import sqlite3
 from typing import NamedTuple
 
-from toolmark._call.audit import AUDIT_FILE, Audit, Decision
+from toolmark._call.audit import AUDIT_FILE, Audit, Record
 from toolmark._model.settings import Settings
 
 SHOWN = 200
@@ -15,7 +15,7 @@ class Trail(NamedTuple):
 
     kept: bool
     """Whether decisions are recorded at all."""
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[Record, ...] = ()
     total: int = 0
     first_bad: int | None = None
     """The number of the first record that does not fit the chain."""

@@ -4,11 +4,11 @@ const MATTERS = ["snapshot", "diagnostics", "held-edit", "pending", "call", "run
 const SETTLE_MS = 60;
 const known = new Map();
 const sources = new WeakMap();
+const held = new Set();
 let timer;
 let fetching = false;
 let again = false;
 let feed = null;
-let missed = false;
 const listeners = [];
 
 /** Remember what the server said of each part, for people and the script change the page too. */
@@ -24,6 +24,12 @@ export function parsed(html) {
 
 export function announce(words) {
   document.getElementById("announcer").textContent = words;
+}
+
+/** Let a part be, or no more, whatever the server says of it. */
+export function hold(name, on) {
+  if (on) held.add(name);
+  else held.delete(name);
 }
 
 /** Hear the events of one kind, with their JSON. */
@@ -64,6 +70,11 @@ function exchange(fresh) {
   const changed = [];
   for (const [name, html] of now) {
     if (known.get(name) === html) continue;
+    if (held.has(name)) {
+      // It is being played over; whoever holds it asks again.
+      now.delete(name);
+      continue;
+    }
     const old = document.querySelector(`[data-live="${CSS.escape(name)}"]`);
     const next = fresh.querySelector(`[data-live="${CSS.escape(name)}"]`);
     if (!old) {
@@ -150,11 +161,10 @@ function follow() {
   feed = new EventSource("/api/events");
   feed.addEventListener("open", () => {
     state("live", "following your files");
-    if (missed) soon();
-    missed = false;
+    // Something may have happened since the page was made, or since the feed broke off.
+    soon();
   });
   feed.addEventListener("error", () => {
-    missed = true;
     state("lost", "nobody answers");
     // A browser gives up after an answer that is no stream: the session may be over.
     if (feed.readyState === EventSource.CLOSED) refresh();
@@ -167,7 +177,6 @@ function follow() {
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     feed.close();
-    missed = true;
     state("waiting", "resting");
   } else if (feed.readyState === EventSource.CLOSED) {
     follow();

@@ -1,13 +1,14 @@
 // Play a run over the graph of its skill: what happens now, or again what was recorded.
 
-import { announce, hear } from "./live.js";
+import { announce, hear, hold, refresh } from "./live.js";
 
 const PAUSE_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 380;
 const STATES = { started: "running", skipped: "skipped", waiting: "waiting", done: "done", failed: "failed", undone: "undone" };
 const WORDS = { running: "runs", waiting: "waits", done: "done", failed: "failed", skipped: "skipped", undone: "undone" };
 const queue = [];
+const ofPage = document.querySelector("[data-run-id]")?.dataset.runId ?? null;
 let playing = false;
-let watched = document.querySelector("[data-run-id]")?.dataset.runId ?? null;
+let watched = ofPage;
 let last = null;
 const early = new Map();
 
@@ -51,7 +52,10 @@ function enqueue(event) {
 
 function play() {
   const event = queue.shift();
+  const ended = playing && !event;
   playing = Boolean(event);
+  hold("graph", playing);
+  if (ended && ofPage) refresh();
   if (!event) return;
   show(event);
   setTimeout(play, PAUSE_MS);
@@ -107,19 +111,6 @@ function log({ key, kind, title, text }) {
   }
 }
 
-/** Mark at once what a run's record says. */
-function mark() {
-  const lines = document.querySelectorAll("[data-recorded] [data-step]");
-  let before = null;
-  for (const line of lines) {
-    const box = step(line.dataset.step);
-    if (!box) continue;
-    set(box, line.dataset.kind);
-    if (before && before !== line.dataset.step) walk(before, line.dataset.step);
-    before = line.dataset.step;
-  }
-}
-
 hear("run-step", (event) => {
   if (event.run_id === watched) {
     enqueue(event);
@@ -134,13 +125,5 @@ hear("run-step", (event) => {
 document.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-replay]")) return;
   clear();
-  for (const line of document.querySelectorAll("[data-recorded] [data-step]")) {
-    const { step: key, kind } = line.dataset;
-    enqueue({ step: key, kind: "started", title: "", text: "" });
-    enqueue({ step: key, kind, title: "", text: "" });
-  }
+  for (const event of JSON.parse(document.querySelector("[data-events]").dataset.events)) enqueue(event);
 });
-document.addEventListener("exchanged", () => {
-  if (!queue.length && !playing) mark();
-});
-mark();

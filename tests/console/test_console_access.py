@@ -1,0 +1,106 @@
+"""Every page for everybody: axe finds nothing, in light and in dark, wide and narrow."""
+
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from conftest import Visitor
+from projects import HOSTILE
+
+RULES = {
+    "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "dark": ["color-contrast", "scrollable-region-focusable", "target-size"],
+}
+"""All of them, and for the second look those that go by how a page looks."""
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("axe-core comes by npm, which is not here")
+    folder: Path = tmp_path_factory.mktemp("axe")
+    command = [npm, "pack", "axe-core@4", "--silent", f"--pack-destination={folder}"]
+    try:
+        packed = subprocess.run(command, cwd=folder, capture_output=True, timeout=30, check=False)
+    except subprocess.TimeoutExpired:
+        pytest.skip("the npm registry gave no axe-core within 30 s")
+    found = list(folder.glob("axe-core-*.tgz"))
+    if packed.returncode or not found:
+        pytest.skip("the npm registry gives no axe-core")
+    with tarfile.open(found[0]) as archive:
+        member = archive.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode()
+
+
+def violations(page, axe, scheme):
+    page.evaluate(axe)
+    found = page.evaluate("tags => axe.run(document, {runOnly: tags})", RULES[scheme])["violations"]
+    return [(v["id"], [(n["target"], n["failureSummary"]) for n in v["nodes"][:3]]) for v in found]
+
+
+def furnish(desk):
+    """Bring about all that a page may show."""
+    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
+    desk.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
+    ran = desk.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
+    desk.edit("tools_md/pay-invoice.tool.md", "- **Sensitivity**: high", "- **Sensitivity**: low")
+    desk.write("tools_md/hostile.tool.md", HOSTILE)
+    desk.edit("tools_md/order-supplies.tool.md", "- **Format**: date", "- **Fromat**: dat")
+    desk.workspace.reload()
+    return ran.run_id
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_shuts_anybody_out(browser, desk, axe, scheme):
+    run_id = furnish(desk)
+    width = {"light": 1280, "dark": 420}[scheme]
+    came = Visitor(browser, desk, color_scheme=scheme, viewport={"width": width, "height": 900})
+    paths = ["/", "/tools/order_supplies", "/tools/pay_invoice", "/tools/hostile",
+             "/skills/restock", "/pending", "/runs", f"/runs/{run_id}", "/audit", "/problems",
+             "/tools/none", "/enter"]  # fmt: skip
+    found = {}
+    for path in paths:
+        page = came.page
+        page.goto(desk.url + path)
+        page.wait_for_selector("main h1")
+        unfold(page)
+        found[path] = violations(page, axe, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    assert {path: told for path, told in found.items() if told} == {}
+    came.context.close()
+
+
+def unfold(page):
+    """Open what is shut, fill a form and see what comes of it."""
+    for opener in page.locator("[data-toggle], [data-add]").all():
+        opener.click()
+    fills = page.locator("[data-fill]")
+    if fills.count():
+        fills.first.click()
+        page.get_by_role("button", name="Call", exact=True).click()
+        page.wait_for_selector(".outcome-place .result")
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+
+
+def test_dark_is_dark_and_light_is_light(browser, desk):
+    shades = {}
+    for scheme in ("light", "dark"):
+        came = Visitor(browser, desk, color_scheme=scheme)
+        colour = came.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        shades[scheme] = sum(int(part) for part in colour[4:-1].split(","))
+        came.context.close()
+    assert shades["light"] > 700
+    assert shades["dark"] < 100
+
+
+def test_who_wants_no_motion_gets_none(browser, desk):
+    came = Visitor(browser, desk)
+    page = came.go("/skills/restock")
+    moves = "d => getComputedStyle(d).animationName !== 'none'"
+    assert not page.evaluate(f"[...document.querySelectorAll('.disc')].some({moves})")
+    came.context.close()

@@ -1,0 +1,290 @@
+"""What an author does at the console, in a real browser."""
+
+import json
+import re
+
+from playwright.sync_api import Page, expect
+from projects import ORDER
+
+
+def field(page: Page, key: str) -> "object":
+    return page.locator(f".field[data-key='{key}'] > [data-input]")
+
+
+def test_the_link_lets_in_and_leaves_no_token_in_the_address(visitor, desk):
+    assert visitor.page.url == f"{desk.url}/"
+    expect(visitor.page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
+    cookies = visitor.context.cookies()
+    assert [(c["httpOnly"], c["sameSite"]) for c in cookies] == [(True, "Strict")]
+    assert desk.token not in cookies[0]["value"]
+
+
+def test_without_the_link_there_is_only_the_way_to_it(browser, desk):
+    page = browser.new_page()
+    page.goto(f"{desk.url}/tools/pay_invoice")
+    expect(page.get_by_role("heading", name="Open the link from the terminal")).to_be_visible()
+    assert "invoice" not in page.locator("main").inner_text()
+    page.context.close()
+
+
+def test_a_saved_file_changes_the_catalogue_at_once(visitor, desk):
+    page = visitor.page
+    entry = page.locator("article", has_text="order_supplies")
+    expect(entry.get_by_text("live", exact=True)).to_be_visible()
+    page.get_by_label("Show only names and words with").fill("supplies")
+    expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
+    desk.edit(
+        "tools_md/order-supplies.tool.md",
+        "- **Type**: integer\n- **Req",
+        "- **Type**: intger\n- **Req",
+    )
+    expect(entry.get_by_text("last good version")).to_be_visible()
+    finding = entry.locator(".finding.is-error").first
+    expect(finding).to_contain_text("unknown type 'intger'")
+    expect(finding.locator("mark")).to_have_text("intger")
+    expect(finding.locator(".caret")).to_have_text("^^^^^^")
+    caret, meant = finding.locator(".caret").bounding_box(), finding.locator("mark").bounding_box()
+    assert abs(caret["x"] - meant["x"]) < 1
+    expect(page.get_by_role("link", name=re.compile("Problems [0-9]"))).to_be_visible()
+    desk.write(
+        "tools_md/order-supplies.tool.md", ORDER.replace("what a practice", "all that a shop")
+    )
+    expect(entry.get_by_text("live", exact=True)).to_be_visible()
+    expect(entry).to_contain_text("Order all that a shop needs.")
+    expect(page.get_by_label("Show only names and words with")).to_have_value("supplies")
+    expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
+
+
+def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, desk):
+    page = visitor.go("/tools/order_supplies")
+    expect(page.locator(".document")).to_contain_text("How many boxes")
+    for target in ("openai", "openai-responses", "anthropic", "gemini", "mcp"):
+        page.get_by_role("tab", name=target, exact=True).click()
+        shown = page.locator(f"#panel-{target} pre").inner_text()
+        assert json.loads(shown) == desk.workspace.export(target, ["order_supplies"])[0]
+    page.get_by_role("tab", name="prompt").click()
+    expect(page.locator("#panel-prompt pre")).to_contain_text("order_supplies")
+    expect(page.locator("#panel-mcp pre")).to_be_hidden()
+
+
+def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visitor, desk):
+    page = visitor.go("/tools/order_supplies")
+    field(page, "item").select_option(label="masks")
+    field(page, "amount").fill("3")
+    field(page, "day").fill("2026-12-24")
+    field(page, "urgent").select_option(label="false")
+    page.get_by_role("button", name="Add an item to rooms").click()
+    field(page, "floor").fill("2")
+    page.get_by_role("button", name="Add an item to doors").click()
+    page.locator("[data-key='doors'] .item [data-input]").fill("2b")
+    page.get_by_role("button", name="Add an item to rooms").click()
+    field(page, "floor").last.fill("4")
+    field(page, "street").fill("High Street")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator(".result .outcome")).to_have_text("ok")
+    expect(page.locator(".rung.is-passed")).to_have_count(11)
+    assert desk.called()[-1]["arguments"] == {
+        "item": "masks",
+        "amount": 3,
+        "day": "2026-12-24",
+        "urgent": False,
+        "rooms": [{"floor": 2, "doors": ["2b"]}, {"floor": 4}],
+        "address": {"street": "High Street"},
+    }
+
+
+def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, desk):
+    page = visitor.go("/tools/order_supplies")
+    page.get_by_role("button", name="Two boxes").click()
+    expect(field(page, "floor")).to_have_value("1")
+    field(page, "amount").fill("many")
+    page.locator("[data-key='doors'] .item [data-input]").fill("7")
+    field(page, "floor").fill("up")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator(".result .outcome")).to_have_text("denied")
+    expect(page.locator(".rung.is-stopped .rung-title")).to_contain_text("Arguments that fit")
+    expect(page.locator(".rung.is-unreached")).to_have_count(6)
+    expect(field(page, "amount")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("[data-key='floor'] > [data-error]")).to_contain_text("integer")
+    expect(field(page, "amount")).to_be_focused()
+    assert [r["decision"] for r in desk.called()] == ["deny"]
+
+
+def test_a_dry_run_goes_up_to_the_last_rung_and_runs_nothing(visitor, desk):
+    page = visitor.go("/tools/order_supplies")
+    page.get_by_role("button", name="Two boxes").click()
+    page.get_by_role("button", name="Dry run").click()
+    expect(page.locator(".result .outcome")).to_have_text("allowed")
+    expect(page.locator(".rung").last).to_contain_text("A dry run ends here")
+    assert desk.called() == []
+
+
+def test_json_may_be_written_by_hand_with_mistakes_and_all(visitor):
+    page = visitor.go("/tools/order_supplies")
+    field(page, "amount").fill("4")
+    page.get_by_role("button", name="Write JSON").click()
+    box = page.get_by_label("All arguments as JSON")
+    assert json.loads(box.input_value()) == {"amount": 4}
+    box.fill('{"item": "gauze", "item": "masks"}')
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator(".result code").first).to_have_text("malformed_call")
+    expect(page.locator(".rung.is-stopped .rung-title")).to_contain_text("Well formed")
+
+
+def test_examples_are_run_from_the_page(visitor):
+    page = visitor.go("/tools/order_supplies")
+    page.get_by_role("button", name="Run them").click()
+    expect(page.locator(".tried .is-passed")).to_have_count(2)
+
+
+def hold(visitor, euros="12.5"):
+    page = visitor.go("/tools/pay_invoice")
+    field(page, "invoice").fill("A-7")
+    field(page, "euros").fill(euros)
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator(".rung.is-stopped .rung-title")).to_contain_text("Sure enough")
+    page.get_by_label("Confidence, 0 to 1").fill("0.9")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator(".rung.is-held .rung-title")).to_contain_text("A person's yes")
+    return page
+
+
+def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visitor, desk):
+    hold(visitor)
+    page = visitor.go("/pending")
+    slip = page.locator(".slip")
+    expect(slip).to_contain_text("I'd like to pay invoice: invoice: A-7, euros: 12.5")
+    slip.get_by_role("button", name="Edit…").click()
+    expect(field(page, "euros")).to_have_value("12.5")
+    field(page, "euros").fill("11")
+    slip.get_by_role("button", name="Approve with these values").click()
+    expect(page.get_by_text("Nothing waits for a person.")).to_be_visible()
+    ran = desk.called()[-1]
+    assert ran["arguments"] == {"invoice": "A-7", "euros": 11}
+    assert desk.workspace.pending() == ()
+
+
+def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, desk):
+    page = hold(visitor)
+    page.locator(".slip").get_by_role("button", name="Reject").click()
+    expect(page.locator(".slip .result code")).to_have_text("rejected")
+    page = hold(visitor)
+    page.locator(".slip").get_by_role("button", name="Respond…").click()
+    page.get_by_label("What the model is told").fill("Paid by hand.")
+    page.locator(".slip").get_by_role("button", name="Respond", exact=True).click()
+    expect(page.locator(".slip .result")).to_contain_text("Paid by hand.")
+    assert "run" not in [r["decision"] for r in desk.called()]
+
+
+def test_a_call_that_is_held_elsewhere_appears_by_itself(visitor, desk):
+    page = visitor.go("/pending")
+    desk.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
+    expect(page.locator(".slip")).to_contain_text("B-1")
+    expect(page.get_by_role("link", name="Waiting 1")).to_be_visible()
+
+
+def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, desk):
+    page = visitor.page
+    desk.edit(
+        "tools_md/pay-invoice.tool.md", "- **Min Confidence**: 0.8", "- **Min Confidence**: 0.2"
+    )
+    card = page.locator(".slip", has_text="Loosened policy")
+    expect(card.locator("dt")).to_have_text("Safety: Min Confidence")
+    expect(card.locator(".was")).to_contain_text("0.8")
+    expect(card.locator(".will")).to_contain_text("0.2")
+    assert desk.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.8
+    card.get_by_role("button", name="Acknowledge").click()
+    expect(card).to_have_count(0)
+    assert desk.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.2
+
+
+def test_a_run_is_played_over_its_graph_and_goes_on_when_a_person_agrees(visitor, desk):
+    page = visitor.go("/skills/restock")
+    step = page.locator("[data-step]")
+    field(page, "boxes").fill("2")
+    page.get_by_label("Confidence, 0 to 1").fill("1")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(step.nth(0)).to_have_class(re.compile("done"))
+    expect(step.nth(1)).to_have_class(re.compile("skipped"))
+    expect(step.nth(2)).to_have_class(re.compile("waiting"))
+    expect(step.nth(2).locator("text.state")).to_have_text("waits")
+    expect(page.locator("[data-run-log] li").last).to_contain_text("Pay for 2 boxes?")
+    page.locator("[data-part=result]").get_by_role("link").click()
+    visitor.see()
+    expect(page.locator(".slip")).to_contain_text("Pay for 2 boxes?")
+    page.get_by_role("button", name="Approve", exact=True).click()
+    expect(page.locator(".standing")).to_have_text("done")
+    expect(step.nth(3)).to_have_class(re.compile("done"))
+    expect(page.locator(".edge.taken")).to_have_count(3)
+    page.get_by_role("button", name="Replay").click()
+    expect(step.nth(3)).to_have_class(re.compile("done"))
+    visitor.go("/runs")
+    expect(page.locator("tbody tr")).to_contain_text("restock")
+
+
+def test_a_run_is_cancelled_on_its_page(visitor, desk):
+    told = desk.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
+    page = visitor.go(f"/runs/{told.run_id}")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".standing")).to_have_text("cancelled")
+
+
+def test_the_audit_is_verified_and_a_forged_record_shows(visitor, desk):
+    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    page = visitor.go("/audit")
+    expect(page.locator(".verdict")).to_have_text("1 record: each is as it was written.")
+    expect(page.locator("tbody tr")).to_contain_text("order_supplies")
+    forge(desk.workspace.settings.state / "audit.sqlite3")
+    page = visitor.go("/audit")
+    expect(page.locator(".verdict")).to_contain_text("Record 1 is not as it was written")
+
+
+def forge(file):
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(file)) as store, store:
+        store.execute("DROP TRIGGER never_changed")
+        store.execute("UPDATE decision SET record = replace(record, 'gauze', 'masks')")
+
+
+def test_all_of_it_can_be_done_with_the_keyboard(visitor, desk):
+    page = visitor.page
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.keyboard.press("Enter")
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "pay_invoice":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/tools/pay_invoice")
+    visitor.see()
+    page.locator("#tab-openai").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="anthropic")).to_be_focused()
+    expect(page.locator("#panel-anthropic")).to_be_visible()
+    field(page, "invoice").focus()
+    page.keyboard.type("K-1")
+    page.keyboard.press("Tab")
+    page.keyboard.type("5")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    approve = page.get_by_role("button", name="Approve", exact=True)
+    expect(approve).to_be_visible()
+    approve.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".slip .result .outcome")).to_have_text("ok")
+    assert desk.called()[-1]["arguments"] == {"invoice": "K-1", "euros": 5}
+
+
+def test_a_form_keeps_what_was_typed_when_its_file_is_saved(visitor, desk):
+    page = visitor.go("/tools/pay_invoice")
+    field(page, "invoice").fill("half-typ")
+    desk.edit("tools_md/pay-invoice.tool.md", "The invoice's number", "The number on the invoice")
+    expect(page.locator("form .fields")).to_contain_text("The number on the invoice")
+    expect(field(page, "invoice")).to_have_value("half-typ")
+    expect(field(page, "invoice")).to_be_focused()

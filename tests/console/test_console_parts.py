@@ -1,0 +1,178 @@
+"""The parts that pages are made of, without a browser."""
+
+import pytest
+from projects import ORDER, PAY
+
+from toolmark._http.console.findings import FileLines, by_file
+from toolmark._http.console.form import DEEPEST, fields_of
+from toolmark._http.console.ladder import ladder
+from toolmark._http.console.paper import clock
+from toolmark._http.console.policy import chips
+from toolmark._http.console.progress import lines
+from toolmark._model.diagnostic import Diagnostic, Severity
+from toolmark._model.run import Entry, RunEvent, RunTrace, RunView
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.source import Span
+from toolmark._parse import parse_skill, parse_tool
+
+
+@pytest.fixture
+def spec():
+    return parse_tool(ORDER, "order-supplies.tool.md")[0]
+
+
+def test_each_type_has_its_control(spec):
+    controls = {field.key: field.control for field in fields_of(spec.parameters)}
+    assert controls == {
+        "item": "enum",
+        "amount": "number",
+        "day": "date",
+        "urgent": "boolean",
+        "note": "text",
+        "rooms": "array",
+        "address": "object",
+    }
+
+
+def test_a_field_tells_what_is_allowed(spec):
+    amount = fields_of(spec.parameters)[1]
+    assert (amount.words, amount.required, amount.hint) == ("integer", True, "1 to 20")
+
+
+@pytest.mark.parametrize(
+    ("shape", "control"),
+    [
+        (Schema(types=("string", "array")), "json"),
+        (Schema(), "json"),
+        (Schema(types=("object",)), "json"),
+        (Schema(types=("null",)), "json"),
+        (Schema(types=("string",), max_length=2000), "long"),
+        (Schema(types=("string",), format="date-time"), "date-time"),
+        (Schema(types=("integer",), enum=(1, 2)), "enum"),
+    ],
+)
+def test_what_has_no_plain_control_is_written_as_json(shape, control):
+    assert fields_of((Parameter(name="x", shape=shape),))[0].control == control
+
+
+def test_a_form_ends_where_a_schema_nests_too_deep_to_draw():
+    shape = Schema(types=("string",))
+    for _ in range(DEEPEST + 3):
+        shape = Schema(types=("array",), items=shape)
+    field = fields_of((Parameter(name="x", shape=shape),))[0]
+    depth = 0
+    while field.item is not None:
+        field, depth = field.item, depth + 1
+    assert (depth, field.control) == (DEEPEST, "json")
+
+
+def states(rungs):
+    return {rung.number: rung.state for rung in rungs if rung.state != "passed"}
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    from toolmark import Workspace
+
+    (tmp_path / "tools_md").mkdir()
+    (tmp_path / "tools_md/pay-invoice.tool.md").write_text(PAY)
+    (tmp_path / "toolmark.toml").write_text("plugins = []\n")
+    with Workspace.open(tmp_path) as opened:
+        yield opened
+
+
+GOOD = {"invoice": "A-1", "euros": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "confidence", "stands"),
+    [
+        ("{", 1.0, {"1": "stopped", "9": "unreached"}),
+        ({}, 1.0, {"3": "stopped", "9": "unreached"}),
+        (GOOD, None, {"4": "stopped", "9": "unreached"}),
+        (GOOD, 0.5, {"4": "stopped", "9": "unreached"}),
+        (GOOD, 0.9, {"7": "held", "9": "unreached"}),
+    ],
+)
+def test_the_ladder_shows_where_a_call_stopped(workspace, arguments, confidence, stands):
+    result = workspace.call_sync("pay_invoice", arguments, confidence=confidence, dry_run=True)
+    rungs = ladder(workspace.tools["pay_invoice"], workspace.settings, result, confidence)
+    shown = states(rungs)
+    assert stands.items() <= shown.items()
+    stop = next(iter(stands))
+    assert next(rung.told for rung in rungs if rung.number == stop)
+    assert next(iter(shown)) == stop
+    assert all(state == "unreached" for state in list(shown.values())[1:])
+
+
+def test_a_call_that_ran_has_passed_every_rung(workspace):
+    held = workspace.call_sync("pay_invoice", GOOD, confidence=1.0)
+    result = workspace.respond_sync(held.confirmation.id, "done")
+    rungs = ladder(workspace.tools["pay_invoice"], workspace.settings, result)
+    assert states(rungs) == {}
+
+
+def test_a_refusal_that_the_ladder_does_not_know_is_its_judges(workspace):
+    from toolmark._model.result import Failure, Result
+
+    failure = Failure("too_late_today", "Nobody pays after six.")
+    refused = Result(success=False, tool="pay_invoice", outcome="denied", error=failure)
+    rungs = ladder(workspace.tools["pay_invoice"], workspace.settings, refused)
+    assert next(r for r in rungs if r.state == "stopped").title == "Judges"
+
+
+def test_a_policy_is_told_in_words_and_in_short(workspace):
+    bound = workspace.tools["pay_invoice"]
+    asks = {rung.number: rung.asks for rung in ladder(bound, workspace.settings)}
+    assert asks["4"] == ("a confidence of at least 0.8",)
+    assert asks["7"] == ("a person confirms every call",)
+    assert asks["5"] == ()
+    words = [word for word, _ in chips(bound, workspace.settings)]
+    assert words == ["confirmed", "confidence ≥ 0.8"]
+
+
+def test_a_finding_shows_its_line_and_what_is_meant(tmp_path):
+    (tmp_path / "a.tool.md").write_text("# A\n\t- **Type**: strng\n")
+    found = Diagnostic(Span("a.tool.md", 2, 14, 2, 19), "unknown-type", Severity.ERROR, "m")
+    file = by_file([found], FileLines(tmp_path))["a.tool.md"]
+    finding = file.findings[0]
+    assert (finding.before, finding.meant, finding.after) == ("\t- **Type**: ", "strng", "")
+    assert finding.carets == "^^^^^"
+    assert (file.worst, file.count("error")) == ("error", 1)
+
+
+@pytest.mark.parametrize("span", [(9, 1, 9, 2), (0, 0, 0, 0), (2, 90, 2, 95), (1, 3, 2, 1)])
+def test_a_finding_without_its_place_is_told_all_the_same(tmp_path, span):
+    (tmp_path / "a.tool.md").write_text("# A\nb\n")
+    found = Diagnostic(Span("a.tool.md", *span), "c", Severity.HINT, "m")
+    assert by_file([found], FileLines(tmp_path))["a.tool.md"].findings[0].diagnostic is found
+    gone = Diagnostic(Span("gone.tool.md", 1, 1, 1, 2), "c", Severity.HINT, "m")
+    assert not by_file([gone], FileLines(tmp_path))["gone.tool.md"].findings[0].has_line
+
+
+def test_a_run_is_told_a_line_a_step_with_what_was_recorded_of_it():
+    spec, _ = parse_skill("# A: b\n\nC.\n", "a.skill.md")
+    view = RunView("r", "a", "waiting", {}, "", (
+        Entry("1:get", {"outcome": "ok"}, "t1"),
+        Entry("B: c/1[0]:get", 1, "t2"),
+        Entry("other", 2, "t3"),
+    ))  # fmt: skip
+    events = (
+        RunEvent("r", "started", "a", "1", "First"),
+        RunEvent("r", "done", "a", "1", "First"),
+        RunEvent("r", "started", "a", "B: c/1", "Loop"),
+        RunEvent("r", "started", "a", "B: c/1[0]", "Loop"),
+        RunEvent("r", "progress", "a", "B: c/1", "Loop", "half"),
+    )
+    told = lines(RunTrace(view, spec, events, {}))
+    assert [(line.step, line.kind, [e.at for e in line.entries]) for line in told] == [
+        ("1", "done", ["t1"]),
+        ("B: c/1", "started", []),
+        ("B: c/1[0]", "started", ["t2"]),
+        ("other", "done", ["t3"]),
+    ]
+
+
+@pytest.mark.parametrize("moment", [None, "", "not a time", 0.0, "2026-03-05T09:00:00+00:00"])
+def test_a_moment_that_is_none_is_told_as_it_is(moment):
+    assert isinstance(clock(moment), str)

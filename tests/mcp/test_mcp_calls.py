@@ -3,8 +3,10 @@
 import asyncio
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import anyio
 import jsonschema
 import pytest
 from mcp import Client, MCPError
@@ -233,3 +235,40 @@ def test_nothing_of_a_crash_reaches_the_client(client: MakeClient, workspace: Wo
     assert code(result) == "tool_error"
     assert "s3cret" not in result.model_dump_json()
     assert "Traceback" not in result.model_dump_json()
+
+
+def test_nothing_of_a_crash_of_the_server_itself_reaches_the_client(
+    client: MakeClient, workspace: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> MCPError:
+        async with client() as connected:
+            workspace.close()
+            with pytest.raises(MCPError) as error:
+                await connected.call_tool("greet", {"name": "Ana"})
+            return error.value
+
+    error = asyncio.run(run())
+
+    assert error.code == -32603
+    assert "closed" not in str(error)
+    assert str(error).removesuffix(".").split()[-1] in caplog.text
+    assert "the workspace is closed" in caplog.text
+
+
+def test_a_caller_who_hangs_up_ends_the_call_and_nothing_else(
+    client: MakeClient, project: Path
+) -> None:
+    async def run() -> Any:
+        with anyio.fail_after(20):
+            async with client() as connected:
+                with anyio.CancelScope() as scope:
+
+                    async def hang_up(progress: float, total: Any, message: str | None) -> None:
+                        scope.cancel()
+
+                    await connected.call_tool("hold", {}, progress_callback=hang_up)
+                while not (project / "tools_md" / "hung-up.txt").exists():
+                    await anyio.lowlevel.checkpoint()
+                return await connected.call_tool("add", {"a": 1, "b": 2})
+
+    assert not asyncio.run(run()).is_error

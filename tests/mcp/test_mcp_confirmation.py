@@ -141,6 +141,29 @@ def test_a_critical_call_that_was_edited_is_shown_once_more(client: MakeClient) 
     assert ["amount: 5" in messages[0], "amount: 6" in messages[1]] == [True, True]
 
 
+def test_a_call_whose_definition_changed_meanwhile_is_confirmed_anew(
+    server: McpServer, workspace: Workspace, mode: str, reminders: Any
+) -> None:
+    asked: list[str] = []
+
+    async def person(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        if len(asked) == 1:
+            file = workspace.settings.root / "tools_md" / "remind.tool.md"
+            file.write_text(file.read_text("utf-8").replace("1.0.0", "1.0.1"), "utf-8")
+            workspace.reload()
+            assert reminders() == []
+        return YES
+
+    result = call(Client(server.low, mode=mode, elicitation_callback=person))
+
+    assert not result.is_error
+    prompt, anew = asked
+    assert anew.endswith(prompt)
+    assert "must be confirmed anew" in anew
+    assert len(reminders()) == 1
+
+
 def test_a_skills_question_is_asked_like_a_call(client: MakeClient, reminders: Any) -> None:
     made = client({"hour": 10})
 

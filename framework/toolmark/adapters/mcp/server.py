@@ -15,6 +15,7 @@ from toolmark._model.call import Caller
 from toolmark._workspace import Workspace
 from toolmark.adapters.mcp.calls import Calls
 from toolmark.adapters.mcp.changes import Changes
+from toolmark.adapters.mcp.crashes import keep_crashes
 from toolmark.adapters.mcp.skills import EXTENSION, Skills, UriParams
 
 Who = Callable[[ServerRequestContext[Any, Any]], Caller]
@@ -64,6 +65,7 @@ class McpServer:
         # The key lives as long as this process: what was sealed by another is refused.
         security = RequestStateSecurity.ephemeral(ttl=600)
         security.bind_principal = lambda ctx: _principal(who(ctx))
+        self.low.middleware.append(keep_crashes)
         self.low.middleware.append(RequestStateBoundary(security, default_audience=NAME))
 
     async def changed(self) -> None:

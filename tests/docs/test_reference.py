@@ -94,7 +94,7 @@ def test_every_key_of_a_spec_is_told(spec: type[ToolSpec | SkillSpec]) -> None:
     told = set(re.findall(r"`(\w+)`", page("json.md")))
     inner = {"parameters", "returns", "workflow_sections"}
 
-    assert spec._fields.keys() - inner <= told
+    assert spec.model_fields.keys() - inner <= told
 
 
 def test_every_key_of_a_result_is_told() -> None:

@@ -44,13 +44,14 @@ class Litreview:
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], datetime] = machine_time,
         apart_s: float | None = None,
+        pace: Pace | None = None,
     ) -> None:
         """`clock` gives the time with its zone; `apart_s` is between two requests to NCBI."""
         self._environ = environ
         self._clock = clock
         self._apart_s = apart_s
         # Snapshots come and go; the requests of all of them count together.
-        self._pace = Pace()
+        self._pace = pace or Pace()
 
     @hookimpl
     def toolmark_definitions(self) -> Iterable[Traversable]:

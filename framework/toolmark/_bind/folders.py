@@ -57,7 +57,7 @@ def project_groups(
         folder = walk(root, settings.root)
         if before:
             folder.modules = [before.get(file.path, file) for file in folder.modules]
-        yield _own(folder, plugins)
+        yield own_group(folder, plugins)
 
 
 def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
@@ -83,7 +83,8 @@ def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
             yield Group(folder, module, answer.plugin, least.get(answer.plugin))
 
 
-def _own(folder: Folder, plugins: Plugins) -> Group:
+def own_group(folder: Folder, plugins: Plugins) -> Group:
+    """Take in a folder of the project's own, with its plugin."""
     modules = plugins.modules
     package = modules.add_folder(folder.root.name, folder.modules)
     group = Group(folder, lambda file: modules.load(modules.name_of(package, file)))

@@ -21,6 +21,10 @@ class Plan(Noun):
     """The tools that any of them may use."""
     python: tuple[str, ...] = ()
     """The skills among them that have a Python implementation, which then runs."""
+    code: str = ""
+    """The hash of the pinned Python; empty where none is."""
+    given: tuple[str, ...] = ()
+    """The tools and skills whose Python a package or a plugin gives."""
 
 
 class Order(NamedTuple):

@@ -12,10 +12,13 @@ def make_plan(
     tools: Mapping[str, ToolSpec],
     skills: Mapping[str, SkillSpec],
     python: Collection[str] = (),
+    given: Collection[str] = (),
+    code: str = "",
 ) -> Plan:
     """Gather what the skill may use, and what those may use; what is not there is left out.
 
-    `python` names the skills that have an implementation.
+    `python` names the skills that have an implementation, `given` the tools and skills that have
+    theirs of a package or a plugin; `code` is the hash of the pinned Python.
     """
     reached: dict[str, SkillSpec] = {}
     waiting = [skill]
@@ -31,4 +34,6 @@ def make_plan(
         skills=reached,
         tools={name: tools[name] for name in needed if name in tools},
         python=tuple(sorted({spec.name for spec in every} & set(python))),
+        code=code,
+        given=tuple(sorted({*needed, *(spec.name for spec in every)} & set(given))),
     )

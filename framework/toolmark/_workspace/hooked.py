@@ -11,12 +11,21 @@ from toolmark._model.tool import ToolSpec
 from toolmark.hooks import Judge
 
 
-def judges_of(plugins: Plugins) -> Callable[[ToolSpec], Sequence[Judge]]:
-    """Give what asks each plugin for its judges of one tool; raises what a plugin raised."""
+def judges_of(
+    plugins: Plugins, beside: Plugins | None = None
+) -> Callable[[ToolSpec], Sequence[Judge]]:
+    """Give what asks each plugin for its judges of one tool; raises what a plugin raised.
+
+    `beside` are the plugins of another snapshot, which rule too where they are not the same.
+    """
 
     def judges(spec: ToolSpec) -> Sequence[Judge]:
+        answers = list(plugins.ask("toolmark_judges", spec=spec))
+        if beside is not None:
+            also = beside.ask("toolmark_judges", spec=spec)
+            answers += [a for a in also if beside.plugin(a.plugin) is not plugins.plugin(a.plugin)]
         found: list[Judge] = []
-        for answer in plugins.ask("toolmark_judges", spec=spec):
+        for answer in answers:
             if answer.error is not None:
                 raise answer.error
             found.extend(answer.value or ())

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolmark._bind.build import Snapshot
 from toolmark._bind.manager import reason
+from toolmark._bind.pin import Pin, pin_of
 from toolmark._bind.walk import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
@@ -25,14 +26,19 @@ class Live:
         snapshot: Snapshot,
         clock: Clock | None = None,
         tallies: dict[str, Any] | None = None,
+        beside: Snapshot | None = None,
     ) -> None:
-        """`tallies` are the workspace's counts of calls by tool, which outlive the snapshot."""
+        """`tallies` are the workspace's counts of calls by tool, which outlive the snapshot.
+
+        `beside` is the snapshot whose judges rule on the calls too.
+        """
         self.settings = settings
         self.snapshot = snapshot
         self.door: Any = None
         """The Door, once a call needed it: what only looks at definitions does not import it."""
         self._clock = clock
         self._tallies = {} if tallies is None else tallies
+        self._beside = beside
         self._lock = threading.Lock()
 
     @property
@@ -47,12 +53,13 @@ class Live:
         with self._lock:
             if self.door is None:
                 snapshot, clock = self.snapshot, self._clock
+                beside = None if self._beside is None else self._beside.plugins
                 before, after = listeners_of(snapshot.plugins)
                 self.door = Door(
                     self.registry,
                     self.settings,
                     resources=snapshot.resources,
-                    judges=judges_of(snapshot.plugins),
+                    judges=judges_of(snapshot.plugins, beside),
                     before=before,
                     after=after,
                     clock=time.time if clock is None else lambda: clock().timestamp(),
@@ -60,6 +67,15 @@ class Live:
                     origins=origins_of(snapshot.plugins, self.settings),
                 )
             return self.door
+
+    def taking_up(self, snapshot: Snapshot) -> "Live":
+        """Give a snapshot of before a door of its own, before which today's judges rule too."""
+        return Live(self.settings, snapshot, self._clock, self._tallies, self.snapshot)
+
+    @cached_property
+    def pin(self) -> Pin:
+        """The snapshot's Python by its bytes."""
+        return pin_of(self.snapshot, self.settings.root.resolve())
 
     def close_door(self) -> None:
         """Close what the door keeps open; no call comes any more."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, Question, RunEvent, RunState
-from toolmark._run.journal import Doubt, Effect, Journal, ParkedError
+from toolmark._run.journal import CancelledRunError, Doubt, Effect, Journal, ParkedError
 from toolmark._workspace.told import ToldListener
 
 
@@ -19,6 +19,7 @@ class Overheard:
         self._order = order
         self._journal = journal
         self._tell = tell
+        self._stopped = False
         self.now = journal.now
         self.reach = journal.reach
         self.holds = journal.holds
@@ -26,12 +27,26 @@ class Overheard:
     async def perform(
         self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
     ) -> Any:
-        """Do as the journal does."""
+        """Do as the journal does; a run that was not agreed to does nothing new but undo."""
+        if self._stopped and not undoing and not self._journal.holds(key):
+            raise CancelledRunError
         return await self._journal.perform(key, effect, undoing=undoing, doubt=doubt)
 
     async def answer(self, question: Question) -> Answer:
         """Do as the journal does."""
-        return await self._journal.answer(question)
+        try:
+            return await self._journal.answer(question)
+        except ParkedError:
+            if self._stopped:
+                raise CancelledRunError from None
+            raise
+
+    async def agreed(self, question: Question) -> None:
+        """Let a person say whether the run goes on at all; raises ParkedError."""
+        try:
+            self._stopped = not (await self._journal.answer(question)).approved
+        except CancelledRunError:
+            self._stopped = True
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event on, and tell it."""

@@ -12,9 +12,11 @@ from toolmark._bind.checks import Specs
 from toolmark._call.threads import in_thread
 from toolmark._model.call import NOBODY, Call, Caller
 from toolmark._model.held import HeldCall
+from toolmark._model.registry import Bound
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, Question, RunTrace, RunView
+from toolmark._model.run import Answer, Order, Plan, Question, RunTrace, RunView
 from toolmark._model.settings import Settings
+from toolmark._model.skill import SkillSpec
 from toolmark._run.engine import Engine
 from toolmark._run.engine.memory import MemoryEngine, utc_now
 from toolmark._run.interpreter import Interpreter
@@ -27,9 +29,10 @@ from toolmark._workspace.listeners import Asker, Clock, Watcher
 from toolmark._workspace.live import Live
 from toolmark._workspace.outward import known_name
 from toolmark._workspace.overheard import Overheard
+from toolmark._workspace.pinned import PinnedLives, python_gone
 from toolmark._workspace.told import ToldListener
 from toolmark.config import state_folder
-from toolmark.errors import NotFoundError
+from toolmark.errors import ImplementationError, NotFoundError
 
 FOLLOW_S = 0.2
 """How often a run of another process is looked at, in seconds."""
@@ -42,10 +45,18 @@ class Runs:
     """Starts runs and keeps their snapshots alive until they end."""
 
     def __init__(
-        self, current: Callable[[], Live], clock: Clock | None, tell: ToldListener
+        self,
+        current: Callable[[], Live],
+        clock: Clock | None,
+        tell: ToldListener,
+        given: Mapping[str, object] | None = None,
     ) -> None:
-        """Play runs on the snapshot that `current` gives when they begin; `tell` of them."""
+        """Play runs on the snapshot that `current` gives when they begin; `tell` of them.
+
+        `given` are the plugins that the workspace was opened with, by name.
+        """
         self._current = current
+        self._pinned = PinnedLives(current, given)
         self._tell = tell
         self._clock = clock or utc_now
         self._lives: dict[str, Live] = {}
@@ -75,13 +86,24 @@ class Runs:
         except MalformedError as error:
             told = f"malformed_call: {error}"
             return SkillResult(success=False, message=str(error), error=told, code="malformed_call")
-        python = [known for known, bound in skills.items() if bound.binding.kind != "none"]
-        plan = make_plan(skill.spec, Specs(live.registry.tools), Specs(skills), python)
+        engine: Engine = self.durable() if skill.spec.durable and self.keeps else self._memory
+        plan = await self._planned(skill.spec, live, pinned=engine is not self._memory)
         order = Order(run_id or f"run-{secrets.token_hex(8)}", plan, given, caller, confidence)
         self._lives.setdefault(order.id, live)
-        engine: Engine = self.durable() if skill.spec.durable and self.keeps else self._memory
         result = await engine.run(order, ask=ask and asking(ask), watch=on_event)
         return self._ended(order.id, result)
+
+    async def _planned(self, spec: SkillSpec, live: Live, *, pinned: bool) -> Plan:
+        """Pin what a run is interpreted by, and its Python where it outlives this process."""
+        tools, skills = live.registry.tools, live.registry.skills
+        python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
+        every: list[tuple[str, Bound[Any]]] = [*tools.items(), *skills.items()]
+        foreign = [name for name, bound in every if bound.binding.kind == "entry_point"]
+        if pinned:
+            engine = self.durable()
+            await in_thread(lambda: engine.code.keep(*live.pin))
+        code = live.pin.hash if pinned else ""
+        return make_plan(spec, Specs(tools), Specs(skills), python, foreign, code)
 
     @property
     def keeps(self) -> bool:
@@ -182,6 +204,7 @@ class Runs:
             durable, self._durable = self._durable, None
         if durable is not None:
             durable.close()
+        self._pinned.close()
 
     def _held(self, one: Any) -> HeldCall:
         question: Question = one.question
@@ -203,16 +226,38 @@ class Runs:
         told = self._marks.setdefault(order.id, set())
         overheard = Overheard(order, journal, self._tell, told)
         overheard.state("running")
-        with live.snapshot.resources.hold():
-            hands = DoorHands(live.door or live.open_door())
-            try:
+        try:
+            live, order = await self._taken_up(order, overheard)
+            with live.snapshot.resources.hold():
+                hands = DoorHands(live.door or live.open_door())
                 result = await Interpreter(hands).play(order, overheard)
-            except ParkedError as parked:
-                overheard.parked(parked)
-                raise
+        except ParkedError as parked:
+            overheard.parked(parked)
+            raise
         self._marks.pop(order.id, None)
+        self._lives.pop(order.id, None)
         overheard.ended(result)
         return result
+
+    async def _taken_up(self, order: Order, journal: Overheard) -> tuple[Live, Order]:
+        """Give the snapshot on which a run goes on: its own, under today's policy where stricter.
+
+        Where its Python can't be had any more a person decides; raises ParkedError.
+        """
+        live = self._lives.get(order.id)
+        if live is None:
+            try:
+                engine = self.durable()
+                live = await in_thread(lambda: self._pinned.began_on(order, engine.code.find))
+            except ImplementationError as error:
+                await journal.agreed(python_gone(order, error))
+                live = self._current()
+            self._lives[order.id] = live
+        if live is self._current():
+            return live, order
+        then = live
+        held: tuple[Live, Order] = await in_thread(lambda: self._pinned.strictest(order, then))
+        return held
 
 
 def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:

@@ -268,7 +268,7 @@ class Workspace(Turns, Reloading):
             if self._closed:
                 raise ToolmarkError("the workspace is closed")
             if self._runs is None:
-                self._runs = Runs(lambda: self._live, self._clock, self._told)
+                self._runs = Runs(lambda: self._live, self._clock, self._told, self._plugins)
             return self._runs
 
     def _read(self, settings: Settings, old: Live | None = None) -> Live:

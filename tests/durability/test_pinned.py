@@ -1,0 +1,357 @@
+"""A run is finished by the files with which it began, whatever became of them since."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolmark import Workspace
+from toolmark._run.engine.durable.database import address, open_database
+
+ACT = """# Act
+
+Do it.
+
+## Metadata
+
+- **Name**: act
+- **Version**: 1.0.0
+- **Category**: test
+- **Idempotent**: keyed
+
+## Parameters
+
+### what
+
+- **Type**: string
+- **Required**: true
+- **Description**: What to do
+
+## Returns
+
+- **Type**: object
+- **Description**: What was done
+"""
+UNDO = ACT.replace("Act", "Undo").replace("act", "undo")
+PYTHON = '''"""Write down what is done."""
+
+from .words import WORD
+from .plugin import Notes
+
+
+async def act(what: str, *, notes: Notes) -> dict[str, str]:
+    return notes.write(f"{WORD} {what} by {notes.name}")
+'''
+WORDS = '"""The word."""\n\nWORD = "did"\n'
+PLUGIN = '''"""Give the notes."""
+
+from pathlib import Path
+
+from toolmark.hooks import hookimpl
+
+
+class Notes:
+    def __init__(self, root: Path) -> None:
+        self.name = "first"
+        self.root = root
+
+    def write(self, line: str) -> dict[str, str]:
+        with (self.root / "notes.txt").open("a") as notes:
+            notes.write(line + "\\n")
+        return {"line": line}
+
+
+@hookimpl
+def toolmark_resources(registry, settings):
+    registry.register_value(Notes, Notes(settings.root))
+'''
+JUDGE = """
+
+from toolmark import Ruling, Verdict
+
+
+@hookimpl
+def toolmark_judges(spec):
+    def closed(call, arguments):
+        return Verdict(Ruling.DENY, "closed", "closed today")
+
+    return [closed] if spec.name == 'act' else []
+"""
+SKILL = """# Job
+
+A job.
+
+## Metadata
+
+- **Name**: job
+- **Version**: 1.0.0
+- **Category**: test
+- **Required Tools**: act, undo
+
+## Workflow
+
+1. **Begin**.
+   - **Use**: act
+   - **With**:
+     - what: begin
+   - **Undo**: undo
+     - what: begin
+
+2. **Agree**.
+   - **Ask**: Go on?
+
+3. **Act**.
+   - **Use**: act
+   - **With**:
+     - what: end
+   - **Save as**: acted
+
+4. **Return**:
+   - line: `acted.line`
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: object
+- **Success**: boolean - Whether it worked
+- **Message**: string - What happened
+- **Data**: object - The line
+- **Error**: string - What went wrong
+"""
+FILES = {
+    "toolmark.toml": 'engine = "sqlite"\nplugins = []\n',
+    "tools_md/act.tool.md": ACT,
+    "tools_md/act.py": PYTHON,
+    "tools_md/undo.tool.md": UNDO,
+    "tools_md/undo.py": PYTHON.replace("act(", "undo(").replace("{WORD}", "un{WORD}"),
+    "tools_md/words.py": WORDS,
+    "tools_md/plugin.py": PLUGIN,
+    "skills_md/job.skill.md": SKILL,
+}
+
+
+class Project:
+    """A project whose run waits for a person; each `open` is another process's view of it."""
+
+    def __init__(self, root: Path, **files: str) -> None:
+        self.root = root
+        self.run_id = "run-1"
+        for path, text in (FILES | files).items():
+            self.write(path, text)
+        if not (root / ".toolmark").exists():
+            self.begin()
+
+    def begin(self) -> None:
+        """Run up to the question."""
+        with self.open() as workspace:
+            workspace.run_sync("job", {}, run_id=self.run_id)
+
+    def open(self) -> Workspace:
+        return Workspace.open(self.root, overrides={"engine": "sqlite"})
+
+    def write(self, path: str, text: str) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        text = (self.root / path).read_text("utf-8")
+        assert old in text
+        self.write(path, text.replace(old, new))
+
+    def remove(self, *paths: str) -> None:
+        for path in paths:
+            (self.root / path).unlink()
+
+    def answer(self, key: str = "2:ask", *, approved: bool = True) -> Any:
+        """Answer the run's question, in a process that began after the edit."""
+        with self.open() as workspace:
+            name = f"{self.run_id}/{key}"
+            return workspace.confirm_sync(name) if approved else workspace.reject_sync(name)
+
+    def asked(self) -> list[str]:
+        with self.open() as workspace:
+            return [question.key for question in workspace.show_run(self.run_id).questions]
+
+    def result(self) -> Any:
+        with self.open() as workspace:
+            return workspace.show_run(self.run_id).result
+
+    def notes(self) -> list[str]:
+        return (self.root / "notes.txt").read_text("utf-8").splitlines()
+
+    def sql(self, statement: str) -> None:
+        database = open_database(address("sqlite", self.root / ".toolmark"))
+        with database.begin() as connection:
+            connection.exec_driver_sql(statement)
+        database.dispose()
+
+
+@pytest.fixture(scope="session")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose run waits."""
+    return Project(tmp_path_factory.mktemp("waiting")).root
+
+
+@pytest.fixture
+def project(waiting: Path, tmp_path: Path) -> Project:
+    """A copy of it, at another place, as on another machine."""
+    shutil.copytree(waiting, tmp_path, dirs_exist_ok=True)
+    return Project(tmp_path)
+
+
+DONE = ["did begin by first", "did end by first"]
+
+
+def test_edited_files_do_not_change_a_run(project: Project) -> None:
+    project.edit("tools_md/words.py", "did", "CHANGED")
+    project.edit("tools_md/plugin.py", '"first"', '"second"')
+    project.edit("tools_md/act.py", "by {", "changed by {")
+    project.edit("tools_md/act.tool.md", "### what", "### wanted")
+    project.edit("skills_md/job.skill.md", "what: end", "wanted: another end")
+    project.answer()
+    assert project.notes() == DONE
+    assert project.result().data == {"line": "did end by first"}
+    with project.open() as workspace:
+        # A new run is of the new files.
+        assert workspace.call_sync("undo", {"what": "x"}).data["line"] == "unCHANGED x by second"
+
+
+def test_broken_files_do_not_strand_a_run(project: Project) -> None:
+    for path in ("tools_md/act.py", "tools_md/words.py", "tools_md/plugin.py"):
+        project.write(path, "def broken(:\n")
+    project.write(
+        "tools_md/act.tool.md", "# Act\n\n## Parameters\n\n### what\n\n- **Type**: strng\n"
+    )
+    project.write("skills_md/job.skill.md", "# Job\n")
+    project.answer()
+    assert project.notes() == DONE
+
+
+def test_deleted_files_do_not_strand_a_run(project: Project) -> None:
+    project.remove(*(path for path in FILES if path != "toolmark.toml"))
+    project.answer()
+    assert project.notes() == DONE
+
+
+def test_the_undo_of_a_deleted_tool_is_what_it_was(project: Project) -> None:
+    project.remove("tools_md/act.tool.md", "tools_md/undo.tool.md", "tools_md/undo.py")
+    project.answer(approved=False)
+    assert project.notes() == ["did begin by first", "undid begin by first"]
+
+
+def test_a_policy_that_was_made_stricter_since_holds(project: Project) -> None:
+    project.write(
+        "tools_md/act.tool.md", ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    )
+    project.edit("tools_md/words.py", "did", "CHANGED")
+    project.answer()
+    assert project.asked() == ["3:act:ask0"]
+    assert project.notes() == DONE[:1]
+    project.answer("3:act:ask0")
+    assert project.notes() == DONE
+
+
+def test_a_policy_that_was_loosened_since_stays_as_it_was(tmp_path: Path) -> None:
+    firm = ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    project = Project(tmp_path, **{"tools_md/act.tool.md": firm})
+    project.write("tools_md/act.tool.md", ACT)
+    with project.open() as workspace:
+        workspace.ack("act")
+        workspace.confirm_sync(f"{project.run_id}/1:act:ask0")
+    project.answer()
+    assert project.asked() == ["3:act:ask0"]
+
+
+def test_within_one_process_a_stricter_policy_holds_from_the_next_question_on(
+    project: Project,
+) -> None:
+    with project.open() as workspace:
+        run = workspace.run_sync("job", {}, run_id="run-2")
+        project.write(
+            "tools_md/act.tool.md", ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
+        )
+        project.edit("tools_md/words.py", "did", "CHANGED")
+        workspace.reload()
+        workspace.confirm_sync(f"{run.run_id}/2:ask")
+        assert [q.key for q in workspace.show_run("run-2").questions] == ["3:act:ask0"]
+        workspace.confirm_sync("run-2/3:act:ask0")
+    assert project.notes()[1:] == DONE
+
+
+def test_a_judge_that_was_added_since_rules_too(project: Project) -> None:
+    project.write("tools_md/plugin.py", PLUGIN + JUDGE)
+    project.answer()
+    assert not project.result().success
+    assert "closed today" in project.result().message
+
+
+def test_python_that_can_not_be_had_any_more_waits_for_a_person(project: Project) -> None:
+    project.sql("DELETE FROM toolmark_code")
+    project.remove("tools_md/act.py", "tools_md/act.tool.md")
+    project.answer()
+    assert project.asked() == ["python:gone"]
+    assert project.result() is None
+    project.answer("python:gone", approved=False)
+    assert project.result().code == "cancelled"
+    assert project.notes() == ["did begin by first", "undid begin by first"]
+
+
+def test_python_that_was_mended_is_gone_on_with(project: Project) -> None:
+    project.sql("DELETE FROM toolmark_code")
+    project.edit("tools_md/words.py", "did", "CHANGED")
+    project.answer()
+    assert project.asked() == ["python:gone"]
+    project.write("tools_md/words.py", WORDS)
+    project.answer("python:gone")
+    assert project.notes() == DONE
+
+
+def test_pinned_bytes_that_were_changed_are_not_run(project: Project) -> None:
+    project.sql("UPDATE toolmark_code SET data = x'789c030000000001'")
+    project.edit("tools_md/words.py", "did", "CHANGED")
+    project.answer()
+    assert project.asked() == ["python:gone"]
+    assert project.notes() == DONE[:1]
+
+
+def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Path) -> None:
+    python = PYTHON.replace(
+        "from .words",
+        "from pathlib import Path\n\nif not Path(__file__).with_name('library.txt').exists():\n"
+        "    raise ModuleNotFoundError('no library')\nfrom .words",
+    )
+    library = {"tools_md/library.txt": "here"}
+    project = Project(tmp_path, **library, **{"tools_md/act.py": python})
+    project.remove("tools_md/library.txt")
+    project.answer()
+    assert project.asked() == ["python:gone"]
+    project.root.joinpath("tools_md/library.txt").touch()
+    project.answer("python:gone")
+    assert project.notes() == DONE
+
+
+def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Project) -> None:
+    with project.open() as workspace:
+        store = workspace._all_runs().durable()._store
+        engine = store._engine
+
+        def count(table: str) -> int:
+            with engine.connect() as connection:
+                found = connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
+            assert found is not None
+            return found
+
+        files = count("toolmark_code")
+        workspace.run_sync("job", {})
+        assert (count("toolmark_pin"), count("toolmark_code")) == (1, files)
+        with engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE toolmark_pin SET kept = 0")
+        store.code.forget([workspace._all_runs().order(project.run_id).plan.code])
+        assert count("toolmark_code") == files
+        store.code.forget([])
+        assert (count("toolmark_pin"), count("toolmark_code")) == (0, 0)

@@ -45,7 +45,8 @@ def main() -> int:
             skipped.append(name)
     failed = [f"{row.judge}, {row.what}: {one}" for row in rows for one in row.failed]
     _say("")
-    print("\n".join(table(rows)))
+    if rows:
+        print("\n".join(table(rows)))
     _say(
         f"\n{time.monotonic() - began:.0f} s" + (f", skipped: {', '.join(skipped)}" * bool(skipped))
     )

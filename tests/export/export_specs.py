@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import (
     Argument,
-    Call,
     Expression,
     Output,
     Section,
     SkillSpec,
     Step,
     Template,
+    Use,
 )
 from toolmark._model.source import Source
 from toolmark._model.tool import Example, Limits, Rule, Safety, ToolSpec
@@ -100,7 +100,7 @@ SCHEDULE = SkillSpec(
                     id="1",
                     title="Check availability",
                     text="on the day asked for.",
-                    use=Call(
+                    use=Use(
                         name="check_availability",
                         arguments=(
                             Argument(

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from watched_shop import tool
 
 from toolmark import Registry, Workspace
-from toolmark._watch.matters import Event
+from toolmark._watch.matters import FileEvent
 from toolmark._watch.settler import SETTLE_S
 from toolmark._watch.watcher import Follower
 
@@ -105,7 +105,7 @@ class Directory(RuleBasedStateMachine):
         return self.root / f"tools_md/{name}.tool.md"
 
     def change(self, name: str, kind: str = "modified") -> None:
-        self.follower.happened(Event(kind, str(self.file(name))), self.now)
+        self.follower.happened(FileEvent(kind, str(self.file(name))), self.now)
         self.changed_at = self.now
 
     @rule(name=names, rules=restrictions, words=st.integers(0, 2))
@@ -128,8 +128,8 @@ class Directory(RuleBasedStateMachine):
 
     @rule()
     def read_only_events(self) -> None:
-        self.follower.happened(Event("opened", str(self.file("one"))), self.now)
-        self.follower.happened(Event("created", str(self.root / "tools_md/4913")), self.now)
+        self.follower.happened(FileEvent("opened", str(self.file("one"))), self.now)
+        self.follower.happened(FileEvent("created", str(self.root / "tools_md/4913")), self.now)
 
     @rule(busy=st.booleans())
     def git_begins_or_ends(self, *, busy: bool) -> None:

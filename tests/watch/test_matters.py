@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolmark._watch.git import index_lock
-from toolmark._watch.matters import Event, matters
+from toolmark._watch.matters import FileEvent, matters
 from toolmark._workspace.reloading import Watched
 
 PLACES = Watched((Path("/p/tools_md"),), (Path("/p/toolmark.toml"), Path("/p/.toolmark/live/j")))
@@ -14,45 +14,45 @@ PLACES = Watched((Path("/p/tools_md"),), (Path("/p/toolmark.toml"), Path("/p/.to
 @pytest.mark.parametrize(
     "event",
     [
-        Event("modified", "/p/tools_md/a.tool.md"),
-        Event("created", "/p/tools_md/x/y/a.skill.md"),
-        Event("closed", "/p/tools_md/a.py"),
-        Event("deleted", "/p/tools_md/a.tool.md"),
-        Event("moved", "/p/tools_md/.a.tmp", "/p/tools_md/a.tool.md"),
-        Event("moved", "/p/tools_md/a.tool.md", "/p/tools_md/a.tool.md~"),
-        Event("moved", "/elsewhere/a.tool.md", "/p/tools_md/a.tool.md"),
-        Event("created", "/p/tools_md/a.tool.markdown"),
-        Event("created", "/p/tools_md/new", folder=True),
-        Event("deleted", "/p/tools_md", folder=True),
-        Event("moved", "/p", "/q", folder=True),
-        Event("modified", "/p/toolmark.toml"),
-        Event("modified", "/p/.toolmark/live/j"),
+        FileEvent("modified", "/p/tools_md/a.tool.md"),
+        FileEvent("created", "/p/tools_md/x/y/a.skill.md"),
+        FileEvent("closed", "/p/tools_md/a.py"),
+        FileEvent("deleted", "/p/tools_md/a.tool.md"),
+        FileEvent("moved", "/p/tools_md/.a.tmp", "/p/tools_md/a.tool.md"),
+        FileEvent("moved", "/p/tools_md/a.tool.md", "/p/tools_md/a.tool.md~"),
+        FileEvent("moved", "/elsewhere/a.tool.md", "/p/tools_md/a.tool.md"),
+        FileEvent("created", "/p/tools_md/a.tool.markdown"),
+        FileEvent("created", "/p/tools_md/new", folder=True),
+        FileEvent("deleted", "/p/tools_md", folder=True),
+        FileEvent("moved", "/p", "/q", folder=True),
+        FileEvent("modified", "/p/toolmark.toml"),
+        FileEvent("modified", "/p/.toolmark/live/j"),
     ],
 )
-def test_what_may_change_what_is_read_matters(event: Event) -> None:
+def test_what_may_change_what_is_read_matters(event: FileEvent) -> None:
     assert matters(event, PLACES)
 
 
 @pytest.mark.parametrize(
     "event",
     [
-        Event("opened", "/p/tools_md/a.tool.md"),
-        Event("closed_no_write", "/p/tools_md/a.tool.md"),
-        Event("modified", "/p/tools_md", folder=True),
-        Event("created", "/p/tools_md/4913"),
-        Event("created", "/p/tools_md/.#a.tool.md"),
-        Event("modified", "/p/tools_md/.a.tool.md.swp"),
-        Event("modified", "/p/tools_md/#a.tool.md#"),
-        Event("modified", "/p/tools_md/a.tool.md~"),
-        Event("created", "/p/tools_md/__pycache__/a.py"),
-        Event("created", "/p/tools_md/__pycache__", folder=True),
-        Event("modified", "/p/tools_md/.git/x.py"),
-        Event("modified", "/p/tools_md.py"),
-        Event("modified", "/p/other/a.tool.md"),
-        Event("modified", "/p/.toolmark/audit.sqlite3"),
+        FileEvent("opened", "/p/tools_md/a.tool.md"),
+        FileEvent("closed_no_write", "/p/tools_md/a.tool.md"),
+        FileEvent("modified", "/p/tools_md", folder=True),
+        FileEvent("created", "/p/tools_md/4913"),
+        FileEvent("created", "/p/tools_md/.#a.tool.md"),
+        FileEvent("modified", "/p/tools_md/.a.tool.md.swp"),
+        FileEvent("modified", "/p/tools_md/#a.tool.md#"),
+        FileEvent("modified", "/p/tools_md/a.tool.md~"),
+        FileEvent("created", "/p/tools_md/__pycache__/a.py"),
+        FileEvent("created", "/p/tools_md/__pycache__", folder=True),
+        FileEvent("modified", "/p/tools_md/.git/x.py"),
+        FileEvent("modified", "/p/tools_md.py"),
+        FileEvent("modified", "/p/other/a.tool.md"),
+        FileEvent("modified", "/p/.toolmark/audit.sqlite3"),
     ],
 )
-def test_what_editors_and_reading_do_beside_does_not(event: Event) -> None:
+def test_what_editors_and_reading_do_beside_does_not(event: FileEvent) -> None:
     assert not matters(event, PLACES)
 
 

@@ -27,7 +27,7 @@ _Noun = TypeVar("_Noun", bound=Noun)
 AnySpec = ToolSpec | SkillSpec
 
 
-class Held(NamedTuple):
+class Loosened(NamedTuple):
     """What may be live of a new version, and what it loosens."""
 
     spec: AnySpec
@@ -42,7 +42,7 @@ def loosened(
     return hold(old, new, default_min=default_min).loosened
 
 
-def hold(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> Held:
+def hold(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> Loosened:
     """Give the new version with each restriction that it loosens as it was, and these.
 
     `default_min` is the confidence (0..1) that is asked for where the file names none. Of a skill,
@@ -51,28 +51,11 @@ def hold(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> Hel
     found: list[Loosening] = []
     if isinstance(old, ToolSpec) and isinstance(new, ToolSpec):
         held = _Tool(found, default_min).hold(old, new)
-        return Held(held if found else new, tuple(found))
+        return Loosened(held if found else new, tuple(found))
     if isinstance(old, SkillSpec) and isinstance(new, SkillSpec):
         _skill(found, old, new)
-        return Held(old if found else new, tuple(found))
+        return Loosened(old if found else new, tuple(found))
     raise TypeError("a tool and a skill can't be compared")
-
-
-def tightened(then: ToolSpec, now: ToolSpec, *, default_min: float | None = None) -> ToolSpec:
-    """Give a tool as it was, under the stricter of its policies of then and now.
-
-    Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
-    since the steps that use it were written for that.
-    """
-    found: list[Loosening] = []
-    held = _Tool(found, default_min).policy(now, then)
-    either = {
-        name: f"({before}) || ({after})"
-        for name in ("confirm_when", "escalate_when")
-        if (before := getattr(then.safety, name)) and (after := getattr(now.safety, name))
-        if before != after
-    }
-    return held if not either else _with(held, safety=_with(held.safety, **either))
 
 
 class _Tool:
@@ -95,12 +78,6 @@ class _Tool:
             safety=self._safety(old.safety, new.safety),
             limits=self._limits(old.limits, new.limits),
         )
-
-    def policy(self, old: ToolSpec, new: ToolSpec) -> ToolSpec:
-        """Hold what restricts a call, but not what the tool takes and gives."""
-        metadata = _kept(self._found, "Metadata", METADATA, old, new)
-        safety = self._safety(old.safety, new.safety)
-        return _with(new, **metadata, safety=safety, limits=self._limits(old.limits, new.limits))
 
     def _limits(self, old: Limits, new: Limits) -> Limits:
         return _with(new, **_kept(self._found, "Limits", LIMITS, old, new))

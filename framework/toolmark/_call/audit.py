@@ -23,7 +23,7 @@ BEGIN SELECT RAISE(ABORT, 'decisions are never removed'); END;
 """
 
 
-class Decision(NamedTuple):
+class Record(NamedTuple):
     """One record and its place in the chain."""
 
     number: int
@@ -57,15 +57,15 @@ class Audit:
                 store.execute("ROLLBACK")
                 raise
 
-    def decisions(self) -> Iterator[Decision]:
+    def decisions(self) -> Iterator[Record]:
         """Give the records, the oldest first."""
         with self._lock:
             question = "SELECT number, record, hash FROM decision ORDER BY number"
             rows = self._open().execute(question).fetchall()
         for number, text, digest in rows:
-            yield Decision(number, json.loads(text), digest)
+            yield Record(number, json.loads(text), digest)
 
-    def latest(self, before: int, limit: int) -> list[Decision]:
+    def latest(self, before: int, limit: int) -> list[Record]:
         """Give at most `limit` records below the number `before`, the latest first."""
         with self._lock:
             question = (
@@ -73,7 +73,7 @@ class Audit:
                 " ORDER BY number DESC LIMIT ?"
             )
             rows = self._open().execute(question, (before, limit)).fetchall()
-        return [Decision(number, json.loads(text), digest) for number, text, digest in rows]
+        return [Record(number, json.loads(text), digest) for number, text, digest in rows]
 
     def verify(self) -> int | None:
         """Give the number of the first record that does not fit the chain; None where all do.

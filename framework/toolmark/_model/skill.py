@@ -63,7 +63,7 @@ class Way(Noun):
     choose: Expression | None = None
 
 
-class Call(Noun):
+class Use(Noun):
     """A tool or skill and its arguments, as a step writes them."""
 
     name: str
@@ -98,7 +98,7 @@ class Step(Noun):
     for_each: Loop | None = None
     ask: Template | None = None
     if_no: Way | None = None
-    use: Call | None = None
+    use: Use | None = None
     choose: Expression | None = None
     or_else: Way | None = None
     returns: tuple[Argument, ...] | None = None
@@ -109,7 +109,7 @@ class Step(Noun):
     if_empty: Way | None = None
     check: Expression | None = None
     on_error: OnError | None = None
-    undo: Call | None = None
+    undo: Use | None = None
     timeout_s: float | None = None
 
     @property

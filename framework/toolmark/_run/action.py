@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from toolmark._model.result import SkillResult
-from toolmark._model.skill import Call as Use
-from toolmark._model.skill import Step
+from toolmark._model.skill import Step, Use
 from toolmark._run.frame import Frame, StepError, Undo
 from toolmark._run.person import answered, question
 from toolmark._run.reach import Errand, is_repeatable

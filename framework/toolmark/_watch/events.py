@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from toolmark._watch.matters import Event
+from toolmark._watch.matters import FileEvent
 from toolmark._workspace.reloading import Watched
 
 _log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ logging.getLogger("watchdog.observers.inotify").addFilter(
 POLL_S = 1.0
 """How often to look where the system has no more watches to give, in seconds."""
 
-Tell = Callable[[Event], None]
+Tell = Callable[[FileEvent], None]
 Watch = tuple[str, bool]
 """A folder, and whether all below it counts."""
 
@@ -126,7 +126,7 @@ class _Handler:
         """Hear of one event."""
         to = os.fsdecode(getattr(event, "dest_path", "") or "")
         path = os.fsdecode(event.src_path)
-        self._tell(Event(event.event_type, path, to, event.is_directory))
+        self._tell(FileEvent(event.event_type, path, to, event.is_directory))
 
 
 def _watches(watched: Watched) -> Iterator[Watch]:

@@ -13,7 +13,7 @@ READING = frozenset({"opened", "closed_no_write"})
 SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 
-class Event(NamedTuple):
+class FileEvent(NamedTuple):
     """What happened to a file or a folder, as watchdog names it."""
 
     kind: str
@@ -23,7 +23,7 @@ class Event(NamedTuple):
     folder: bool = False
 
 
-def matters(event: Event, watched: Watched) -> bool:
+def matters(event: FileEvent, watched: Watched) -> bool:
     """Tell whether this event may change what is read."""
     if event.kind in READING or (event.folder and event.kind == "modified"):
         return False

@@ -10,7 +10,7 @@ from typing import Self
 
 from toolmark._watch.events import OBSERVERS, FileEvents, Observers
 from toolmark._watch.git import index_lock
-from toolmark._watch.matters import Event, matters
+from toolmark._watch.matters import FileEvent, matters
 from toolmark._watch.settler import SETTLE_S, Settler
 from toolmark._workspace import Workspace
 from toolmark._workspace.reloading import Watched
@@ -45,7 +45,7 @@ class Follower:
         self._said = False
         self._watched = workspace.watched
 
-    def happened(self, event: Event, now: float) -> None:
+    def happened(self, event: FileEvent, now: float) -> None:
         """Take an event; what changes nothing that is read is passed over."""
         if matters(event, self._watched):
             self._settler.changed(now)
@@ -99,7 +99,7 @@ class Watcher:
 
         `observers` make watchdog's observers. Nothing is watched before `start`.
         """
-        self._queue: SimpleQueue[Event | None] = SimpleQueue()
+        self._queue: SimpleQueue[FileEvent | None] = SimpleQueue()
         self._events = FileEvents(self._queue.put, observers)
         self._follower = Follower(workspace, settle_s=settle_s, follow=self._events.follow)
         self._thread: threading.Thread | None = None

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmark._import.catalog.found import Bound, Found, Relation
+from toolmark._import.catalog.found import Found, Range, Relation
 from toolmark._import.catalog.words import NUMBER, number
 
 _N = rf"({NUMBER})"
@@ -63,7 +63,7 @@ def read_one_sided(found: Found, text: str) -> bool:
         word = named["of"].lower()
         of = "items" if word == "items" else "value" if word == "value" else "length"
         end = number(named[3])
-        found.bounds.append(Bound(end if least else None, None if least else end, of))
+        found.bounds.append(Range(end if least else None, None if least else end, of))
         return True
     match = ONE_SIDED.fullmatch(text)
     if match is None:
@@ -99,7 +99,7 @@ def _bound(found: Found, low: float | None, high: float | None, tail: str) -> bo
         of = "length"
     if len(words) > 1 and of and words[1] not in {"points", "long", "max", "inclusive", "total"}:
         found.words.append(" ".join(tail.split()))
-    found.bounds.append(Bound(low, high, of))
+    found.bounds.append(Range(low, high, of))
     return True
 
 
@@ -124,7 +124,7 @@ def read_positive(found: Found, text: str) -> bool:
     if folded == "positive" and found.said.get("types") == ("number",):
         found.guesses.append("'positive' leaves 0 out, which no field can")
         return False
-    found.bounds.append(Bound(least.get(folded, 0), None, "value"))
+    found.bounds.append(Range(least.get(folded, 0), None, "value"))
     return True
 
 

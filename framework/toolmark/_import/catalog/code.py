@@ -32,7 +32,7 @@ _UNNAMED = re.compile(r"(?:\*\*)?(?:params?|args?|arguments|options|opts|input|k
 
 
 @dataclass(slots=True)
-class Call:
+class SaidCall:
     """An example of a call."""
 
     tool: str
@@ -59,7 +59,7 @@ class Code:
     """Descriptions of functions with JSON Schemas, and their lines."""
     schemas: list[tuple[Mapping[str, Any], int]] = field(default_factory=list)
     """JSON Schemas by themselves."""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[SaidCall] = field(default_factory=list)
     signatures: list[Signature] = field(default_factory=list)
     plain: list[tuple[dict[str, Any], int]] = field(default_factory=list)
     """Objects that are neither."""
@@ -113,7 +113,7 @@ def _object(code: Code, value: Any, line: int) -> None:
         code.plain.append((dict(value), line))
 
 
-def _call(value: Mapping[str, Any], line: int) -> Call | None:
+def _call(value: Mapping[str, Any], line: int) -> SaidCall | None:
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
     given = next((value[key] for key in _ARGUMENTS if key in value), None)
     if isinstance(given, str):
@@ -123,7 +123,7 @@ def _call(value: Mapping[str, Any], line: int) -> Call | None:
             return None
     if name is None or not isinstance(given, dict):
         return None
-    return Call(tool_name(name), given, line)
+    return SaidCall(tool_name(name), given, line)
 
 
 def _python(text: str, line: int) -> Iterator[Signature]:

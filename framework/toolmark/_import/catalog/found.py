@@ -18,7 +18,7 @@ _MOST_LISTED = 64
 _ISO = "ISO 8601 may be a date or a date and time: no Format given"
 
 
-class Bound(NamedTuple):
+class Range(NamedTuple):
     """A least or a greatest, of something that the text may name."""
 
     low: float | None
@@ -50,7 +50,7 @@ class Found:
     need: bool | None = None
     guessed_need: bool = False
     """Whether the need was taken from what is said of the others."""
-    bounds: list[Bound] = field(default_factory=list)
+    bounds: list[Range] = field(default_factory=list)
     default: str | None = None
     words: list[str] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Found:
             return (sample,), "the example"  # type: ignore[return-value]  # a JSON type
         return ("string",), "nothing else"
 
-    def _bounded(self, said: dict[str, Any], bound: Bound, tell: Tell) -> None:
+    def _bounded(self, said: dict[str, Any], bound: Range, tell: Tell) -> None:
         """Put a bound where the type has a place for it."""
         types = said["types"]
         of = bound.of
@@ -155,7 +155,7 @@ class Found:
             if end is not None:
                 said[key] = end if of == "value" else int(end)
 
-    def _bound_of(self, said: dict[str, Any], bound: Bound) -> str:
+    def _bound_of(self, said: dict[str, Any], bound: Range) -> str:
         types = set(said["types"])
         if types & {"integer", "number"}:
             return "value"

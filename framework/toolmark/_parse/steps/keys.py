@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolmark._model.code import Code
-from toolmark._model.skill import Call, Loop, OnError, Way
+from toolmark._model.skill import Loop, OnError, Use, Way
 from toolmark._parse.blocks.outline import Paragraph
 from toolmark._parse.fields.entries import Entry, item_entry
 from toolmark._parse.fields.values import code_text
@@ -48,7 +48,7 @@ KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS}
 
 
 def _use(page: Page, entry: Entry) -> dict[str, Any]:
-    return {"use": Call(name=_callee(page, entry))}
+    return {"use": Use(name=_callee(page, entry))}
 
 
 def _callee(page: Page, entry: Entry) -> str:
@@ -127,7 +127,7 @@ def _undo(page: Page, entry: Entry) -> dict[str, Any]:
     if first is not None and fold(first.name) == "with":
         items = first.items
     arguments = read_arguments(page, items, "Undo")
-    return {"undo": Call(name=_callee(page, entry), arguments=arguments)}
+    return {"undo": Use(name=_callee(page, entry), arguments=arguments)}
 
 
 def _save_as(page: Page, entry: Entry) -> dict[str, Any]:

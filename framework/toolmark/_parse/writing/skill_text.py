@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolmark._model.skill import (
     Argument,
-    Call,
     SkillSpec,
     Step,
+    Use,
     Value,
     Values,
     value_text,
@@ -133,7 +133,7 @@ def _after(step: Step) -> Iterator[tuple[str, list[str]]]:
         yield "Timeout", [f" {seconds(step.timeout_s)}"]
 
 
-def _call(call: Call) -> list[str]:
+def _call(call: Use) -> list[str]:
     return _arguments(call.arguments)
 
 

@@ -6,7 +6,7 @@ from toolmark._cel.rewrite import CLASHING
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.skill import Call, Expression, Section, SkillSpec, Step, Way
+from toolmark._model.skill import Expression, Section, SkillSpec, Step, Use, Way
 from toolmark._model.tool import ToolSpec
 from toolmark._run.check.findings import Findings, did_you_mean
 from toolmark._run.check.fit import misfit
@@ -131,7 +131,7 @@ class Walk:
             return checked.schema if checked is not None else None
         return None
 
-    def _called(self, call: Call, step: Step, check: ValueCheck) -> Schema | None:
+    def _called(self, call: Use, step: Step, check: ValueCheck) -> Schema | None:
         """Check a call of a tool or skill and give the shape of what it returns."""
         self.used.add(call.name)
         if call.name in self._skills and step.timeout_s is not None and call is step.use:
@@ -148,7 +148,7 @@ class Walk:
         check.arguments(call.name, parameters, call.arguments, step.line)
         return callee.returns if isinstance(callee, ToolSpec) else _OBJECT
 
-    def _not_required(self, call: Call, step: Step, *, known: bool) -> None:
+    def _not_required(self, call: Use, step: Step, *, known: bool) -> None:
         required = (*self._spec.required_tools, *self._spec.required_skills)
         kind = "Skills" if call.name in self._skills else "Tools"
         if known:

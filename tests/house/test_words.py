@@ -1,0 +1,21 @@
+"""One word per thing: a name of the face is no other class's, and stands in the glossary."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import toolmark
+from toolmark import testing
+
+ROOT = Path(__file__).parents[2]
+FACE = {*toolmark.__all__, *testing.__all__}
+
+
+def test_a_name_of_the_face_is_given_to_one_class_alone() -> None:
+    homes = defaultdict(list)
+    for file in (ROOT / "framework/toolmark").rglob("*.py"):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name in FACE:
+                homes[node.name].append(file.relative_to(ROOT).as_posix())
+
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

@@ -58,6 +58,23 @@ def hold(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> Loo
     raise TypeError("a tool and a skill can't be compared")
 
 
+def tightened(then: ToolSpec, now: ToolSpec, *, default_min: float | None = None) -> ToolSpec:
+    """Give a tool as it was, under the stricter of its policies of then and now.
+
+    Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
+    since the steps that use it were written for that.
+    """
+    found: list[Loosening] = []
+    held = _Tool(found, default_min).policy(now, then)
+    either = {
+        name: f"({before}) || ({after})"
+        for name in ("confirm_when", "escalate_when")
+        if (before := getattr(then.safety, name)) and (after := getattr(now.safety, name))
+        if before != after
+    }
+    return held if not either else _with(held, safety=_with(held.safety, **either))
+
+
 class _Tool:
     """Goes through two versions of one tool, field by field."""
 
@@ -78,6 +95,12 @@ class _Tool:
             safety=self._safety(old.safety, new.safety),
             limits=self._limits(old.limits, new.limits),
         )
+
+    def policy(self, old: ToolSpec, new: ToolSpec) -> ToolSpec:
+        """Hold what restricts a call, but not what the tool takes and gives."""
+        metadata = _kept(self._found, "Metadata", METADATA, old, new)
+        safety = self._safety(old.safety, new.safety)
+        return _with(new, **metadata, safety=safety, limits=self._limits(old.limits, new.limits))
 
     def _limits(self, old: Limits, new: Limits) -> Limits:
         return _with(new, **_kept(self._found, "Limits", LIMITS, old, new))

@@ -6,7 +6,6 @@ import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import metadata
 from typing import Any, NamedTuple
 
 import pluggy
@@ -132,7 +131,7 @@ class Plugins:
         plugin: object | None = self.manager.get_plugin(name)
         return plugin
 
-    def _load(self, name: str, point: metadata.EntryPoint, package: metadata.Distribution) -> None:
+    def _load(self, name: str, point: Any, package: Any) -> None:
         info = PluginInfo(name, package.name, package.version, "loaded")
         try:
             plugin = point.load()
@@ -192,9 +191,13 @@ def reason(error: BaseException) -> str:
 
 def _installed(
     allowed: Sequence[str] | None, diagnostics: list[Diagnostic]
-) -> Iterator[tuple[str, metadata.EntryPoint, metadata.Distribution]]:
+) -> Iterator[tuple[str, Any, Any]]:
+    """Give the name, the entry point and the distribution of each plugin that may be loaded."""
     if allowed is not None and not allowed:
         return
+    # Its import takes as long as opening a hundred tools.
+    from importlib import metadata
+
     missing = {_folded(name) for name in allowed or ()}
     seen: set[str] = set()
     for distribution in metadata.distributions():

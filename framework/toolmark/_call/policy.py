@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolmark._call.intent import finder, unsaid
-from toolmark._cel import EvaluationError, compile_expression
 from toolmark._model.call import Call
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings
@@ -133,6 +132,9 @@ def _crisis(words: tuple[str, ...]) -> Row:
 
 
 def _when(spec: ToolSpec, expression: str, verdict: Verdict) -> Row:
+    # Only here: most tools have no expression, and its import takes longer than a thousand calls.
+    from toolmark._cel import EvaluationError, compile_expression
+
     program = compile_expression(expression, frozenset(p.name for p in spec.parameters))
 
     def row(_call: Call, arguments: Mapping[str, Any]) -> Verdict:

@@ -13,7 +13,6 @@ from toolmark._call.limits import StartLimits
 from toolmark._call.misfit import explain, misfit, read
 from toolmark._call.policy import rows_of
 from toolmark._call.refusal import Refusal, guard_failed, refuse
-from toolmark._call.rules import Rules
 from toolmark._call.trace import TracedExecutor, Tracing
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound
@@ -50,7 +49,7 @@ class ReadyTool:
         ignores = spec.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(spec.parameters, ignore_unknown=ignores)
         self._at_once = self.validator.at_once
-        self._rules = Rules(spec) if spec.rules else None
+        self._rules = _rules(spec)
         self.needs_caller = spec.requires_auth or spec.requires_patient_context
         self.ignores_unknown = ignores
         is_clear = self.is_clear if self._rows or self._rules else None
@@ -125,3 +124,12 @@ class ReadyTool:
     def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:
         """Give the paths of unknown keys that were left out."""
         return self.validator.dropped(read_object(arguments))
+
+
+def _rules(spec: ToolSpec) -> Any:
+    """Give the tool's Rules, compiled; None where it has none, and needs no CEL."""
+    if not spec.rules:
+        return None
+    from toolmark._call.rules import Rules
+
+    return Rules(spec)

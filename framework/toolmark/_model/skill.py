@@ -150,7 +150,7 @@ class SkillSpec(Definition):
     required_skills: tuple[str, ...] = ()
     patient_from: str | None = None
     durable: bool = True
-    output: Output = Output()
+    output: Output = Output.model_construct()
     workflow: str = ""
     """The prose of the Workflow section."""
     workflow_sections: tuple[Section, ...] = ()

@@ -81,8 +81,9 @@ class ToolSpec(Definition):
     unknown_parameters: Literal["reject", "ignore"] = "reject"
     returns: Schema
     rules: tuple[Rule, ...] = ()
-    safety: Safety = Safety()
-    limits: Limits = Limits()
+    # Constructed, since validating them would build validators whenever this file is imported.
+    safety: Safety = Safety.model_construct()
+    limits: Limits = Limits.model_construct()
     examples: tuple[Example, ...] = ()
 
     @cached_property

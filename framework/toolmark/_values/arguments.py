@@ -38,7 +38,8 @@ class ArgumentsValidator:
     def __init__(self, parameters: tuple[Parameter, ...], *, ignore_unknown: bool = False) -> None:
         """Build the validator; raises PatternError for a Pattern that is no RE2 expression."""
         self._parameters = parameters
-        self._shape = Schema(types=("object",), properties=parameters)
+        # Constructed: validating what is typed would build validators for one call.
+        self._shape = Schema.model_construct(types=("object",), properties=parameters)
         self._ignore_unknown = ignore_unknown
         self.is_quick = not ignore_unknown and is_plain(self._shape)
         """Whether `pick` and `quotes_in` can judge JSON text at once."""

@@ -114,7 +114,8 @@ def _tell(context: Any) -> None:
     error = context.sqlalchemy_exception
     forbidden = getattr(context.original_exception, "sqlstate", None) == _FORBIDDEN
     ours = isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError)
-    if error is None or (ours and not forbidden):
+    # The pool asks before each use, and connects anew by itself.
+    if error is None or context.is_pre_ping or (ours and not forbidden):
         return
     where = shown(context.engine.url.render_as_string(hide_password=False))
     reason = str(context.original_exception).strip().splitlines() or [""]

@@ -50,8 +50,6 @@ class DurableEngine:
         told = outspoken(self._database)
         self._store = Store(told)
         self._store.create()
-        self.code = self._store.code
-        """The Python on which runs began."""
         self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")
         self._clock = clock
         self._segments = Segments(play, self._store, clock)
@@ -109,7 +107,9 @@ class DurableEngine:
         self._segments.seats[run_id] = Seat(Side.here(), watch)
         if row.stuck:
             await in_thread(
-                lambda: self._store.change(run_id, stuck=0, attempts=0, segment=row.segment + 1)
+                lambda: self._store.change(
+                    run_id, at=row.segment, stuck=0, attempts=0, segment=row.segment + 1
+                )
             )
             await _soon(process.do(lambda: process.follow(run_id, row.segment + 1, 0.0)), run_id)
         elif row.result is None and row.segment == 0 and not row.parked:
@@ -169,7 +169,7 @@ class DurableEngine:
                 self._locks.live()
                 process.start(self._database)
                 self._process = self._segments.process = process
-                self._lookout = Lookout(process, self._store, self._locks, self._clock)
+                self._lookout = Lookout(process, self._segments, self._store, self._locks)
                 self._lookout.start()
             return self._process
 

@@ -8,10 +8,9 @@ from collections import Counter
 from functools import partial
 
 from toolmark._run.engine.durable.heartbeat import Heartbeat
-from toolmark._run.engine.durable.journal import Clock
 from toolmark._run.engine.durable.liveness import Locks
 from toolmark._run.engine.durable.process import VERSION, Process
-from toolmark._run.engine.durable.segment import in_thread
+from toolmark._run.engine.durable.segment import Segments, in_thread
 from toolmark._run.engine.durable.store import Store
 from toolmark.errors import UnreachableError
 
@@ -31,14 +30,14 @@ class Lookout:
     """A thread beside the one in which the runs of this process are played."""
 
     def __init__(
-        self, process: Process, store: Store, locks: Locks | Heartbeat, clock: Clock
+        self, process: Process, segments: Segments, store: Store, locks: Locks | Heartbeat
     ) -> None:
         """`locks` know which processes live."""
         self._process = process
+        self._segments = segments
         self._store = store
         self._locks = locks
-        self._clock = clock
-        self._lost: Counter[str] = Counter()
+        self._lost: Counter[str | tuple[str, int]] = Counter()
         """How often in a row each thing was seen lost."""
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, name="toolmark-look", daemon=True)
@@ -73,17 +72,32 @@ class Lookout:
             await process.wake(run_id, segment)
         await self._put_back()
         if count % FORGET_EVERY == 0:
-            before = self._clock() - KEEP
+            before = self._segments.clock() - KEEP
             await process.delete(list(await in_thread(lambda: self._store.forget(before))))
 
     async def _put_back(self) -> None:
-        """Put back what stands as being played, and is not: here, or by one that nobody knows."""
+        """Put back what stands as being played and is not, and what nobody will play."""
         strays = await self._process.strays()
         # Such is what a process took that woke after it was buried, and then died.
         unknown = await in_thread(lambda: self._store.owners(VERSION) - self._locks.known())
-        self._lost = Counter({name: self._lost[name] + 1 for name in strays | unknown})
-        for name, times in self._lost.items():
-            if times >= LOST_AFTER and name in strays:
-                await self._process.hand_back(name)
-            elif times >= LOST_AFTER:
-                await self._process.take_over(name)
+        left = await in_thread(self._store.left)
+        found: set[str | tuple[str, int]] = {*strays, *unknown, *left}
+        self._lost = Counter({one: self._lost[one] + 1 for one in found})
+        for one in [one for one, times in self._lost.items() if times >= LOST_AFTER]:
+            if isinstance(one, tuple):
+                await self._begin_anew(*one)
+            elif one in strays:
+                await self._process.hand_back(one)
+            else:
+                await self._process.take_over(one)
+
+    async def _begin_anew(self, run_id: str, segment: int) -> None:
+        """Have a run played that no workflow plays any more, or yet."""
+        process = self._process
+        if not await process.exists(run_id, segment):
+            await process.follow(run_id, segment, 0.0)
+            return
+        # It is over for DBOS, and the run is not.
+        if not await process.exists(run_id, segment + 1):
+            await process.follow(run_id, segment + 1, 0.0)
+        await self._segments.hand_over(run_id, segment)

@@ -22,6 +22,8 @@ from toolmark._run.journal import ParkedError
 T = TypeVar("T")
 MAX_ATTEMPTS = 5
 """How often a run is taken up without getting a step further, before it waits for a person."""
+LONG_AGO = 1.0
+"""Since when a run waits where nobody knows; whatever was answered was answered since."""
 logger = logging.getLogger(__name__)
 
 
@@ -45,7 +47,7 @@ class Segments:
     def __init__(self, play: Play, store: Store, clock: Clock) -> None:
         self._play = play
         self._store = store
-        self._clock = clock
+        self.clock = clock
         self.process: Process | None = None
         self.seats: dict[str, Seat] = {}
         self.open = True
@@ -69,6 +71,7 @@ class Segments:
             return "over"
         if await process.exists(run_id, number + 1):
             # It was cut off after it had handed over: the rest is its successor's.
+            await self.hand_over(row.id, number)
             await self._handed(row, number)
             return "waiting"
         journal = await self._journal(row, number)
@@ -90,13 +93,19 @@ class Segments:
             )
         if journal.lost is not None:
             raise journal.lost if isinstance(journal.lost, Exception) else LostRunError
-        now = self._clock()
+        now = self.clock()
         await in_thread(lambda: store.finish(run_id, result, now))
         return "over"
 
+    async def hand_over(self, run_id: str, number: int) -> None:
+        """Leave a run to the segment after this one, which is there and may have been answered."""
+        await in_thread(
+            lambda: self._store.change(run_id, at=number, segment=number + 1, parked=LONG_AGO)
+        )
+
     async def _journal(self, row: Row, number: int) -> DurableJournal | None:
         """Give the record over which to play; None where the run got stuck."""
-        store, now = self._store, self._clock()
+        store, now = self._store, self.clock()
         entries, last = await in_thread(lambda: store.steps(row.id, number))
         tries = await in_thread(lambda: store.attempt(row.id, len(entries)))
         if tries > MAX_ATTEMPTS:
@@ -110,7 +119,7 @@ class Segments:
             DBOS.reserve_step()
         journal = DurableJournal(
             row.id, row.began, {entry.key: entry for entry in entries},
-            {one.question.key: one for one in asked}, self, self._clock,
+            {one.question.key: one for one in asked}, self, self.clock,
         )  # fmt: skip
         if (seat := self.seats.get(row.id)) is not None:
             journal.side, journal.watch, journal.told = seat.side, seat.watch, seat.told
@@ -127,13 +136,15 @@ class Segments:
     ) -> str:
         """Open the questions and leave the rest of the run to a segment that waits for them."""
         assert self.process is not None
-        store, since, now = self._store, time.time(), self._clock().timestamp()
+        store, since, now = self._store, time.time(), self.clock().timestamp()
         await in_thread(lambda: store.ask(questions, now))
         asked = {one.question.key: one for one in await in_thread(lambda: store.asked(row.id))}
         expires = [one.expires for q in questions if (one := asked[q.key]).expires is not None]
         delay = max(0.0, min(expires) - now) if expires else None
         await self.process.follow(row.id, number + 1, delay)
-        await in_thread(lambda: store.change(row.id, segment=number + 1, parked=since, attempts=0))
+        await in_thread(
+            lambda: store.change(row.id, at=number, segment=number + 1, parked=since, attempts=0)
+        )
         for question in questions:
             journal.tell(_waits(question))
         await self._handed(row, number)

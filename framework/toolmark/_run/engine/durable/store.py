@@ -11,7 +11,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question
-from toolmark._run.engine.durable.code import Code
 from toolmark._run.engine.durable.record import (
     answer_of,
     caller_of,
@@ -23,6 +22,9 @@ from toolmark._run.engine.durable.record import (
     written,
 )
 from toolmark._run.engine.durable.tables import Tables
+
+_GOING = ("PENDING", "ENQUEUED", "DELAYED")
+"""What DBOS says of workflows that are played, or will be."""
 
 
 class Row(NamedTuple):
@@ -65,7 +67,6 @@ class Store:
         self._tables = tables = Tables(engine)
         insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
         self._insert: Any = insert
-        self.code = Code(engine, tables, insert)
         run = tables.run
         self._head = (run.c.id, run.c.skill, run.c.inputs, run.c.began, run.c.segment,
                       run.c.parked, run.c.stuck, run.c.cancelled, run.c.result)  # fmt: skip
@@ -126,13 +127,18 @@ class Store:
             counted: int = connection.execute(update.returning(run.c.attempts)).scalar_one()
         return counted
 
-    def change(self, run_id: str, **values: Any) -> bool:
-        """Set columns of a run that has not ended; its segment only grows."""
+    def change(self, run_id: str, *, at: int | None = None, **values: Any) -> bool:
+        """Set columns of a run that has not ended, and is `at` this segment where one is given.
+
+        Its segment only grows.
+        """
         run = self._tables.run
         update = sa.update(run).where(run.c.id == run_id, run.c.result.is_(None)).values(**values)
         if "segment" in values:
             # A process that was stopped may wake when others are further.
             update = update.where(run.c.segment <= values["segment"])
+        if at is not None:
+            update = update.where(run.c.segment == at)
         with self._engine.begin() as connection:
             return connection.execute(update).rowcount == 1
 
@@ -145,6 +151,20 @@ class Store:
         )
         with self._engine.connect() as connection:
             return tuple((row.id, row.segment) for row in connection.execute(waiting))
+
+    def left(self) -> tuple[tuple[str, int], ...]:
+        """Give the runs, with their segment, that have not ended and that nobody will play.
+
+        So a process leaves them that dies between two of its notes.
+        """
+        run, workflow = self._tables.run, self._tables.workflows
+        name = run.c.id + ":" + sa.cast(run.c.segment, sa.Text)
+        played = sa.exists().where(workflow.c.workflow_uuid == name, workflow.c.status.in_(_GOING))
+        nobodys = sa.select(run.c.id, run.c.segment).where(
+            run.c.result.is_(None), run.c.stuck == 0, ~played
+        )
+        with self._engine.connect() as connection:
+            return tuple((row.id, row.segment) for row in connection.execute(nobodys))
 
     def owners(self, version: str) -> set[str]:
         """Give the names of the processes under which a workflow stands as being played."""
@@ -234,8 +254,6 @@ class Store:
             ids = [row.id for row in old]
             connection.execute(sa.delete(question).where(question.c.run.in_(ids)))
             connection.execute(sa.delete(plan).where(plan.c.hash.not_in(sa.select(run.c.plan))))
-            plans = connection.execute(sa.select(plan.c.plan)).scalars().all()
-        self.code.forget({plan_of(text).code for text in plans})
         return tuple(workflow_id(row.id, n) for row in old for n in range(row.segment + 1))
 
 

@@ -21,17 +21,6 @@ class Tables:
             sa.Column("hash", text, primary_key=True),
             sa.Column("plan", text, nullable=False),
         )  # fmt: skip
-        self.pin = sa.Table(
-            "toolmark_pin", self._metadata,
-            sa.Column("hash", text, primary_key=True),
-            sa.Column("manifest", text, nullable=False),
-            sa.Column("kept", real, nullable=False),
-        )  # fmt: skip
-        self.code = sa.Table(
-            "toolmark_code", self._metadata,
-            sa.Column("hash", text, primary_key=True),
-            sa.Column("data", sa.LargeBinary, nullable=False),
-        )  # fmt: skip
         self.run = sa.Table(
             "toolmark_run", self._metadata,
             sa.Column("id", text, primary_key=True),
@@ -75,14 +64,15 @@ class Tables:
 
         self.workflows = sa.table(
             "workflow_status",
-            *(sa.column(name) for name in ("status", "executor_id", "application_version")),
+            *(sa.column(name) for name in ("workflow_uuid", "status", "executor_id",
+                                           "application_version")),
             schema=schema,
-        )
-
-    def lock_code(self, connection: sa.Connection) -> None:
-        """Let nobody drop pinned Python while it is kept, up to the end of the transaction."""
-        if self._metadata.schema is not None:
-            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461707)"))
+        )  # fmt: skip
+        # What is looked for every second must not grow with what is kept of old runs.
+        self._going = sa.Index(
+            "toolmark_run_going", self.run.c.id,
+            sqlite_where=self.run.c.result.is_(None), postgresql_where=self.run.c.result.is_(None),
+        )  # fmt: skip
 
     def create(self) -> None:
         """Make what is not there; several processes may do so at one time."""
@@ -94,3 +84,4 @@ class Tables:
             else:
                 connection.execute(sa.text("BEGIN IMMEDIATE"))
             self._metadata.create_all(connection)
+            self._going.create(connection, checkfirst=True)

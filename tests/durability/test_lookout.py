@@ -1,0 +1,123 @@
+"""What a process leaves that dies, or stumbles, between two notes: nothing of it stays undone."""
+
+import asyncio
+import inspect
+import time
+
+import psycopg
+import pytest
+from dbos import DBOS
+from kept import Kept
+from run_world import YES
+
+PATIENCE_S = 30
+
+
+def come(kept, test):
+    """Wait until the engine has come so far by itself."""
+    until = time.monotonic() + PATIENCE_S
+    while not test():
+        assert time.monotonic() < until, kept.engine.view("run-1")
+        time.sleep(0.05)
+
+
+def asked(kept):
+    return [one.question.key for one in kept.engine.waiting()] == ["2:ask"]
+
+
+def test_a_run_that_was_ordered_and_not_begun_is_begun(kept):
+    order = kept.order()
+    kept.engine._store.begin(order, kept.engine._clock())
+
+    kept.engine.start()
+
+    come(kept, lambda: asked(kept))
+    assert kept.answer(YES).success
+
+
+def test_a_run_that_was_handed_on_and_not_noted_so_hears_of_its_answer(kept):
+    kept.run(kept.order())
+    kept.rows("UPDATE toolmark_run SET segment = 0, parked = 0")
+
+    come(kept, lambda: kept.engine._store.find("run-1").segment == 1)
+    assert kept.answer(YES).success
+    assert kept.world.called == ["look", "act"]
+
+
+def test_a_workflow_that_ended_without_its_run_is_followed_by_another(kept):
+    kept.run(kept.order())
+    kept.rows("UPDATE workflow_status SET status = 'ERROR' WHERE workflow_uuid = 'run-1:1'")
+
+    come(kept, lambda: kept.engine._store.find("run-1").segment == 3)
+    assert kept.answer(YES).success
+    assert kept.world.called == ["look", "act"]
+
+
+@pytest.mark.parametrize("owner", ["own", "somebody-who-was-buried"])
+def test_what_stands_as_being_played_and_is_not_is_played(kept, owner):
+    kept.run(kept.order())
+    name = kept.engine._locks.own if owner == "own" else owner
+    kept.rows(
+        "UPDATE workflow_status SET status = 'PENDING', executor_id = :name "
+        "WHERE workflow_uuid = 'run-1:1'",
+        name=name,
+    )
+
+    assert kept.answer(YES).success
+    assert kept.world.called == ["look", "act"]
+
+
+def test_a_run_that_is_played_is_not_begun_again_by_whoever_wakes_it(kept):
+    release, steps = asyncio.Event(), kept.order()
+
+    async def act(**_):
+        # As an impatient person does, and another worker's look.
+        await kept.engine._process.do(lambda: kept.engine._process.wake("run-1", 1))
+        await asyncio.wait({asyncio.ensure_future(release.wait())}, timeout=1.5)
+        return {"value": "act"}
+
+    kept.world.functions["act"] = act
+    kept.run(steps)
+
+    assert kept.answer(YES).success
+    assert kept.world.called.count("act") == 1
+
+
+@pytest.mark.parametrize("place", ["postgres"], indirect=True)
+def test_a_run_outlives_that_its_server_cuts_all_connections(kept):
+    def act(**_):
+        with psycopg.connect(kept.place, autocommit=True) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        return {"value": "act"}
+
+    kept.world.functions["act"] = act
+    kept.run(kept.order())
+
+    assert kept.answer(YES).success
+    assert set(kept.world.keys) == {"run-1/1:look", "run-1/3:act"}
+
+
+def test_the_private_call_by_which_runs_are_taken_over_is_as_it_was(kept):
+    kept.run(kept.order())
+    kept.rows("UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1' "
+              "WHERE workflow_uuid = 'run-1:1'")  # fmt: skip
+    recover = DBOS._recover_pending_workflows
+    assert list(inspect.signature(recover).parameters) == ["executor_ids"]
+
+    handles = recover(["dead-2"]), recover(["dead-1"]), recover(["dead-1"])
+
+    # Those of one name only, and once.
+    assert [[one.workflow_id for one in some] for some in handles] == [[], ["run-1:1"], []]
+
+
+def test_names_of_processes_are_never_used_twice(tmp_path, place):
+    names = set()
+    for _ in range(3):
+        kept = Kept(tmp_path, place)
+        names.add(kept.engine._locks.own)
+        kept.engine.close()
+
+    assert len(names) == 3

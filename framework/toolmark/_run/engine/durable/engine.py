@@ -50,6 +50,8 @@ class DurableEngine:
         told = outspoken(self._database)
         self._store = Store(told)
         self._store.create()
+        self.code = self._store.code
+        """The Python on which runs began."""
         self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")
         self._clock = clock
         self._segments = Segments(play, self._store, clock)

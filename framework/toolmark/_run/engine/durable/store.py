@@ -11,6 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question
+from toolmark._run.engine.durable.code import Code
 from toolmark._run.engine.durable.record import (
     answer_of,
     caller_of,
@@ -67,6 +68,7 @@ class Store:
         self._tables = tables = Tables(engine)
         insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
         self._insert: Any = insert
+        self.code = Code(engine, tables, insert)
         run = tables.run
         self._head = (run.c.id, run.c.skill, run.c.inputs, run.c.began, run.c.segment,
                       run.c.parked, run.c.stuck, run.c.cancelled, run.c.result)  # fmt: skip
@@ -254,6 +256,8 @@ class Store:
             ids = [row.id for row in old]
             connection.execute(sa.delete(question).where(question.c.run.in_(ids)))
             connection.execute(sa.delete(plan).where(plan.c.hash.not_in(sa.select(run.c.plan))))
+            plans = connection.execute(sa.select(plan.c.plan)).scalars().all()
+        self.code.forget({plan_of(text).code for text in plans})
         return tuple(workflow_id(row.id, n) for row in old for n in range(row.segment + 1))
 
 

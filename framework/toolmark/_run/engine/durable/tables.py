@@ -21,6 +21,17 @@ class Tables:
             sa.Column("hash", text, primary_key=True),
             sa.Column("plan", text, nullable=False),
         )  # fmt: skip
+        self.pin = sa.Table(
+            "toolmark_pin", self._metadata,
+            sa.Column("hash", text, primary_key=True),
+            sa.Column("manifest", text, nullable=False),
+            sa.Column("kept", real, nullable=False),
+        )  # fmt: skip
+        self.code = sa.Table(
+            "toolmark_code", self._metadata,
+            sa.Column("hash", text, primary_key=True),
+            sa.Column("data", sa.LargeBinary, nullable=False),
+        )  # fmt: skip
         self.run = sa.Table(
             "toolmark_run", self._metadata,
             sa.Column("id", text, primary_key=True),
@@ -73,6 +84,11 @@ class Tables:
             "toolmark_run_going", self.run.c.id,
             sqlite_where=self.run.c.result.is_(None), postgresql_where=self.run.c.result.is_(None),
         )  # fmt: skip
+
+    def lock_code(self, connection: sa.Connection) -> None:
+        """Let nobody drop pinned Python while it is kept, up to the end of the transaction."""
+        if self._metadata.schema is not None:
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461707)"))
 
     def create(self) -> None:
         """Make what is not there; several processes may do so at one time."""

@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types storeys install bench interop lock docs clean
+.PHONY: help demo test check format lint types storeys install bench interop pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -48,6 +48,9 @@ interop: $(STAMP)  ## the MCP server before clients and suites that others wrote
 docs: $(STAMP)  ## write the generated pages of docs/reference anew, and the site
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python docs/build_site.py
+
+pictures: $(STAMP)  ## take the pictures of the console anew; needs a Chromium
+	@$(BIN)/python docs/take_pictures.py
 
 lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.txt
 	@$(BIN)/python -m pip install --quiet uv

@@ -1,0 +1,144 @@
+"""Take the pictures of the console anew; `make pictures` runs it where there is a Chromium."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Page, ViewportSize, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+PICTURES = Path(__file__).parent / "pictures"
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+SIZE: ViewportSize = {"width": 1280, "height": 860}
+LARGEST = 300_000
+"""Bytes of a picture."""
+TODAY = "2026-11-23"
+"""The day as of which the clinic's book is filled."""
+TOOL = "tools_md/appointment"
+
+
+def main() -> None:
+    """Work on a copy of the clinic, and take each picture."""
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if browser is None:
+        sys.exit("no Chromium here (Debian: apt-get install chromium-headless-shell)")
+    PICTURES.mkdir(exist_ok=True)
+    with TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        project = Path(scratch) / "clinic"
+        for name in ("tools_md", "skills_md"):
+            shutil.copytree(ROOT / name, project / name)
+        (project / "toolmark.toml").write_text("plugins = []\n")
+        toolmark("clinic", "seed", f"--today={TODAY}", f"--project={project}")
+        opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        with served(project) as link:
+            page = opened.new_page()
+            page.goto(link)
+            page.wait_for_selector("[data-feed=live]")
+            for name, scene in SCENES.items():
+                page.set_viewport_size(SIZE)
+                page.emulate_media(color_scheme="light")
+                scene(page, project)
+                file = PICTURES / f"console-{name}.png"
+                page.screenshot(path=file, animations="disabled")
+                print(f"{file.relative_to(ROOT)}: {file.stat().st_size // 1000} KB")
+                assert file.stat().st_size < LARGEST
+        opened.close()
+
+
+def toolmark(*words: str) -> None:
+    """Run the command line of this environment."""
+    command = [sys.executable, "-m", "toolmark", *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def served(project: Path) -> Iterator[str]:
+    """Serve a project, and give the link to its console."""
+    command = [sys.executable, "-m", "toolmark", "dev", f"--project={project}", "--port=0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout is not None
+        try:
+            found = next(filter(None, (re.search(r"http\S+#\S+", line) for line in server.stdout)))
+            yield found[0]
+        finally:
+            server.terminate()
+
+
+def go(page: Page, path: str) -> None:
+    """Open a page of the console, and wait until it follows what happens."""
+    page.goto(re.sub(r"(//[^/]+).*", r"\1", page.url) + path)
+    page.wait_for_selector("[data-feed=live]")
+
+
+def tool(page: Page, _project: Path) -> None:
+    """What is written, what a model sees, and where a call stopped."""
+    go(page, "/tools/book_appointment")
+
+
+def tried(page: Page, _project: Path) -> None:
+    """A form made of the schema, and the ladder explained for one call."""
+    go(page, "/tools/book_appointment")
+    page.get_by_role("button", name="Brother and sister").click()
+    page.locator("[name=patient]").fill("P-1001")
+    page.get_by_role("button", name="Dry run").click()
+    page.wait_for_selector(".rung.is-held")
+    page.locator("#try").evaluate("title => scrollTo(0, title.offsetTop - 24)")
+
+
+def run(page: Page, _project: Path) -> None:
+    """A skill's run that waits for a person."""
+    go(page, "/skills/schedule_appointment")
+    values = {"patientId": "P-1001", "date": TODAY, "numChildren": "2", "parentPhone": "+1214555"}
+    for key, value in values.items():
+        page.locator(f".field[data-key='{key}'] [data-input]").fill(value)
+    page.locator(".field[data-key='timeRange'] select").select_option(label="morning")
+    page.locator("[name=user]").fill("elena")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_selector(".step.waiting")
+    page.wait_for_selector("nav .badge")
+    page.set_viewport_size({"width": 1280, "height": 1180})
+    page.emulate_media(color_scheme="dark")
+    page.evaluate("scrollTo(0, 0)")
+
+
+def waiting(page: Page, _project: Path) -> None:
+    """The call that the run waits for, to be approved as it is or changed."""
+    go(page, "/pending")
+    page.get_by_role("button", name="Edit…").click()
+
+
+def catalogue(page: Page, project: Path) -> None:
+    """The catalogue after two saves: one loosens a policy, one breaks a file."""
+    replaced(
+        project / TOOL / "book-appointment.tool.md", "Confirmation**: true", "Confirmation**: false"
+    )
+    replaced(project / TOOL / "cancel-appointment.tool.md", "**Type**: string", "**Type**: strng")
+    go(page, "/")
+    page.wait_for_selector("mark:text('strng')")
+    page.wait_for_selector(".slip")
+
+
+def replaced(file: Path, old: str, new: str) -> None:
+    """Save a file with one thing changed."""
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), "utf-8")
+
+
+SCENES: dict[str, Callable[[Page, Path], None]] = {
+    "tool": tool,
+    "tried": tried,
+    "run": run,
+    "waiting": waiting,
+    "catalogue": catalogue,
+}
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parents[2]
 MAKER = runpy.run_path(str(ROOT / "docs/build_site.py"))
@@ -91,3 +92,17 @@ def test_what_leads_nowhere_is_a_problem(small, text: str, problem: str) -> None
 def test_a_page_that_its_room_does_not_link_is_a_problem(small) -> None:
     problems = small(**{"how-to__a": "# A\n"})
     assert problems == ["docs/how-to/a.md: docs/how-to/index.md does not link it"]
+
+
+def test_the_architecture_is_read_in_three_minutes() -> None:
+    text = (ROOT / "docs/explanation/architecture.md").read_text("utf-8")
+    words = re.findall(r"[\w'.-]*\w", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    assert len(words) < 3 * 270
+
+
+@pytest.mark.parametrize("room", ["tutorial", "how-to", "reference", "explanation"])
+def test_a_page_begins_with_a_sentence_below_its_title(room: str) -> None:
+    for file in (ROOT / "docs" / room).glob("*.md"):
+        kinds = [token.type for token in MarkdownIt("commonmark").parse(file.read_text("utf-8"))]
+        first = [kind for kind in kinds if kind not in {"html_block", "inline"}]
+        assert first[:3] == ["heading_open", "heading_close", "paragraph_open"], file.name

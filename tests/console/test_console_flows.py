@@ -159,6 +159,7 @@ def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visit
     field(page, "euros").fill("11")
     slip.get_by_role("button", name="Approve with these values").click()
     expect(page.get_by_text("Nothing waits for a person.")).to_be_visible()
+    expect(slip.locator(".outcome")).to_have_text("ok")
     ran = desk.called()[-1]
     assert ran["arguments"] == {"invoice": "A-7", "euros": 11}
     assert desk.workspace.pending() == ()

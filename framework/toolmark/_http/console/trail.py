@@ -34,8 +34,7 @@ def read_trail(settings: Settings) -> Trail:
         if bad is not None:
             # What a record says that was tampered with may be no JSON any more.
             return Trail(settings.audit, (), count, bad)
-        newest = tuple(audit.decisions())[-SHOWN:]
-        return Trail(settings.audit, newest[::-1], count)
+        return Trail(settings.audit, tuple(audit.latest(count + 1, SHOWN)), count)
     except (sqlite3.Error, ValueError, OSError) as error:
         return Trail(settings.audit, trouble=str(error))
     finally:

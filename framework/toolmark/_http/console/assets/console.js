@@ -85,7 +85,10 @@ async function decide(form, decision) {
   const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit: JSON.stringify(changed) }));
   const slip = form.closest(".slip");
   place(slip.querySelector("[data-said]"), body);
-  if (!body.querySelector(".note.is-danger")) form.remove();
+  if (!body.querySelector(".note.is-danger")) {
+    slip.dataset.decided = decision;
+    form.remove();
+  }
   announce(slip.querySelector("[data-said]").textContent);
 }
 

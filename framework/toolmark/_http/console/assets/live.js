@@ -1,6 +1,7 @@
 // Follow what happens, and bring the page up to date where it says something else now.
 
-const MATTERS = ["snapshot", "diagnostics", "held-edit", "pending", "call", "run", "resync"];
+// What every page shows in its margin, and what this one is about.
+const MATTERS = ["snapshot", "diagnostics", "held-edit", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
 const SETTLE_MS = 60;
 const known = new Map();
 const sources = new WeakMap();
@@ -130,7 +131,8 @@ function reconcile(old, next) {
     if (here !== after) old.insertBefore(here, after);
     place = here;
   }
-  for (const gone of children.values()) gone.remove();
+  // What was decided here stays, with what came of it.
+  for (const gone of children.values()) if (!("decided" in gone.dataset)) gone.remove();
 }
 
 function swap(old, next, done = () => {}) {

@@ -1,6 +1,7 @@
 """A run is finished by the files with which it began, whatever became of them since."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +138,10 @@ FILES = {
 class Project:
     """A project whose run waits for a person; each `open` is another process's view of it."""
 
-    def __init__(self, root: Path, **files: str) -> None:
+    def __init__(self, root: Path, files: Mapping[str, str] = FILES) -> None:
         self.root = root
         self.run_id = "run-1"
-        for path, text in (FILES | files).items():
+        for path, text in files.items():
             self.write(path, text)
         if not (root / ".toolmark").exists():
             self.begin()
@@ -258,7 +259,7 @@ def test_a_policy_that_was_made_stricter_since_holds(project: Project) -> None:
 
 def test_a_policy_that_was_loosened_since_stays_as_it_was(tmp_path: Path) -> None:
     firm = ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
-    project = Project(tmp_path, **{"tools_md/act.tool.md": firm})
+    project = Project(tmp_path, FILES | {"tools_md/act.tool.md": firm})
     project.write("tools_md/act.tool.md", ACT)
     with project.open() as workspace:
         workspace.ack("act")
@@ -325,8 +326,8 @@ def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Pa
         "from pathlib import Path\n\nif not Path(__file__).with_name('library.txt').exists():\n"
         "    raise ModuleNotFoundError('no library')\nfrom .words",
     )
-    library = {"tools_md/library.txt": "here"}
-    project = Project(tmp_path, **library, **{"tools_md/act.py": python})
+    library = {"tools_md/library.txt": "here", "tools_md/act.py": python}
+    project = Project(tmp_path, FILES | library)
     project.remove("tools_md/library.txt")
     project.answer()
     assert project.asked() == ["python:gone"]

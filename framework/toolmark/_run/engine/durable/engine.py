@@ -49,7 +49,11 @@ class DurableEngine:
         self._database = open_database(self._url)
         told = outspoken(self._database)
         self._store = Store(told)
-        self._store.create()
+        try:
+            self._store.create()
+        except BaseException:
+            self._database.dispose()
+            raise
         self.code = self._store.code
         """The Python on which runs began."""
         self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")

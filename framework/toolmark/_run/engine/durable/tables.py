@@ -2,7 +2,11 @@
 
 import sqlalchemy as sa
 
-from toolmark._run.engine.durable.database import SCHEMA
+from toolmark._run.engine.durable.database import SCHEMA, shown
+from toolmark.errors import ConfigError
+
+VERSION = 1
+"""Of what is kept; counted up by whatever an older release could not read or finish."""
 
 
 class Tables:
@@ -16,6 +20,11 @@ class Tables:
         self._engine = engine
         self._metadata = sa.MetaData(schema=schema)
         text, real = sa.Text, sa.Double
+        self.meta = sa.Table(
+            "toolmark_meta", self._metadata,
+            sa.Column("key", text, primary_key=True),
+            sa.Column("value", text, nullable=False),
+        )  # fmt: skip
         self.plan = sa.Table(
             "toolmark_plan", self._metadata,
             sa.Column("hash", text, primary_key=True),
@@ -91,7 +100,10 @@ class Tables:
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461707)"))
 
     def create(self) -> None:
-        """Make what is not there; several processes may do so at one time."""
+        """Make what is not there; several processes may do so at one time.
+
+        Raises ConfigError where a newer release has kept its runs here.
+        """
         with self._engine.begin() as connection:
             if self._metadata.schema is not None:
                 # Two that create at once would both find nothing there.
@@ -99,5 +111,23 @@ class Tables:
                 connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
             else:
                 connection.execute(sa.text("BEGIN IMMEDIATE"))
+            found = self._version(connection)
+            if found > VERSION:
+                raise ConfigError(
+                    f"the runs in {shown(str(self._engine.url))} were kept by a newer release of "
+                    f"Toolmark (version {found} of the tables, this one knows {VERSION}): use that "
+                    f"release, or another state folder or data base"
+                )
             self._metadata.create_all(connection)
             self._going.create(connection, checkfirst=True)
+            if found < VERSION:
+                # Version 0 lacks this mark and the pinned Python, and nothing else.
+                connection.execute(sa.delete(self.meta).where(self.meta.c.key == "version"))
+                row = {"key": "version", "value": str(VERSION)}
+                connection.execute(sa.insert(self.meta).values(row))
+
+    def _version(self, connection: sa.Connection) -> int:
+        if not sa.inspect(connection).has_table(self.meta.name, schema=self.meta.schema):
+            return 0
+        kept = sa.select(self.meta.c.value).where(self.meta.c.key == "version")
+        return int(connection.execute(kept).scalar() or 0)

@@ -36,6 +36,8 @@ class Live:
         self.snapshot = snapshot
         self.door: Any = None
         """The Door, once a call needed it: what only looks at definitions does not import it."""
+        self.exports: dict[tuple[str, bool], Any] = {}
+        """What was exported of all definitions, by target and whether with skills."""
         self._clock = clock
         self._tallies = {} if tallies is None else tallies
         self._beside = beside

@@ -1,6 +1,7 @@
 """Choose what leaves the workspace: the tools and the skills that can run, for one target."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,6 +15,21 @@ from toolmark.errors import NotFoundError
 
 def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
     """Give one target's view of these names, or of all; see `Workspace.exported`."""
+    from toolmark._export.targets import TARGETS
+
+    if names or target.replace("_", "-") not in TARGETS:
+        return _made(live, target, names, skills=skills)
+    # A snapshot never changes, so the view of all of it is made once.
+    key = (target, skills)
+    if (made := live.exports.get(key)) is None:
+        made = live.exports[key] = _made(live, target, (), skills=skills)
+    items = made.items
+    if isinstance(items, str):
+        return made
+    return replace(made, items=[*map(dict, items)] if isinstance(items, list) else dict(items))
+
+
+def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
     from toolmark._export.targets import TARGETS, export
 
     registry = live.registry

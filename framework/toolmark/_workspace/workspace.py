@@ -200,6 +200,7 @@ class Workspace(Turns, Reloading):
     def exported(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Exported:
         """Give the tools, and the skills that can run, as `target` reads them, and the losses.
 
+        A list and its dicts are the caller's; what lies deeper is shared: copy what you change.
         Raises NotFoundError for a target or a name that is not there.
         """
         return export_from(self._live, target, names, skills=skills)

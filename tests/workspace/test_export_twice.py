@@ -1,0 +1,34 @@
+"""What is exported of all tools is made once a snapshot, and given to each as their own."""
+
+import pytest
+from workspace_shop import Shop
+
+from toolmark._export.targets import TARGETS
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_second_export_is_the_first_and_nobodys_but_the_askers(shop: Shop, target: str) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    shop.tool("leave", "def leave(): return {}")
+    ws = shop.open()
+    first = ws.exported(target)
+    again = ws.exported(target)
+    assert (again.items, again.losses) == (first.items, first.losses)
+
+    taken = ws.export(target)
+    if isinstance(taken, list) and taken:
+        taken[0]["cache_control"] = {"type": "ephemeral"}
+        taken.pop()
+    elif isinstance(taken, dict):
+        taken.clear()
+    assert ws.export(target) == first.items
+
+
+def test_a_reload_is_exported_anew(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    ws = shop.open()
+    assert len(ws.export("openai")) == 1
+    shop.tool("leave", "def leave(): return {}")
+    ws.reload()
+    assert len(ws.export("openai")) == 2
+    assert len(ws.export("openai", ["leave"])) == 1

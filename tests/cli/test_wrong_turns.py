@@ -215,3 +215,10 @@ def test_the_doctor_names_what_an_extra_is_for(project) -> None:
 def test_a_new_tool_says_what_comes_next(project) -> None:
     typed = project("new", "tool", "greet")
     assert typed.err == "Next: say in tools_md/greet.tool.md what it does, then toolmark check\n"
+
+
+def test_a_checkout_that_can_not_be_written_is_checked_all_the_same(project) -> None:
+    (project.folder / ".toolmark").write_text("", "utf-8")
+    typed = project("check")
+    assert (typed.out, typed.code) == ("", 0)
+    assert "note: what is live can't be kept for the next start: " in typed.err

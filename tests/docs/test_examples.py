@@ -17,7 +17,7 @@ def pages() -> list[str]:
     return sorted(
         name
         for name in listed.stdout.splitlines()
-        if not name.startswith("tests/") and not name.endswith((".tool.md", ".skill.md"))
+        if not name.startswith(("tests/", ".")) and not name.endswith((".tool.md", ".skill.md"))
     )
 
 

@@ -72,7 +72,7 @@ class Baseline:
                     self._follow(opened, version)
                 return self._known._replace(rows={**self._own, **self._known.rows})
         except OSError as error:
-            self.trouble = f"{self.file}: {error}"
+            self.trouble = f"{self.file}: {error.strerror or error}"
             return Known(dict(self._own), None)
         return Known(dict(self._own), _NONE)
 
@@ -85,7 +85,7 @@ class Baseline:
                 if not self._write(known, changed, gone):
                     return False
             except OSError as error:
-                self.trouble = f"{self.file}: {error}"
+                self.trouble = f"{self.file}: {error.strerror or error}"
         for name in gone:
             self._own.pop(name, None)
         self._own |= live

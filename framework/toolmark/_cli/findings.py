@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolmark._cli.health import look_at_state
 from toolmark._cli.paths import STDIN, SUFFIXES, definitions_among
 from toolmark._cli.projects import open_workspace, wanted_python
 from toolmark._cli.reports import Lines, counted
+from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.settings import Settings
 from toolmark.config import find_project, load_settings
@@ -59,9 +61,14 @@ def _project(folder: Path | None) -> Findings:
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")
         root = workspace.settings.root
-        diagnostics = tuple(workspace.diagnostics)
-        notes = _without_python(workspace)
-        return Findings(root, diagnostics, f"{tools}, {skills}", notes=notes)
+        found = workspace.diagnostics
+        # That nothing can be written says nothing of what is read: a CI may well be so.
+        state = [d for d in found if d.code is Code.UNREADABLE_STATE and d.span.path == "settings"]
+        if state and look_at_state(workspace.settings.state).state == "ok":
+            state = []
+        kept = tuple(d for d in found if d not in state)
+        notes = (*(d.message for d in state), *_without_python(workspace))
+        return Findings(root, kept, f"{tools}, {skills}", notes=notes)
 
 
 _MOST_NAMED = 3

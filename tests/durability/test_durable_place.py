@@ -1,16 +1,27 @@
 """Where runs are kept: a file that survives a power cut, or Postgres over TCP."""
 
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
+import sqlalchemy as sa
 from kept import Kept
+from postgres_server import database
+from run_world import YES
 
-from toolmark._run.engine.durable.database import FILE, address
-from toolmark.errors import ConfigError
+from toolmark._run.engine.durable.database import CONNECT_S, FILE, address
+from toolmark.errors import ConfigError, UnreachableError
 
 
-def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(kept: Kept) -> None:
     kept.engine.start()
     with kept.engine._database.connect() as connection:
         asked = [
@@ -27,3 +38,71 @@ def test_a_unix_socket_is_no_way_to_postgres(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="TCP"):
             address(url, tmp_path)
     assert address("postgresql://me@127.0.0.1/runs", tmp_path).startswith("postgresql+psycopg://")
+
+
+SECRET = "hush"
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "word"),
+    [
+        (f"postgresql://me:{SECRET}@127.0.0.1:1/runs", UnreachableError, "can't be reached"),
+        (f"postgresql://me:{SECRET}@127.0.0.1:port/runs", ConfigError, "no URL"),
+        (f"postgres://me@127.0.0.1:1/runs?password={SECRET}", UnreachableError, "can't be reached"),
+    ],
+)
+def test_a_place_that_can_not_be_had_is_said_at_once_and_without_its_password(
+    tmp_path: Path, url: str, error: type[Exception], word: str
+) -> None:
+    began = time.monotonic()
+    with pytest.raises(error, match=word) as told:
+        Kept(tmp_path, url)
+
+    assert time.monotonic() - began < CONNECT_S
+    assert SECRET not in str(told.value)
+
+
+def test_a_data_base_that_is_not_there_is_named(tmp_path: Path, postgres: str) -> None:
+    with pytest.raises(UnreachableError, match=r"no_such_thing.*does not exist"):
+        Kept(tmp_path, f"{postgres.rpartition('/')[0]}/no_such_thing")
+
+
+def test_a_user_without_rights_is_told_so(tmp_path: Path, server: str) -> None:
+    with psycopg.connect(server, autocommit=True) as admin, database(server) as url:
+        admin.execute("CREATE ROLE toolmark_guest LOGIN")
+        try:
+            with pytest.raises(UnreachableError, match="permission denied"):
+                Kept(tmp_path, url.replace("postgres@", "toolmark_guest@"))
+        finally:
+            admin.execute("DROP ROLE toolmark_guest")
+
+
+def test_the_command_line_ends_with_5_where_the_runs_are_out_of_reach(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "toolmark", "runs", "--project", str(tmp_path)]
+    url = f"postgresql://me:{SECRET}@127.0.0.1:1/runs"
+    environment = {**os.environ, "TOOLMARK_ENGINE": url}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 5
+    assert "postgresql://me:***@127.0.0.1:1/runs" in done.stderr
+    assert SECRET not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def be_impatient(connection: Any, _: Any) -> None:
+    connection.execute("PRAGMA busy_timeout = 300")
+
+
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_a_locked_file_is_said_instead_of_waited_for_for_ever(kept: Kept) -> None:
+    # The test waits no longer than it must.
+    sa.event.listen(kept.engine._database, "connect", be_impatient)
+    kept.run(kept.order())
+    with closing(sqlite3.connect(kept.state / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert len(kept.engine.views()) == 1
+        with pytest.raises(UnreachableError, match="locked by another program"):
+            kept.answer(YES)
+        other.execute("ROLLBACK")
+
+    assert kept.answer(YES).success

@@ -16,7 +16,7 @@ FIND_PYTHON := for p in $(PYTHON) python3 python3.13 python3.12 python3.11 pytho
 	done
 
 help:  ## list these commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(STAMP)  ## the main job, from markdown to result, on the dental clinic
 	@$(BIN)/python demo/main_job.py

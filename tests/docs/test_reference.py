@@ -142,3 +142,10 @@ def test_every_page_is_linked_from_the_front() -> None:
     pages = {*DOCS.rglob("*.md")} - {*(DOCS / "explanation" / "decisions").glob("*.md")}
 
     assert pages <= reached
+
+
+def test_every_target_of_make_is_told() -> None:
+    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    told = re.findall(r"^\| `make ([a-z-]+)`", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M)
+
+    assert {*targets} - {"help", "clean"} == {*told}

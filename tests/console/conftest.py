@@ -111,7 +111,7 @@ class Visitor:
     def __init__(self, browser: Any, desk: Desk, **options: Any) -> None:
         self.desk = desk
         self.complaints: list[str] = []
-        self.context = browser.new_context(reduced_motion="reduce", **options)
+        self.context = browser.new_context(**{"reduced_motion": "reduce"} | options)
         self.context.set_default_timeout(10_000)
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))

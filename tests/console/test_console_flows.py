@@ -3,6 +3,7 @@
 import json
 import re
 
+from conftest import Visitor
 from playwright.sync_api import Page, expect
 from projects import ORDER
 
@@ -221,6 +222,73 @@ def test_a_run_is_played_over_its_graph_and_goes_on_when_a_person_agrees(visitor
     expect(step.nth(3)).to_have_class(re.compile("done"))
     visitor.go("/runs")
     expect(page.locator("tbody tr")).to_contain_text("restock")
+
+
+WATCH = """() => {
+  window.seen = [];
+  const words = () => [...document.querySelectorAll("text.state")].map((one) => one.textContent);
+  new MutationObserver(() => {
+    const now = words().join(" ");
+    if (now !== window.seen.at(-1)) window.seen.push(now);
+  }).observe(document.querySelector("[data-graph]"), {subtree: true, childList: true});
+}"""
+
+
+def test_steps_light_up_one_after_another_however_fast_the_run_was(browser, desk):
+    came = Visitor(browser, desk, reduced_motion="no-preference")
+    page = came.go("/skills/restock")
+    page.evaluate(WATCH)
+    field(page, "boxes").fill("12")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator("[data-step='2'] text.state")).to_have_text("done")
+    seen = page.evaluate("window.seen.map((words) => words.trim())")
+    assert seen == ["runs", "done", "done runs", "done done"]
+    came.context.close()
+
+
+def test_a_question_that_is_no_call_is_answered_in_words(visitor, desk):
+    text = (desk.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
+    plain = text.replace(
+        "   - **Use**: pay_invoice\n   - **With**:\n     - invoice: A-1\n     - euros: `12.5`\n",
+        "   - **Save as**: said\n",
+    )
+    assert plain != text
+    desk.write(
+        "skills_md/ask-first.skill.md", plain.replace("**Name**: restock", "**Name**: ask_first")
+    )
+    desk.workspace.reload()
+    told = desk.workspace.run_sync("ask_first", {"boxes": 1}, confidence=1.0)
+    page = visitor.go(f"/runs/{told.run_id}")
+    page.get_by_role("button", name="Respond…").click()
+    page.get_by_label("What the model is told").fill("Yes, from petty cash")
+    page.get_by_role("button", name="Respond", exact=True).click()
+    expect(page.locator(".standing")).to_have_text("done")
+    expect(page.locator("[data-live=log]")).to_contain_text("petty cash")
+
+
+def test_what_is_sensitive_is_hidden_where_a_run_asks(visitor, desk):
+    desk.edit(
+        "skills_md/restock.skill.md",
+        "- **Description**: How many boxes",
+        "- **Description**: How many boxes\n- **Sensitive**: true",
+    )
+    desk.edit(
+        "tools_md/pay-invoice.tool.md",
+        "- **Description**: The invoice's number",
+        "- **Description**: The number\n- **Sensitive**: true",
+    )
+    desk.workspace.reload()
+    desk.workspace.run_sync("restock", {"boxes": 7}, confidence=1.0)
+    page = visitor.go("/pending")
+    shown = page.locator(".slip pre")
+    expect(shown).to_contain_text('"invoice": "(hidden)"')
+    expect(shown).to_contain_text('"euros": 12.5')
+    page.get_by_role("button", name="Edit…").click()
+    expect(page.locator(".field[data-key='invoice']")).to_have_count(0)
+    field(page, "euros").fill("9")
+    page.get_by_role("button", name="Approve with these values").click()
+    expect(page.locator(".slip .outcome")).to_have_text("ok")
+    assert desk.called()[-1]["arguments"] == {"invoice": "(hidden)", "euros": 9}
 
 
 def test_a_run_is_cancelled_on_its_page(visitor, desk):

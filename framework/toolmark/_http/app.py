@@ -34,12 +34,7 @@ class Server:
         """`ears` are a plugin of the workspace; `beside` is served too, such as MCP."""
         sessions = Sessions(port)
         self.api = Api(workspace, ears, tokens, sessions)
-        bench = Bench(
-            workspace,
-            self.api.background.start,
-            notify=ears.feed.publish,
-            trusts_edits=workspace.settings.trust_edits,
-        )
+        bench = Bench(workspace, self.api.background.start)
         routes = [*self.api.routes(), *console_routes(bench), *(route for route, _ in beside)]
         self._beside = [running for _, running in beside]
         inner = Starlette(

@@ -1,4 +1,4 @@
-"""What the console works on: the workspace, and the ways to whoever looks on."""
+"""What the console works on: the workspace, and what starts its runs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,8 +9,6 @@ from toolmark._workspace import Workspace
 
 StartRun = Callable[[str, Mapping[str, Any], Caller, float | None], str]
 """Starts a run of a skill in the background and gives its id at once."""
-Notify = Callable[[str, dict[str, Any]], None]
-"""Tells every open page of an event, by its kind and as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +17,3 @@ class Bench:
 
     workspace: Workspace
     start_run: StartRun
-    notify: Notify = lambda _kind, _data: None
-    trusts_edits: bool = False
-    """Whether an edit that loosens a policy is live at once."""

@@ -1,9 +1,9 @@
 """Held calls as slips: what would run, for whom, and a form to change it before it does."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from toolmark._call.redact import holds_sensitive
+from toolmark._call.redact import HIDDEN, holds_sensitive, redacted
 from toolmark._http.console.form import Field, fields_of
 from toolmark._model.held import HeldCall
 from toolmark._workspace import Workspace
@@ -13,6 +13,8 @@ class Slip(NamedTuple):
     """One held call."""
 
     held: HeldCall
+    kind: Literal["tool", "skill"]
+    """What would go on: a call, or a skill that asks something else."""
     shown: Mapping[str, Any]
     """The arguments, Sensitive values hidden."""
     fields: tuple[Field, ...]
@@ -33,9 +35,14 @@ def find_slip(workspace: Workspace, held_id: str) -> Slip | None:
 
 
 def _slip(workspace: Workspace, held: HeldCall) -> Slip:
-    bound = workspace.tools.get(held.call.tool)
+    name = held.call.tool
+    tool = workspace.tools.get(name)
+    bound = tool or workspace.skills.get(name)
     parameters = () if bound is None else bound.spec.parameters
-    plain = tuple(p for p in parameters if not holds_sensitive(p.shape))
-    run_id, slash, _ = held.id.rpartition("/")
-    shown = held.shown if isinstance(held.shown, Mapping) else {}
-    return Slip(held, shown, fields_of(plain), run_id if slash else "")
+    run_id, slash, _ = held.id.partition("/")
+    given = held.shown if isinstance(held.shown, Mapping) else {}
+    # What a run asks about comes as it stands in the run.
+    shown = dict.fromkeys(given, HIDDEN) if bound is None else redacted(given, parameters)
+    plain = () if tool is None else tuple(p for p in parameters if not holds_sensitive(p.shape))
+    kind: Literal["tool", "skill"] = "skill" if name in workspace.skills else "tool"
+    return Slip(held, kind, shown, fields_of(plain), run_id if slash else "")

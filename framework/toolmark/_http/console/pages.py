@@ -138,7 +138,7 @@ class Pages:
             waiting=len(self._workspace.pending()),
             errors=errors,
             held_edits=registry.held_edits,
-            trusts_edits=self._bench.trusts_edits,
+            trusts_edits=self._workspace.settings.trust_edits,
             **values,
         )
 

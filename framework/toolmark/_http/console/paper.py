@@ -1,6 +1,7 @@
 """Print the console's pages: templates that escape everything, and the headers that pages carry."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -38,7 +39,13 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"json": as_html, "json_text": as_text, "exact": exact, "clock": clock}
+    made.filters |= {
+        "json": as_html,
+        "json_text": as_text,
+        "exact": exact,
+        "clock": clock,
+        "slug": slug,
+    }
     return made
 
 
@@ -57,6 +64,11 @@ def asset(name: str) -> Response:
     """Give one of the files that pages load."""
     body = STYLE.encode() if name == "graph.css" else (HERE / "assets" / name).read_bytes()
     return Response(body, media_type=ASSETS[name], headers={"cache-control": "no-cache"})
+
+
+def slug(text: str) -> str:
+    """Give text as an id may be written: another one for each text."""
+    return re.sub(r"[^A-Za-z0-9-]", lambda found: f"_{ord(found[0]):x}_", text)
 
 
 def clock(moment: str | float | None) -> str:

@@ -145,7 +145,9 @@ def test_every_page_is_linked_from_the_front() -> None:
 
 
 def test_every_target_of_make_is_told() -> None:
-    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    told = re.findall(r"^\| `make ([a-z-]+)`", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    targets = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)
+    told = re.findall(r"^\| `make ([a-z-]+)`", contributing, re.MULTILINE)
 
     assert {*targets} - {"help", "clean"} == {*told}

@@ -518,6 +518,8 @@ def test_python_that_calls_something_else_when_taken_up_is_told() -> None:
         await world.run(skill(PROSE, "make, read, guarded"), run_id="r")
         [question] = (await world.engine.show("r")).questions
         result = await world.engine.answer("r", question.key, YES)
-        assert result.data == {"code": "not_repeatable"}
+        assert (result.success, result.code) == (False, "not_repeatable")
+        # What stands in another call's place is not made, and no call behind it.
+        assert world.called == ["make"]
 
     asyncio.run(scene())

@@ -1,5 +1,6 @@
 """Run a skill's Python: its calls are recorded one by one, and held to what the file lists."""
 
+import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,8 +23,8 @@ async def run_python(frame: Frame, actions: Actions) -> SkillResult:
     """Run the implementation with the skill's inputs and make a SkillResult of what it gives.
 
     Taken up again it runs from its beginning, and its calls get their recorded results: it must
-    make the same calls in the same order. What it came to is recorded, and it runs no more.
-    Raises ParkedError and CancelledRunError.
+    make the same calls with the same arguments in the same order. What it came to is recorded,
+    and it runs no more. Raises ParkedError and CancelledRunError.
     """
     key = f"{frame.prefix}{result_key(frame.spec.name)}"
     played = None if frame.journal.holds(key) else await _played(frame, actions)
@@ -63,6 +64,8 @@ async def _played(frame: Frame, actions: Actions) -> SkillResult:
     # An implementation that catches everything must not pass a waiting run off as a finished one.
     if calls.parked is not None:
         raise calls.parked
+    if calls.strayed is not None:
+        return _failed(calls.strayed.code, calls.strayed.message)
     try:
         return result_of(value, spec.title)
     except (PydanticSerializationError, ValueError) as error:
@@ -101,6 +104,8 @@ class _Calls:
         self._actions = actions
         self._made = 0
         self.parked: ParkedError | None = None
+        self.strayed: StepError | None = None
+        """Why no call of it may be made any more: another one stands in its place."""
 
     async def through(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Make a call and give its result; a failure is a result, not an exception."""
@@ -109,6 +114,8 @@ class _Calls:
         frame = self._frame
         step = Step(id=number, title=name)
         try:
+            if self.strayed is not None:
+                raise self.strayed
             require(frame, name)
             await self._same(number, name, arguments)
             frame.tell("started", step)
@@ -134,9 +141,19 @@ class _Calls:
 
         frame = self._frame
         recorded = await frame.journal.perform(f"{frame.prefix}{number}:call", said)
-        if recorded["name"] != name:
+        was, now = _shown(recorded["name"], recorded["arguments"]), _shown(name, arguments)
+        if was != now:
             message = (
-                f"call {number} was {recorded['name']} and is {name} now: the Python of "
-                f"{frame.spec.name} must make the same calls each time"
+                f"call {number} was {was} and is {now} now: taken up again, the Python of "
+                f"{frame.spec.name} must make the same calls in the same order; what changes by "
+                f"itself (time, chance, the order of a set) must come from a call"
             )
-            raise StepError("not_repeatable", message)
+            self.strayed = StepError("not_repeatable", message)
+            raise self.strayed
+
+
+def _shown(name: str, arguments: Mapping[str, Any]) -> str:
+    """Give a call as text that is the same for the same arguments as JSON."""
+    return (
+        f"{name}({json.dumps(to_jsonable_python(arguments), sort_keys=True, ensure_ascii=False)})"
+    )

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmark._import.catalog.code import Code, read_code, read_signature
-from toolmark._import.catalog.entries import Entry
-from toolmark._import.catalog.found import Found, Tell
-from toolmark._import.catalog.needs import settle
-from toolmark._import.catalog.parameters import Gathered, gather
-from toolmark._import.catalog.rules import choice, compared
-from toolmark._import.catalog.stretches import fences
+from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.stretches import fences
+from toolmark._import.catalog.parameters.code import Code, read_code, read_signature
+from toolmark._import.catalog.parameters.gather import Gathered, gather
+from toolmark._import.catalog.parameters.needs import settle
+from toolmark._import.catalog.phrases.found import Found, Tell
+from toolmark._import.catalog.policy.rules import choice, compared
 from toolmark._import.catalog.world import World
 from toolmark._import.flatten import json_type
 from toolmark._model.schema import Parameter

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolmark._import.catalog.arguments import Arguments
-from toolmark._import.catalog.code import Code, read_code
-from toolmark._import.catalog.entries import Entry
-from toolmark._import.catalog.intent import keywords
-from toolmark._import.catalog.policy import Count, Policy
+from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.stretches import Stretch, fences, sentences, text_of
+from toolmark._import.catalog.parameters.code import Code, read_code
+from toolmark._import.catalog.policy.demands import Count, Policy
+from toolmark._import.catalog.policy.intent import keywords
+from toolmark._import.catalog.policy.rules import condition_of
+from toolmark._import.catalog.policy.statements import read_sentence
 from toolmark._import.catalog.returns import UNTOLD, read_returns
-from toolmark._import.catalog.rules import condition_of
-from toolmark._import.catalog.statements import read_sentence
-from toolmark._import.catalog.stretches import Stretch, fences, sentences, text_of
 from toolmark._import.catalog.telling import head, labels, sections
 from toolmark._import.catalog.words import clean
 from toolmark._import.catalog.world import World

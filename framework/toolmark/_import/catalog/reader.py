@@ -1,9 +1,9 @@
 """A prose catalogue to drafts: find its tools, read what holds for all, put each together."""
 
 from toolmark._import.catalog.assemble import Assembly
-from toolmark._import.catalog.code import read_code
-from toolmark._import.catalog.entries import Entry, Found, Heading, find
-from toolmark._import.catalog.stretches import Stretch, stretches
+from toolmark._import.catalog.layout.entries import Entry, Found, Heading, find
+from toolmark._import.catalog.layout.stretches import Stretch, stretches
+from toolmark._import.catalog.parameters.code import read_code
 from toolmark._import.catalog.world import World, read_world
 from toolmark._import.finish import add_tool
 from toolmark._import.imported import Imported, Notebook

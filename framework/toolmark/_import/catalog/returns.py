@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from toolmark._import.catalog.code import read_code
-from toolmark._import.catalog.entries import Entry
-from toolmark._import.catalog.parameters import Gathered, read_stretch
-from toolmark._import.catalog.shapes import read_shape
-from toolmark._import.catalog.stretches import Stretch, fences, sentences
+from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.stretches import Stretch, fences, sentences
+from toolmark._import.catalog.parameters.code import read_code
+from toolmark._import.catalog.parameters.gather import Gathered, read_stretch
+from toolmark._import.catalog.phrases.shapes import read_shape
 from toolmark._import.catalog.words import bare, clean
 from toolmark._import.flatten import json_type
 from toolmark._model.schema import Schema

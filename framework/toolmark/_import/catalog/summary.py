@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from toolmark._import.catalog.policy import LEVELS, Policy
-from toolmark._import.catalog.statements import read_sentence
-from toolmark._import.catalog.tables import columns, rows_of
+from toolmark._import.catalog.layout.tables import columns, rows_of
+from toolmark._import.catalog.policy.demands import LEVELS, Policy
+from toolmark._import.catalog.policy.statements import read_sentence
 from toolmark._import.catalog.words import NUMBER, bare, clean, number
 from toolmark._import.names import tool_name
 from toolmark._parse.blocks.outline import Block, Bullets, Item, Part, Table

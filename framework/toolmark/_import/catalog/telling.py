@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from toolmark._import.catalog.entries import Entry
-from toolmark._import.catalog.lines import says_none
-from toolmark._import.catalog.stretches import sentences, text_of
+from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.stretches import sentences, text_of
+from toolmark._import.catalog.parameters.lines import says_none
 from toolmark._import.catalog.words import clean
 from toolmark._import.names import title_of
 from toolmark._import.text import first_and_rest, plain_line, prose

@@ -3,13 +3,13 @@
 import re
 from dataclasses import dataclass, field
 
-from toolmark._import.catalog.found import Found
-from toolmark._import.catalog.parameters import Gathered, read_stretch
-from toolmark._import.catalog.policy import Policy
-from toolmark._import.catalog.statements import read_sentence
-from toolmark._import.catalog.stretches import Stretch, sentences, stretches
+from toolmark._import.catalog.layout.stretches import Stretch, sentences, stretches
+from toolmark._import.catalog.layout.tables import rows_of
+from toolmark._import.catalog.parameters.gather import Gathered, read_stretch
+from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.policy.demands import Policy
+from toolmark._import.catalog.policy.statements import read_sentence
 from toolmark._import.catalog.summary import Summaries
-from toolmark._import.catalog.tables import rows_of
 from toolmark._import.catalog.words import clean
 from toolmark._parse.blocks.outline import Block, Part, Table
 from toolmark._parse.source.page import Page

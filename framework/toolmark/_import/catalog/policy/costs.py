@@ -2,7 +2,7 @@
 
 import re
 
-from toolmark._import.catalog.policy import Count, Policy
+from toolmark._import.catalog.policy.demands import Count, Policy
 from toolmark._import.catalog.words import NUMBER, number
 from toolmark._model.tool import Rate
 

@@ -1,7 +1,7 @@
 """One sentence of a catalogue, read for everything that it demands of calls."""
 
-from toolmark._import.catalog import costs, restrictions
-from toolmark._import.catalog.policy import Policy
+from toolmark._import.catalog.policy import costs, restrictions
+from toolmark._import.catalog.policy.demands import Policy
 from toolmark._import.catalog.words import clean
 
 LONGEST = 2000

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmark._import.catalog.found import Found, Range, Relation
+from toolmark._import.catalog.phrases.found import Found, Range, Relation
 from toolmark._import.catalog.words import NUMBER, number
 
 _N = rf"({NUMBER})"

@@ -1,11 +1,11 @@
 """A parameter's fields where each has its own place: bullets below its name, columns of a table."""
 
-from toolmark._import.catalog.clauses import read_clause, read_prose
-from toolmark._import.catalog.details import read_details
-from toolmark._import.catalog.found import Found
-from toolmark._import.catalog.lines import read_line
-from toolmark._import.catalog.needs import in_code, settle
-from toolmark._import.catalog.tables import columns, rows_of
+from toolmark._import.catalog.layout.tables import columns, rows_of
+from toolmark._import.catalog.parameters.details import read_details
+from toolmark._import.catalog.parameters.lines import read_line
+from toolmark._import.catalog.parameters.needs import in_code, settle
+from toolmark._import.catalog.phrases.clauses import read_clause, read_prose
+from toolmark._import.catalog.phrases.found import Found
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.schema import Schema
 from toolmark._parse.blocks.outline import Item, Paragraph, Table

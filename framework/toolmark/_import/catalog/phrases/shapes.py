@@ -4,9 +4,9 @@ import json
 import re
 from typing import Any
 
-from toolmark._import.catalog.clauses import read_clause
-from toolmark._import.catalog.found import Found
-from toolmark._import.catalog.values import enum_values
+from toolmark._import.catalog.phrases.clauses import read_clause
+from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.values import enum_values
 from toolmark._import.catalog.words import (
     NUMBER,
     bare,

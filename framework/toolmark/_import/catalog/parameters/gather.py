@@ -4,15 +4,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmark._import.catalog.clauses import read_clause
-from toolmark._import.catalog.code import read_signature
-from toolmark._import.catalog.entries import Entry
-from toolmark._import.catalog.fields import read_below, read_table
-from toolmark._import.catalog.found import Found, Relation
-from toolmark._import.catalog.lines import is_note, read_line, read_listed, says_none
-from toolmark._import.catalog.needs import in_code, settle
-from toolmark._import.catalog.shapes import alternatives
-from toolmark._import.catalog.stretches import Stretch
+from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.stretches import Stretch
+from toolmark._import.catalog.parameters.code import read_signature
+from toolmark._import.catalog.parameters.fields import read_below, read_table
+from toolmark._import.catalog.parameters.lines import is_note, read_line, read_listed, says_none
+from toolmark._import.catalog.parameters.needs import in_code, settle
+from toolmark._import.catalog.phrases.clauses import read_clause
+from toolmark._import.catalog.phrases.found import Found, Relation
+from toolmark._import.catalog.phrases.shapes import alternatives
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.code import Code
 from toolmark._parse.blocks.outline import Bullets, Paragraph, Table

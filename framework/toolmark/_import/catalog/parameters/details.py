@@ -2,9 +2,9 @@
 
 import re
 
-from toolmark._import.catalog.clauses import read_clause, read_prose
-from toolmark._import.catalog.found import Found
-from toolmark._import.catalog.shapes import read_shape
+from toolmark._import.catalog.phrases.clauses import read_clause, read_prose
+from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.shapes import read_shape
 from toolmark._import.catalog.words import bare, groups_apart, split
 
 _ENDS = (" - ", " – ", " — ", ", ", "; ", " (", ". ", " = ", "=")  # noqa: RUF001

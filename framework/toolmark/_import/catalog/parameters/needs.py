@@ -1,6 +1,6 @@
 """Which parameters a call must give, where the text says it of some only."""
 
-from toolmark._import.catalog.found import Found
+from toolmark._import.catalog.phrases.found import Found
 
 
 def settle(found: list[Found], *, code: bool = False) -> None:

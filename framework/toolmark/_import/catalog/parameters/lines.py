@@ -2,10 +2,10 @@
 
 import re
 
-from toolmark._import.catalog.clauses import read_clause, read_prose
-from toolmark._import.catalog.details import read_details
-from toolmark._import.catalog.found import Found
-from toolmark._import.catalog.shapes import read_fields
+from toolmark._import.catalog.parameters.details import read_details
+from toolmark._import.catalog.phrases.clauses import read_clause, read_prose
+from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.shapes import read_fields
 from toolmark._import.catalog.words import bare, clean, closing, groups_apart, quoted, split
 from toolmark._import.names import parameter_name, words
 

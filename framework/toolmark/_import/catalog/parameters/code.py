@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmark._import.catalog.found import Found
-from toolmark._import.catalog.lines import read_listed
-from toolmark._import.catalog.literals import objects
-from toolmark._import.catalog.shapes import read_fields
+from toolmark._import.catalog.parameters.lines import read_listed
+from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.literals import objects
+from toolmark._import.catalog.phrases.shapes import read_fields
 from toolmark._import.functions import SCHEMAS, is_function
 from toolmark._import.names import tool_name
 from toolmark._parse.blocks.outline import Fence

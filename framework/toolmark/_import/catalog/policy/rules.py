@@ -2,7 +2,7 @@
 
 import re
 
-from toolmark._import.catalog.policy import Condition
+from toolmark._import.catalog.policy.demands import Condition
 from toolmark._model.schema import Parameter
 from toolmark._model.tool import Rule
 

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmark._import.catalog.found import Found
+from toolmark._import.catalog.phrases.found import Found
 from toolmark._import.catalog.words import NUMBER, bare, number, split
 from toolmark._values import pattern_fault
 

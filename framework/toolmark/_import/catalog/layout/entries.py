@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
-from toolmark._import.catalog.labels import role_of
-from toolmark._import.catalog.stretches import Stretch, stretches
-from toolmark._import.catalog.tables import columns, rows_of
+from toolmark._import.catalog.layout.labels import role_of
+from toolmark._import.catalog.layout.stretches import Stretch, stretches
+from toolmark._import.catalog.layout.tables import columns, rows_of
 from toolmark._import.catalog.words import clean, closing
 from toolmark._import.names import words
 from toolmark._parse.blocks.outline import Block, Bullets, Item, Paragraph, Part, Table

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from toolmark._import.catalog.policy import Condition, Policy
+from toolmark._import.catalog.policy.demands import Condition, Policy
 from toolmark._import.catalog.words import NUMBER, number
 
 _N = rf"({NUMBER})"

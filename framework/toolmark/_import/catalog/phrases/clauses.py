@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from toolmark._import.catalog.bounds import (
+from toolmark._import.catalog.phrases.bounds import (
     ONE_SIDED,
     RANGE,
     is_counted,
@@ -13,8 +13,8 @@ from toolmark._import.catalog.bounds import (
     read_relation,
     read_unit,
 )
-from toolmark._import.catalog.found import Found
-from toolmark._import.catalog.values import (
+from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.values import (
     read_default,
     read_enum,
     read_format,

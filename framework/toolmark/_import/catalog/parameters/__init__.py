@@ -1,0 +1,1 @@
+"""The parameters of one tool, from lists, tables, signatures and examples."""

@@ -1,0 +1,1 @@
+"""How people say what a value may be: types, bounds, defaults, choices."""

@@ -1,0 +1,1 @@
+"""What a catalogue demands of calls, sentence by sentence."""

@@ -1,0 +1,67 @@
+"""Whatever is being typed, the editor's questions are answered."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from toolmark._lsp.completion import complete
+from toolmark._lsp.findings import drawn, fixes
+from toolmark._lsp.page import EditorPage
+from toolmark._lsp.place import place_at
+from toolmark._lsp.project import EditorProject
+from toolmark._lsp.symbols import symbols
+
+ALONE = EditorProject(None)
+PIECES = st.sampled_from(
+    [
+        *(
+            "# Title",
+            "## Parameters",
+            "### day",
+            "## Workflow",
+            "##",
+            "#",
+            "- ",
+            "- **Type**: ",
+            "1. ",
+        ),
+        *("1. ", "**Use**: x", "  - **With**:", "    - a", "```", "~~~", "text", "", " ", "- **"),
+        *(
+            "\u2028",
+            "\x0c",
+            "🌱",
+            "é",
+            "\r",
+            "- **On error**:",
+            "|a|b|",
+            "---",
+            "name: x",
+            ":",
+            "-",
+        ),
+    ]
+)
+TEXTS = st.lists(st.lists(PIECES, max_size=4).map("".join), max_size=12).map("\n".join)
+
+
+@given(
+    TEXTS,
+    st.sampled_from(["tool", "skill"]),
+    st.integers(0, 15),
+    st.integers(0, 40),
+    st.sampled_from([*types.PositionEncodingKind]),
+)
+def test_any_question_at_any_place_of_any_text_is_answered(
+    text: str, kind: str, line: int, character: int, encoding: types.PositionEncodingKind
+) -> None:
+    page = EditorPage("file:///x", f"/x.{kind}.md", text, PositionCodec(encoding))
+    place = place_at(kind, page.lines, *page.place(types.Position(line, character)))
+    for item in complete(page, place, ALONE):
+        assert isinstance(item.text_edit, types.TextEdit)
+        assert item.text_edit.range.start.line == place.line - 1
+    assert (place.known, place.word, place.said("Use")) is not None
+    symbols(page, kind, place.headings)
+    found = ALONE.typed(kind, text, page.path)
+    assert len(drawn(page, found)) == len(found)
+    fixes(page, found, page.whole())

@@ -1,6 +1,7 @@
 """Hide Sensitive values wherever a call's arguments are kept or told."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolmark._model.schema import Parameter, Schema
@@ -33,3 +34,27 @@ def shown(value: Any, shape: Schema | None) -> Any:
         fields = {p.name: p.shape for p in shape.properties or ()}
         return {name: shown(item, fields.get(name, shape.values)) for name, item in value.items()}
     return value
+
+
+def without(text: str, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> str:
+    """Give a text in which the Sensitive ones among these arguments are replaced, word by word."""
+    shapes = {p.name: p.shape for p in parameters}
+    found = {said for name, value in arguments.items() for said in _hidden(value, shapes.get(name))}
+    for said in sorted(found, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", HIDDEN, text)
+    return text
+
+
+def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterator[str]:
+    """Give the words of all that is Sensitive in a value."""
+    inside = within or (shape is not None and shape.sensitive)
+    if isinstance(value, list):
+        for item in value:
+            yield from _hidden(item, shape and shape.items, within=inside)
+    elif isinstance(value, dict):
+        fields = {} if shape is None else {p.name: p.shape for p in shape.properties or ()}
+        for name, item in value.items():
+            below = fields.get(name, shape and shape.values)
+            yield from _hidden(item, below, within=inside)
+    elif inside and value not in (None, "", True, False):
+        yield str(value)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from toolmark._bind.checks import Specs
+from toolmark._call.redact import redacted, without
 from toolmark._call.threads import in_thread
 from toolmark._model.call import NOBODY, Call, Caller
 from toolmark._model.held import HeldCall
@@ -210,11 +211,17 @@ class Runs:
         question: Question = one.question
         order = self.order(question.run_id)
         assert order is not None
-        given = question.arguments if question.tool is not None else order.inputs
+        plan = order.plan
+        spec = plan.tools.get(question.tool or "") or plan.skills.get(question.tool or "")
+        asked = spec or plan.skill
+        given = (question.arguments if question.tool is not None else order.inputs) or {}
+        prompt = without(question.prompt, given, asked.parameters)
+        prompt = without(prompt, order.inputs, plan.skill.parameters)
         name = f"{question.run_id}/{question.key}"
-        call = Call(question.tool or order.plan.skill.name, given or {}, name, caller=order.caller)
-        return HeldCall(name, "confirm", call, "", question.prompt, question.sensitivity,
-                        one.opened, one.expires, shown=given)  # fmt: skip
+        call = Call(question.tool or plan.skill.name, given, name, caller=order.caller)
+        shown = redacted(given, asked.parameters)
+        return HeldCall(name, "confirm", call, "", prompt, question.sensitivity,
+                        one.opened, one.expires, shown=shown)  # fmt: skip
 
     def _ended(self, run_id: str, result: SkillResult) -> SkillResult:
         if result.code not in {"waiting", "stuck"}:

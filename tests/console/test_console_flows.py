@@ -308,6 +308,28 @@ def test_the_audit_is_verified_and_a_forged_record_shows(visitor, desk):
     expect(page.locator(".verdict")).to_contain_text("Record 1 is not as it was written")
 
 
+def test_the_audit_and_the_runs_follow_what_happens(visitor, desk):
+    page = visitor.go("/audit")
+    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator("summary").click()
+    desk.workspace.call_sync("order_supplies", {"item": "masks", "amount": 1})
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator("tr", has_text="gauze").locator("pre")).to_be_visible()
+    page = visitor.go("/runs")
+    expect(page.get_by_text("No run yet")).to_be_visible()
+    desk.workspace.run_sync("restock", {"boxes": 12})
+    expect(page.locator("tbody tr")).to_contain_text("Too much gauze.")
+
+
+def test_a_page_whose_server_began_anew_says_where_the_way_in_is(visitor, desk):
+    page = visitor.page
+    visitor.context.clear_cookies()
+    desk.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Pay the invoice")
+    expect(page.locator("[data-feed]")).to_contain_text("open the new link")
+    visitor.complaints.clear()  # The browser's own word on the answer 401.
+
+
 def forge(file):
     import sqlite3
     from contextlib import closing

@@ -2,7 +2,7 @@
 
 // What every page shows in its margin, and what this one is about.
 const MATTERS = ["snapshot", "diagnostics", "held-edit", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
-const SETTLE_MS = 60;
+const SETTLE_MS = 15;
 const known = new Map();
 const sources = new WeakMap();
 const held = new Set();

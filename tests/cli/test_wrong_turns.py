@@ -177,6 +177,28 @@ def test_a_state_folder_that_is_a_file_refuses_calls_and_says_why(project) -> No
     assert "that is a file where a folder has to be: move it away" in typed.err
 
 
+def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(project) -> None:
+    (project.folder / "tools_md/say-hello.tool.md").rename(project.folder / "tools_md/hi.tool.md")
+    typed = project("call", "say_hello", "name=Ana")
+    assert typed.err.endswith("help: write tools_md/hi.py, with a function say_hello\n")
+
+
+@pytest.mark.parametrize(
+    ("hook", "said"),
+    [
+        ("toolmark_judge(spec)", "implements toolmark_judge, which is no hook; did you mean"),
+        ("toolmark_judges(sepc)", "takes 'sepc' in toolmark_judges, which gives spec"),
+    ],
+)
+def test_a_hook_of_the_wrong_form_is_told_what_would_be_right(project, hook, said) -> None:
+    text = f"from toolmark import hookimpl\n\n@hookimpl\ndef {hook}:\n    return []\n"
+    project.write("tools_md/plugin.py", text)
+    assert said in project("check").out
+    typed = project("plugins")
+    assert said in typed.out
+    assert typed.err == ""
+
+
 def test_a_broken_pipe_is_silent_and_keeps_the_verdict(project) -> None:
     project.write("tools_md/greet.tool.md", "# Greet\n" + "- **x**: y\n" * 3000)
     done = shell(project.folder, "toolmark check --json | true")

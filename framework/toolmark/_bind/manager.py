@@ -6,6 +6,7 @@ import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import pluggy
@@ -150,6 +151,8 @@ class Plugins:
             self._admit(name, plugin)
         except _UnknownHookError as error:
             self._report(name, str(error), Code.UNKNOWN_HOOK)
+        except ToolmarkError as error:
+            self._report(name, str(error))
         except FAULTS as error:
             self._report(name, f"does not fit: {reason(error)}")
 
@@ -158,10 +161,14 @@ class Plugins:
             self.manager.register(plugin, name)
             for unknown in _unknown_hooks(self.manager, plugin):
                 # A misspelt judge would guard nothing, and say nothing.
-                raise _UnknownHookError(f"implements {unknown}, which is no hook")
-        except FAULTS:
+                near = get_close_matches(unknown, vars(self.manager.hook), 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                raise _UnknownHookError(f"implements {unknown}, which is no hook{hint}")
+        except FAULTS as error:
             if self.manager.has_plugin(name):
                 self.manager.unregister(name=name)
+            if isinstance(error, pluggy.PluginValidationError):
+                raise ToolmarkError(_misfit(error, self.manager)) from error
             raise
 
     def _report(self, name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> None:
@@ -170,6 +177,15 @@ class Plugins:
 
 class _UnknownHookError(ToolmarkError):
     """A plugin implements what nobody calls."""
+
+
+def _misfit(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:
+    """Say what an implementation takes that its hook does not give."""
+    said = re.search(r"for hook '(\w+)'.*Argument\(s\) \{(.+?)\}", str(error), re.DOTALL)
+    if said is None:
+        return f"does not fit: {error}"
+    given = getattr(manager.hook, said[1]).spec.argnames
+    return f"takes {said[2]} in {said[1]}, which gives {', '.join(given) or 'nothing'}"
 
 
 def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> Diagnostic:

@@ -23,7 +23,7 @@ def plugins(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOpt
     folder = project_of(ctx, project)
     with open_workspace(folder) as workspace:
         found = workspace.plugins
-    commands, _held = added_commands(folder)
+    commands, _held = added_commands(folder, tell=False)
     if json:
         out_json([plugin._asdict() for plugin in found])
         return

@@ -11,10 +11,11 @@ from toolmark._cli.screen import err, paint, printable
 from toolmark.errors import ConfigError
 
 
-def added_commands(folder: Path | None) -> tuple[dict[str, Any], object]:
+def added_commands(folder: Path | None, *, tell: bool = True) -> tuple[dict[str, Any], object]:
     """Give the commands by name, and what must be held while one of them runs.
 
-    A plugin that fails is told and left out; without a project there are none.
+    A plugin that fails is told, unless somebody else does, and left out; without a project there
+    are none.
     """
     from toolmark._workspace import plugin_commands
 
@@ -23,6 +24,6 @@ def added_commands(folder: Path | None) -> tuple[dict[str, Any], object]:
         held, troubles = plugin_commands(folder, app)
     except ConfigError:
         return {}, None
-    for trouble in troubles:
+    for trouble in troubles if tell else ():
         err(f"{paint('warning', 'yellow', sys.stderr)}: {printable(trouble)}")
     return dict(get_group(app).commands), held

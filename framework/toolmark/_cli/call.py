@@ -85,9 +85,7 @@ def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
     if folded in workspace.skills:
         help_ = f"run it: toolmark run {name}"
         stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
-    if file := not_loaded(name, workspace):
-        return name, (), f"its file has errors: toolmark check {file}"
-    return name, (), "`toolmark list` shows what is there"
+    return name, (), not_loaded(name, workspace) or "`toolmark list` shows what is there"
 
 
 def _remedy(result: Any, workspace: Any) -> str:

@@ -88,7 +88,7 @@ def _without_python(workspace: Any) -> tuple[str, ...]:
     return tuple(
         f"{name} has no Python yet: {wanted_python(name, files[name], root)}"
         for name in bare
-        if name in files
+        if name in files and not (root / files[name]).with_name(f"{name}.py").exists()
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import stop
+from toolmark._cli.paths import SUFFIXES
 from toolmark._cli.screen import busy
 from toolmark._model.diagnostic import Severity
 from toolmark.errors import ToolmarkError
@@ -56,27 +57,32 @@ def nothing_here(workspace: Any, words: str) -> str:
 
 
 def not_loaded(name: str, workspace: Any) -> str:
-    """Give the path of the file of this name that has errors, or nothing."""
+    """Say why nothing of this name was loaded, where its file or its plugin has errors."""
     folded = name.replace("-", "_")
     for diagnostic in workspace.registry.diagnostics:
         path: str = diagnostic.span.path
         stem = PurePath(path).name.partition(".")[0].replace("-", "_")
         if stem == folded and diagnostic.severity is Severity.ERROR:
-            return path
+            if path.endswith(tuple(SUFFIXES)):
+                return f"its file has errors: toolmark check {path}"
+            return f"{diagnostic.message}; toolmark check tells more"
     return ""
 
 
 def wanted_python(name: str, file: Path, root: Path) -> str:
     """Say which file would be the Python of a tool, and which one looks as if it was meant.
 
-    `file` is the tool's definition, below the project's `root`.
+    `file` is the tool's definition, below the project's `root`; its Python has the same stem.
     """
     from difflib import get_close_matches
 
-    wanted = file.with_name(f"{name}.py")
+    stem = file.name.partition(".")[0].replace("-", "_")
+    wanted = file.with_name(f"{stem}.py")
     there = [python.stem for python in (root / file).parent.glob("*.py")]
-    near = get_close_matches(name, there, 1, 0.8)
-    return f"rename {file.with_name(near[0])}.py to {wanted.name}" if near else f"write {wanted}"
+    near = get_close_matches(stem, there, 1, 0.8)
+    holds = "" if stem == name else f", with a function {name}"
+    what = f"rename {file.with_name(near[0])}.py to {wanted.name}" if near else f"write {wanted}"
+    return what + holds
 
 
 def named(incomplete: str) -> list[str]:
@@ -97,6 +103,5 @@ def unknown(
 
     near = get_close_matches(name.replace("-", "_"), list(names), 3)
     help_ = f"did you mean {' or '.join(map(repr, near))}?" if near else "`toolmark list` shows all"
-    if file := not_loaded(name, workspace):
-        help_ = f"its file has errors: toolmark check {file}"
+    help_ = not_loaded(name, workspace) or help_
     stop(ExitCode.NOT_FOUND, f"no {kind} {name!r}", help_)

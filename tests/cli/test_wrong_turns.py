@@ -199,6 +199,17 @@ def test_a_hook_of_the_wrong_form_is_told_what_would_be_right(project, hook, sai
     assert typed.err == ""
 
 
+def test_a_run_that_waits_says_how_it_goes_on(shop) -> None:
+    words = "toolmark run make_bouquet kind=rose number=3"
+    waits = shell(shop.folder, words, TOOLMARK_ENGINE="sqlite")
+    assert waits.returncode == 4
+    help_ = waits.stderr.splitlines()[-1].removeprefix("help: ")
+    assert help_.endswith(" [--yes]; toolmark pending shows what waits")
+
+    again = shell(shop.folder, f"{help_.partition(' [')[0]} --yes", TOOLMARK_ENGINE="sqlite")
+    assert json.loads(again.stdout) == {"sold": "3 x rose"}
+
+
 def test_a_broken_pipe_is_silent_and_keeps_the_verdict(project) -> None:
     project.write("tools_md/greet.tool.md", "# Greet\n" + "- **x**: y\n" * 3000)
     done = shell(project.folder, "toolmark check --json | true")

@@ -67,16 +67,17 @@ def run(
                 ask=lambda question: answer(question, steps, yes=yes),
                 on_event=steps.tell,
             )
-    end_run(result, json=json)
+        kept = workspace.settings.engine != "memory" and bound.spec.durable
+    end_run(result, json=json, kept=kept)
 
 
-def end_run(result: Any, *, json: bool) -> NoReturn:
-    """Show what a run came to, and end with its exit code."""
+def end_run(result: Any, *, json: bool, kept: bool = True) -> NoReturn:
+    """Show what a run came to, and end with its exit code; one that is kept can be taken up."""
     if json:
         out_json(result.to_dict())
     else:
         show_skill_result(result)
-    raise typer.Exit(_exit_code(result))
+    raise typer.Exit(_exit_code(result, kept=kept))
 
 
 def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
@@ -106,10 +107,11 @@ def show_skill_result(result: Any) -> None:
         err(f"{paint('failed', 'red', sys.stderr)}[{result.code or 'failed'}] {said}")
 
 
-def _exit_code(result: Any) -> ExitCode:
+def _exit_code(result: Any, *, kept: bool) -> ExitCode:
     if result.success:
         return ExitCode.DONE
     if result.code == "waiting":
-        err("help: answer on a terminal, or say --yes")
+        later = f"toolmark runs resume {result.run_id} [--yes]; toolmark pending shows what waits"
+        err(f"help: {later if kept else 'answer on a terminal, or say --yes'}")
         return ExitCode.UNCONFIRMED
     return ExitCode.REFUSED if result.code in REFUSALS else ExitCode.FINDINGS

@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from conftest import Visitor
+from at_work import Visitor
 from projects import HOSTILE
 
 RULES = {

@@ -3,7 +3,7 @@
 import json
 import re
 
-from conftest import Visitor
+from at_work import Visitor
 from playwright.sync_api import Page, expect
 from projects import ORDER
 

@@ -5,7 +5,7 @@ import re
 
 import httpx
 import pytest
-from conftest import Desk, Visitor
+from at_work import Desk, Visitor
 from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import expect

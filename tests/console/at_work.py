@@ -1,0 +1,114 @@
+"""Somebody at work: a project that is followed and served, and a browser that comes by the link."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+import uvicorn
+from projects import FILES
+
+from toolmark import Workspace
+from toolmark._gate import Addresses, Tokens, fresh_token
+from toolmark._gate.sockets import bound_socket
+from toolmark._http.api.ears import PLUGIN, Ears
+from toolmark._http.api.feed import Feed
+from toolmark._http.app import Server
+from toolmark._http.console.trail import read_trail
+from toolmark._model.call import NOBODY
+from toolmark._model.settings import TokenSettings
+from toolmark._watch import Watcher
+
+
+class Desk:
+    """A project under work: its files, its workspace, and the address of its console."""
+
+    def __init__(self, folder: Path, tokens: tuple[TokenSettings, ...] = ()) -> None:
+        self.folder = folder
+        for name, text in FILES.items():
+            self.write(name, text)
+        ears = Ears(Feed())
+        self.workspace = Workspace.open(folder, plugins={PLUGIN: ears})
+        self._listening = bound_socket("127.0.0.1", 0)
+        port = self._listening.getsockname()[1]
+        token = fresh_token()
+        self.token = token
+        self.url = f"http://127.0.0.1:{port}"
+        self.link = f"{self.url}/enter#token={token}"
+        server = Server(
+            self.workspace,
+            ears,
+            addresses=Addresses.of("127.0.0.1", port),
+            tokens=Tokens(tokens, own=token, caller=NOBODY),
+            port=port,
+        )
+        config = uvicorn.Config(
+            server.app, log_level="error", timeout_graceful_shutdown=1, ws="none"
+        )
+        self._ears = ears
+        self._uvicorn = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._watcher = Watcher(self.workspace)
+
+    def write(self, name: str, text: str) -> None:
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = (self.folder / name).read_text(encoding="utf-8")
+        assert old in text
+        self.write(name, text.replace(old, new, 1))
+
+    def called(self) -> list[dict[str, Any]]:
+        """Give the calls that ran, as the audit has them."""
+        return [d.record for d in read_trail(self.workspace.settings).decisions[::-1]]
+
+    def _serve(self) -> None:
+        asyncio.run(self._uvicorn.serve(sockets=[self._listening]))
+
+    def __enter__(self) -> Self:
+        self._watcher.start()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ears.feed.close()
+        self._uvicorn.should_exit = True
+        self._thread.join()
+        self._watcher.stop()
+        self.workspace.close()
+
+
+class Visitor:
+    """Somebody who came in by the link; what the browser complains of fails the test."""
+
+    def __init__(self, browser: Any, desk: Desk, **options: Any) -> None:
+        self.desk = desk
+        self.complaints: list[str] = []
+        self.context = browser.new_context(**{"reduced_motion": "reduce"} | options)
+        self.context.set_default_timeout(10_000)
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._said)
+        self.page.on("dialog", self._asked)
+        self.page.goto(desk.link)
+        self.page.wait_for_url(f"{desk.url}/")
+        self.see()
+
+    def _said(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def _asked(self, dialog: Any) -> None:
+        self.complaints.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def go(self, path: str) -> Any:
+        self.page.goto(self.desk.url + path)
+        return self.see()
+
+    def see(self) -> Any:
+        """Wait until the page follows what happens; gives it."""
+        self.page.wait_for_selector("[data-feed=live]")
+        return self.page

@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types storeys install bench interop pictures lock docs clean
+.PHONY: help demo test check format lint types storeys install bench crash interop pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -51,6 +51,9 @@ docs: $(STAMP)  ## write the generated pages of docs/reference anew, and the sit
 
 pictures: $(STAMP)  ## take the pictures of the console anew; needs a Chromium
 	@$(BIN)/python docs/take_pictures.py
+
+crash: $(STAMP)  ## kill processes over durable runs, on SQLite and on Postgres: half an hour
+	@$(BIN)/python tests/durability/crash/crash.py
 
 lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.txt
 	@$(BIN)/python -m pip install --quiet uv

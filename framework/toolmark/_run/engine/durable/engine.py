@@ -132,6 +132,7 @@ class DurableEngine:
         if row.result is not None:
             return row.result
         await in_thread(lambda: self._store.change(run_id, cancelled=1))
+        self._segments.cancel(run_id)
         if row.stuck:
             return await self.resume(run_id)
         return await self._go_on(row, None, None)

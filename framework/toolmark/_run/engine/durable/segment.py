@@ -22,6 +22,8 @@ from toolmark._run.journal import ParkedError
 T = TypeVar("T")
 MAX_ATTEMPTS = 5
 """How often a run is taken up without getting a step further, before it waits for a person."""
+FRESH_S = 0.05
+"""How long a run is taken not to be cancelled elsewhere after a look, in seconds."""
 LONG_AGO = 1.0
 """Since when a run waits where nobody knows; whatever was answered was answered since."""
 logger = logging.getLogger(__name__)
@@ -50,13 +52,25 @@ class Segments:
         self.clock = clock
         self.process: Process | None = None
         self.seats: dict[str, Seat] = {}
+        self._cancelled: set[str] = set()
+        self._looked: dict[str, float] = {}
         self.open = True
         """Whether anything new may begin."""
 
     async def is_cancelled(self, run_id: str) -> bool:
         """Tell whether somebody cancelled the run."""
+        if run_id in self._cancelled:
+            return True
+        now = time.monotonic()
+        if now - self._looked.get(run_id, -FRESH_S) < FRESH_S:
+            return False
+        self._looked[run_id] = now
         row = await in_thread(lambda: self._store.find(run_id))
         return row is not None and row.cancelled
+
+    def cancel(self, run_id: str) -> None:
+        """Hear at once of a run that is cancelled in this process."""
+        self._cancelled.add(run_id)
 
     def may_go_on(self) -> bool:
         """Tell whether anything new may begin in this process."""
@@ -64,6 +78,13 @@ class Segments:
 
     async def play(self, run_id: str, number: int) -> str:
         """Play a segment; gives how it left the run."""
+        self._looked.pop(run_id, None)
+        try:
+            return await self._played(run_id, number)
+        finally:
+            self._looked.pop(run_id, None)
+
+    async def _played(self, run_id: str, number: int) -> str:
         process, store = self.process, self._store
         assert process is not None
         row = await in_thread(lambda: store.find(run_id))
@@ -95,6 +116,7 @@ class Segments:
             raise journal.lost if isinstance(journal.lost, Exception) else LostRunError
         now = self.clock()
         await in_thread(lambda: store.finish(run_id, result, now))
+        self._cancelled.discard(run_id)
         return "over"
 
     async def hand_over(self, run_id: str, number: int) -> None:

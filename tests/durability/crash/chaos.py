@@ -1,0 +1,177 @@
+"""Kill three workers at random while they book, on Postgres, and count what became of the runs."""
+
+import asyncio
+import contextlib
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import office
+import psycopg
+from office import SKILL
+from warm import Child, Workspace, opened
+
+from toolmark import NotFoundError
+
+WORKERS = 3
+AT_ONCE = 8
+"""Runs that each worker has under way."""
+PATIENCE_S = 60
+"""So long nothing may end before the harness gives up."""
+
+
+_EVIDENCE = (
+    """SELECT id, result FROM toolmark.toolmark_run
+    WHERE result NOTNULL AND result::json->>'success' = 'false'""",
+    "SELECT * FROM toolmark.toolmark_run WHERE result IS NULL",
+    """SELECT w.* FROM toolmark.workflow_status w JOIN toolmark.toolmark_run r
+    ON w.workflow_uuid LIKE r.id || ':%' WHERE r.result IS NULL""",
+    """SELECT o.* FROM toolmark.operation_outputs o JOIN toolmark.toolmark_run r
+    ON o.workflow_uuid LIKE r.id || ':%' WHERE r.result IS NULL""",
+    """SELECT q.* FROM toolmark.toolmark_question q JOIN toolmark.toolmark_run r
+    ON q.run = r.id WHERE r.result IS NULL""",
+    "SELECT * FROM toolmark.toolmark_worker",
+)
+"""What tells why a run did not end as it should."""
+
+
+class Tally(NamedTuple):
+    """What became of the runs."""
+
+    kills: int
+    ended: int
+    failed: int
+    lost: int
+    booked_twice: int
+    texted_twice: int
+    seconds: float
+
+
+def work(state: Path, engine: str, numbers: range) -> None:
+    """Order the runs of these numbers, but those that are under way, and play whatever there is."""
+
+    async def order(workspace: Workspace) -> None:
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def one(number: int) -> None:
+            async with places:
+                await workspace.run(SKILL, office.inputs(number), run_id=office.run_id(number))
+
+        known = {view.id for view in workspace.runs()}
+        left = [number for number in numbers if office.run_id(number) not in known]
+        await asyncio.gather(*(one(number) for number in left))
+        await asyncio.Event().wait()
+
+    with opened(state, engine) as workspace:
+        workspace.start_runs()
+        asyncio.run(order(workspace))
+
+
+def agree(state: Path, engine: str) -> None:
+    """Say yes to every question, as the one person at the desk, who is never killed."""
+
+    async def say(workspace: Workspace) -> None:
+        asked: set[str] = set()
+        under_way: set[asyncio.Task[Any]] = set()
+
+        async def one(held: str) -> None:
+            # Another may have been quicker: the question was asked twice.
+            with contextlib.suppress(NotFoundError):
+                await workspace.confirm(held)
+
+        while True:
+            for pending in workspace.pending():
+                if pending.id not in asked:
+                    asked.add(pending.id)
+                    task = asyncio.create_task(one(pending.id))
+                    under_way.add(task)
+                    task.add_done_callback(under_way.discard)
+            await asyncio.sleep(0.05)
+
+    with opened(state, engine) as workspace:
+        asyncio.run(say(workspace))
+
+
+def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
+    """Kill so often while so many runs are played; gives the tally every few seconds."""
+    chance = random.Random(seed)
+    state = Path(tempfile.mkdtemp(prefix="toolmark-chaos-"))
+    office.open_office(state, runs)
+    share = runs // WORKERS
+
+    def worker(number: int) -> Child:
+        mine = range(number * share, (number + 1) * share)
+        return Child(lambda: work(state, server, mine), state / f"worker-{number}.log")
+
+    workers = [worker(number) for number in range(WORKERS)]
+    person = Child(lambda: agree(state, server), state / "person.log")
+    began = told = moved = time.monotonic()
+    killed, before = 0, 0
+    try:
+        while (done := _ended(server)) < runs and time.monotonic() - moved < PATIENCE_S:
+            now = time.monotonic()
+            moved = now if done != before else moved
+            before = done
+            if killed < kills and done >= (killed + 1) * runs // (kills + 1):
+                one = chance.randrange(WORKERS)
+                workers[one].kill()
+                killed += 1
+                workers[one] = worker(one)
+            if now - told > 10:
+                told = now
+                yield _tally(server, state, runs, killed, now - began)
+            time.sleep(0.01)
+        yield (last := _tally(server, state, runs, killed, time.monotonic() - began))
+    finally:
+        for child in (*workers, person):
+            child.send(signal.SIGKILL)
+            child.wait()
+    if last.lost or last.failed or last.booked_twice or last.texted_twice:
+        _explain(server, state)
+    else:
+        shutil.rmtree(state)
+
+
+def _ended(server: str) -> int:
+    with contextlib.suppress(psycopg.errors.UndefinedTable):
+        counted = _rows(server, "SELECT count(*) FROM toolmark.toolmark_run WHERE result NOTNULL")
+        return int(counted[0][0])
+    return 0
+
+
+def _tally(server: str, state: Path, runs: int, kills: int, seconds: float) -> Tally:
+    ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmark.toolmark_run "
+                               "WHERE result NOTNULL"))  # fmt: skip
+    books = office.books(state)
+    done = [run for run, success in ended.items() if success == "true"]
+    # A run that says it is done, and left no booking or no text, is as good as lost.
+    hollow = [run for run in done if not books.booked[run] or not books.texted[run]]
+    return Tally(
+        kills=kills,
+        ended=len(ended),
+        failed=len(ended) - len(done),
+        lost=runs - len(ended) + len(hollow),
+        booked_twice=sum(times - 1 for times in books.booked.values()),
+        texted_twice=sum(times - 1 for times in books.texted.values()),
+        seconds=seconds,
+    )
+
+
+def _explain(server: str, state: Path) -> None:
+    """Write what is known of the runs that did not end as they should beside their clinic."""
+    with (state / "why.txt").open("w") as why:
+        for statement in _EVIDENCE:
+            why.writelines(f"{row}\n" for row in _rows(server, statement))
+            why.write("\n")
+    sys.stderr.write(f"see {state}\n")
+
+
+def _rows(server: str, statement: str) -> list[Any]:
+    with psycopg.connect(server, autocommit=True) as connection:
+        return connection.execute(statement).fetchall()

@@ -1,0 +1,157 @@
+"""All of the harness: kills, take-overs, waiting runs, overhead, rates; about half an hour.
+
+`make crash`, or with the names of some parts: `python tests/durability/crash/crash.py chaos rates`.
+"""
+
+import contextlib
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import boundaries
+import chaos
+import overhead
+import parked
+import takeover
+from postgres_server import database, own_server
+
+TIMES = 50
+RUNS, KILLS = 600, 100
+STRIKES = 10
+WAITING, LOOK_S = 1000, 30.0
+ROUNDS = 15
+RATE, RATE_S = 3, 60.0
+STARTER = Path(__file__).parents[1] / "starter.py"
+Row = tuple[str, str, str]
+"""What was measured, what came of it, and the bound."""
+
+
+def kill_everywhere(server: str) -> Iterator[Row]:
+    """Kill at each boundary, on SQLite."""
+    del server
+    last = None
+    for last in boundaries.kill_everywhere(TIMES, at_once=4):
+        if last.kills % 44 == 0:
+            say(f"  {last}")
+    assert last is not None
+    what = f"SQLite: kill -9 at {len(boundaries.PLACES)} places × {TIMES}"
+    yield what, f"{last.kills} kills in {last.seconds:.0f} s", ""
+    yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+
+
+def rampage(server: str) -> Iterator[Row]:
+    """Kill workers at random, on Postgres."""
+    last = None
+    with database(server) as url:
+        for last in chaos.rampage(url, RUNS, KILLS, seed=7):
+            say(f"  {last}")
+    assert last is not None
+    what = f"Postgres: {chaos.WORKERS} workers, {RUNS} runs, {KILLS} kills"
+    yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{RUNS}, 0"
+    yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+
+
+def take_over(server: str) -> Iterator[Row]:
+    """Strike a worker and time its heir."""
+    for place, how in (
+        ("SQLite", signal.SIGKILL),
+        ("Postgres", signal.SIGKILL),
+        ("Postgres", signal.SIGSTOP),
+    ):
+        taken = []
+        for _ in range(STRIKES):
+            with database(server) as url:
+                engine = "sqlite" if place == "SQLite" else url
+                taken += takeover.strike(engine, how, 1)
+            say(f"  {place} {taken[-1]}")
+        seconds = [one.seconds for one in taken]
+        twice = sum(one.booked > 1 or one.texted > 1 for one in taken)
+        told = f"{statistics.median(seconds):.1f} s, at most {max(seconds):.1f} s; twice: {twice}"
+        yield f"{place}: take-over after {how.name}, {STRIKES} times", told, "10 s; 0"
+
+
+def park(server: str) -> Iterator[Row]:
+    """Look at a worker with waiting runs."""
+    for place in ("SQLite", "Postgres"):
+        with database(server) as url:
+            engine = "sqlite" if place == "SQLite" else url
+            found = parked.measure(engine, WAITING, LOOK_S)
+        say(f"  {found}")
+        with_runs, without = found.with_runs, found.without
+        what = f"{place}: an idle worker, {WAITING} runs waiting"
+        told = f"{with_runs.core:.1%} of a core, {with_runs.megabytes:.0f} MB"
+        yield what, told, "10 %, 50 MB"
+        told = f"{without.core:.1%} of a core, {without.megabytes:.0f} MB"
+        yield "  the same with none", told, ""
+
+
+def weigh(server: str) -> Iterator[Row]:
+    """Measure a step by a step of DBOS alone."""
+    for place, audit in (("SQLite", False), ("Postgres", False), ("SQLite", True)):
+        with database(server) as url:
+            engine = "sqlite" if place == "SQLite" else url
+            found = overhead.measure(engine, ROUNDS, audit=audit)
+        say(f"  {place} {found}")
+        what = f"{place}: a step by one of DBOS alone" + (", audited" if audit else "")
+        told = f"{found.ratio:.2f} × ({found.toolmark:.1f} ms by {found.dbos:.1f} ms)"
+        yield what, told, "" if audit else "1.3 ×"
+
+
+def start_often(server: str) -> Iterator[Row]:
+    """Start a limited tool from three processes."""
+    for place in ("SQLite", "Postgres"):
+        with database(server) as url, contextlib.ExitStack() as stack:
+            state = stack.enter_context(TemporaryDirectory(prefix="toolmark-rates-"))
+            engine = "sqlite" if place == "SQLite" else url
+            words = [sys.executable, str(STARTER), state, engine, str(RATE), str(RATE_S)]
+            starters = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
+            said = b"".join(starter.communicate()[0] for starter in starters)
+        starts = sorted(float(line) for line in said.split())
+        most = max(sum(1 for s in starts if start <= s < start + 1) for start in starts)
+        say(f"  {place}: {len(starts)} starts in {starts[-1] - starts[0]:.1f} s, at most {most}")
+        what = f"{place}: {RATE}/s from 3 processes over {RATE_S:.0f} s"
+        told = f"at most {most} starts in any second, {len(starts)} in all"
+        yield what, told, f"{RATE} in any second"
+
+
+PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
+    "boundaries": kill_everywhere,
+    "chaos": rampage,
+    "takeover": take_over,
+    "parked": park,
+    "overhead": weigh,
+    "rates": start_often,
+}
+
+
+def say(words: str) -> None:
+    """Tell how far it is."""
+    print(time.strftime("%H:%M:%S"), words, flush=True)
+
+
+def main(names: list[str]) -> None:
+    """Measure, and print a table."""
+    rows: list[Row] = []
+    with own_server() as server:
+        for name in names or PARTS:
+            say(name)
+            rows += PARTS[name](server)
+    wide = [max(len(row[column]) for row in rows) for column in range(3)]
+    print()
+    for what, told, bound in (("measured", "", "bound"), *rows):
+        print(f"{what:<{wide[0]}}  {told:<{wide[1]}}  {bound}")
+
+
+def _thrice(tally: boundaries.Tally | chaos.Tally) -> str:
+    return f"{tally.lost}, {tally.booked_twice}, {tally.texted_twice}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

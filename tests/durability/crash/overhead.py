@@ -1,0 +1,89 @@
+"""Measure a step of a skill by a step of DBOS alone, side by side in one process."""
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from bench_project import write_project
+from dbos import DBOS, SetWorkflowID
+from warm import Child
+
+from toolmark import Workspace
+
+SHORT, LONG = 10, 60
+"""The steps of the two runs, by whose difference a step is measured."""
+
+
+class Overhead(NamedTuple):
+    """Milliseconds a step, the median of the rounds."""
+
+    dbos: float
+    toolmark: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times a step of DBOS alone."""
+        return self.toolmark / self.dbos
+
+
+@DBOS.workflow(name="plain")
+async def plain(steps: int) -> int:
+    """Do as the skill does, with nothing around."""
+
+    async def note() -> dict[str, Any]:
+        return {"value": {"text": "step"}, "at": "2026-03-02T08:00:00+00:00"}
+
+    for number in range(steps):
+        await DBOS.run_step_async({"name": f"{number}:note"}, note)
+    return steps
+
+
+async def alone(steps: int) -> None:
+    """Run the plain workflow to its end."""
+    with SetWorkflowID(f"plain-{uuid4()}"):
+        handle = await DBOS.start_workflow_async(plain, steps)
+    await handle.get_result(polling_interval_sec=0.005)
+
+
+async def timed(work: Callable[[], Awaitable[Any]]) -> float:
+    """Give the seconds that it takes."""
+    began = time.perf_counter()
+    await work()
+    return time.perf_counter() - began
+
+
+async def rounds(workspace: Workspace, times: int) -> Overhead:
+    """Measure in turns, so that what else the machine does falls on both."""
+    process = workspace._all_runs().durable().start()
+    steps: dict[str, list[float]] = {"dbos": [], "toolmark": []}
+    for number in range(times + 1):
+        took = {}
+        for length in (SHORT, LONG):
+            took["dbos", length] = await timed(lambda n=length: process.do(lambda: alone(n)))
+            took["toolmark", length] = await timed(lambda n=length: workspace.run(f"work_{n}"))
+        if number:  # the first one warms up
+            for who, found in steps.items():
+                found.append((took[who, LONG] - took[who, SHORT]) / (LONG - SHORT) * 1000)
+    return Overhead(*(statistics.median(found) for found in steps.values()))
+
+
+def measure(engine: str, times: int, *, audit: bool) -> Overhead:
+    """Measure in a process of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="toolmark-overhead-"))
+    write_project(folder, (SHORT, LONG))
+
+    def work() -> None:
+        settings = {"engine": engine, "plugins": [], "audit": audit}
+        with Workspace.open(folder, overrides=settings) as workspace:
+            found = asyncio.run(rounds(workspace, times))
+        (folder / "found.json").write_text(json.dumps(found))
+
+    if Child(work, folder / "log").wait():
+        raise RuntimeError(f"see {folder}")
+    return Overhead(*json.loads((folder / "found.json").read_text()))

@@ -1,0 +1,107 @@
+"""Let a worker die or stand still over a step, and measure until another has taken the run over."""
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import office
+from office import SKILL
+from warm import Child, opened
+
+from toolmark import hookimpl
+
+LONGEST_S = 30.0
+
+
+class Taken(NamedTuple):
+    """How one run was taken over."""
+
+    how: str
+    seconds: float
+    """From the signal to the end of the run, elsewhere; infinite where it did not come."""
+    booked: int
+    texted: int
+
+
+class Stumbler:
+    """Stands still before a tool for as long as a file is there, and says who does in another."""
+
+    def __init__(self, state: Path) -> None:
+        self._here, self._wait = state / "here", state / "wait"
+
+    @hookimpl
+    def toolmark_before_call(self, call: Any, spec: Any) -> None:
+        """Wait, where this process is the one that shall."""
+        if spec.name == "book_appointment" and self._wait.exists():
+            self._here.with_suffix(".new").write_text(str(os.getpid()))
+            self._here.with_suffix(".new").rename(self._here)
+            while self._wait.exists():
+                time.sleep(0.01)
+
+
+def order(state: Path, engine: str) -> None:
+    """Order the run, and play whatever there is, for ever."""
+    with opened(state, engine, {"stumbler": Stumbler(state)}) as workspace:
+        workspace.run_sync(SKILL, office.inputs(0), ask=lambda _: True, run_id="run-0")
+        asyncio.run(asyncio.Event().wait())
+
+
+def serve(state: Path, engine: str) -> None:
+    """Play whatever there is, for ever."""
+    with opened(state, engine, {"stumbler": Stumbler(state)}) as workspace:
+        workspace.start_runs()
+        (state / "ready").touch()
+        asyncio.run(asyncio.Event().wait())
+
+
+def take_over(engine: str, how: signal.Signals) -> Taken:
+    """Strike the worker that has the run with a signal while another one looks on."""
+    state = Path(tempfile.mkdtemp(prefix="toolmark-takeover-"))
+    office.open_office(state, 1)
+    (state / "wait").touch()
+    children = [Child(lambda: serve(state, engine), state / "one.log")]
+    try:
+        _until((state / "ready").exists)
+        children.append(Child(lambda: order(state, engine), state / "other.log"))
+        _until((state / "here").exists)
+        # Whichever it is: the run may go on in either.
+        struck = int((state / "here").read_text())
+        os.kill(struck, how)
+        began = time.monotonic()
+        (state / "wait").unlink()
+        _until(lambda: bool(office.books(state).texted["run-0"]))
+        seconds = time.monotonic() - began
+        if how is signal.SIGSTOP:
+            # It wakes in the middle of the step, and must not do what was done.
+            os.kill(struck, signal.SIGCONT)
+            time.sleep(2.0)
+        books = office.books(state)
+        return Taken(how.name, seconds, books.booked["run-0"], books.texted["run-0"])
+    finally:
+        for child in children:
+            child.send(signal.SIGKILL)
+            child.wait()
+        shutil.rmtree(state)
+
+
+def _until(come: Any) -> None:
+    until = time.monotonic() + LONGEST_S
+    while not come():
+        if time.monotonic() > until:
+            raise TimeoutError
+        time.sleep(0.005)
+
+
+def strike(engine: str, how: signal.Signals, times: int) -> Iterator[Taken]:
+    """Do it so often."""
+    for _ in range(times):
+        try:
+            yield take_over(engine, how)
+        except TimeoutError:
+            yield Taken(how.name, float("inf"), 0, 0)

@@ -1,0 +1,45 @@
+"""A short version of the harness, which `make crash` runs at length."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CRASH = Path(__file__).parent / "crash"
+
+
+def measured(words: str) -> dict[str, Any]:
+    """Give what a part of the harness measured, in a process from which others may be forked."""
+    script = f"import json, signal, chaos, takeover\nprint(json.dumps({words}._asdict()))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=CRASH, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(postgres: str) -> None:
+    last = measured(f"[*chaos.rampage({postgres!r}, 15, 4, seed=3)][-1]")
+
+    assert last.pop("seconds") > 0
+    assert last == {
+        "kills": 4,
+        "ended": 15,
+        "failed": 0,
+        "lost": 0,
+        "booked_twice": 0,
+        "texted_twice": 0,
+    }
+
+
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])
+def test_a_struck_worker_has_an_heir_and_does_nothing_twice_when_it_wakes(
+    postgres: str, how: str
+) -> None:
+    taken = measured(f"takeover.take_over({postgres!r}, signal.{how})")
+
+    assert (taken["booked"], taken["texted"]) == (1, 1)

@@ -1,9 +1,7 @@
 """What is left of a crash: a reference on the screen, the trace in a log."""
 
 import os
-import secrets
 import sys
-import tempfile
 from pathlib import Path
 
 from toolmark._cli.exits import ExitCode
@@ -15,6 +13,10 @@ DEBUG = "TOOLMARK_DEBUG"
 
 def report_crash(trace: str) -> ExitCode:
     """Keep the trace under a reference, and say where."""
+    # Only here: commands that do not crash start without them.
+    import secrets
+    import tempfile
+
     if os.environ.get(DEBUG):
         sys.stderr.write(trace)
     reference = secrets.token_hex(4)

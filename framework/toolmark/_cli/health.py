@@ -4,7 +4,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -64,6 +63,8 @@ def _python() -> Sign:
 
 
 def _package(name: str) -> Sign:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return Sign(name, "ok", version(name))
     except PackageNotFoundError:
@@ -71,6 +72,8 @@ def _package(name: str) -> Sign:
 
 
 def _extra(name: str) -> Sign:
+    from importlib.metadata import version
+
     package, whose = _EXTRAS[name]
     if find_spec(package) is not None:
         return Sign(f"extra {name}", "ok", f"for {whose}: {package} {version(package)}")

@@ -1,7 +1,6 @@
 """The project's settings: command line over TOOLMARK_* over file over default."""
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -111,6 +110,9 @@ def _is_ours(project: Path) -> bool:
 
 
 def _toml(file: Path) -> dict[str, Any]:
+    # Only here: `toolmark --help` reads no file.
+    import tomllib
+
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types storeys install bench crash interop pictures lock docs clean
+.PHONY: help demo test check format lint types storeys install bench bench-peers crash interop pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -40,6 +40,13 @@ install: $(STAMP)  ## make .venv and install what constraints.txt locks
 bench: $(STAMP)  ## the figures, as ratios within one run
 	@$(BIN)/python tests/benchmarks/bench.py
 
+PEERS := .venv-peers
+bench-peers: $(STAMP)  ## Toolmark beside its peers, which have an environment of their own
+	@test -x $(PEERS)/bin/python || $(BIN)/python -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
+		pydantic-ai-slim fastmcp openai-agents langchain-core -e .
+	@$(PEERS)/bin/python tests/benchmarks/bench_peers.py
+
 # Some minutes: each judge is installed into .interop, which a clone has not. SKILLS=FOLDER has
 # public Agent Skills judged too; WRITE=1 writes the table into docs/explanation/figures.md.
 interop: $(STAMP)  ## the MCP server before clients and suites that others wrote
@@ -62,7 +69,7 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--no-emit-package toolmark --quiet -o constraints.txt
 
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) .interop .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) $(PEERS) .interop .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

@@ -17,51 +17,10 @@ from pathlib import Path
 import bench_cut
 import bench_dialect
 import bench_reload
+import bench_start
+from book import BOOKING
 
 from toolmark.testing import memory_workspace
-
-BOOKING = """\
-# Book Appointment
-
-Book a dental appointment for specified children. Only call after user confirms.
-
-## Metadata
-
-- **Name**: {name}
-- **Version**: 1.0.0
-- **Category**: appointment
-- **Requires Patient Context**: true
-
-## Parameters
-
-### child_names
-
-- **Type**: array
-- **Required**: true
-- **Description**: Names of children to schedule
-- **Items**:
-  - **Type**: string
-  - **Description**: Child name
-
-### appointment_time
-
-- **Type**: string
-- **Required**: true
-- **Description**: ISO 8601 datetime for appointment
-
-### appointment_type
-
-- **Type**: string
-- **Required**: true
-- **Description**: Type of appointment
-- **Enum**: exam, cleaning, exam_and_cleaning, emergency
-
-## Returns
-
-- **Type**: object
-- **Description**: Booking confirmation with appointment details
-"""
-"""The example of the format's seed."""
 
 ARGUMENTS = {
     "child_names": ["Emma", "Noah"],
@@ -133,9 +92,9 @@ def calls():
 
         asyncio.run(measure())
     bare = times["bare"]
-    yield "a valid call / the bare function", times["valid"] / bare, 8, f"{bare * 1e6:.2f} µs bare"
-    yield "an invalid call / the bare function", times["invalid"] / bare, 12, ""
-    yield "a guarded call / the bare function", times["guarded"] / bare, 12, "audit off"
+    yield "a valid call / the bare function", times["valid"] / bare, 6, f"{bare * 1e6:.2f} µs bare"
+    yield "an invalid call / the bare function", times["invalid"] / bare, 5, ""
+    yield "a guarded call / the bare function", times["guarded"] / bare, 9, "audit off"
 
 
 def _open(text):
@@ -250,6 +209,8 @@ BENCHES = {
     "pathological": pathological,
     "replies": replies,
     "cut": bench_cut.cut,
+    "start": bench_start.start,
+    "many": bench_start.many,
     "reload": bench_reload.reload,
     "torn": bench_reload.torn,
 }

@@ -1,0 +1,120 @@
+"""Put Toolmark beside its peers, in one run: `python tests/benchmarks/bench_peers.py`.
+
+Runs in an environment that has the peers (`make bench-peers` makes it), and writes a table and a
+chart into docs/explanation. Each does the same: a call of book_appointment from JSON text; and
+from the start of a process to the first call, with one tool and with a thousand. Times of a call
+are the least of many rounds, starts the least processor time of a few processes.
+"""
+
+import asyncio
+import datetime as dt
+import gc
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import peers
+from bench_start import project
+from peers_chart import chart
+
+DOCS = Path(__file__).parents[2] / "docs" / "explanation"
+BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
+ROUNDS, CALLS = 60, 500
+COUNTS = (1, 1000)
+STARTS = 5
+TITLES = {
+    "bare": "the bare function",
+    "toolmark": "Toolmark",
+    "pydantic_ai": "pydantic-ai, ToolManager",
+    "fastmcp": "fastmcp, Tool.run",
+    "openai_agents": "openai-agents, function tool",
+    "langchain_core": "langchain-core, ainvoke",
+    "fastmcp_client": "fastmcp, Client in memory",
+}
+PACKAGES = ("pydantic-ai-slim", "fastmcp", "openai-agents", "langchain-core", "pydantic")
+
+
+async def calls(folder):
+    """Give the least seconds of a call of each, taken in turns."""
+    makers = {name: await make(folder, 1) for name, make in peers.PEERS.items()}
+    least = dict.fromkeys(makers, 1.0)
+    for _ in range(ROUNDS):
+        for name, make in makers.items():
+            # As many calls as take a few milliseconds.
+            many = max(5, min(CALLS, int(0.005 / least[name])))
+            gc.collect()
+            gc.disable()
+            began = time.perf_counter()
+            for _ in range(many):
+                await make()
+            least[name] = min(least[name], (time.perf_counter() - began) / many)
+            gc.enable()
+    return least
+
+
+def start(name, count, folder):
+    """Give the least processor seconds of a process that makes the tools and calls one."""
+    command = [sys.executable, peers.__file__, name, str(count), str(folder)]
+    found = []
+    for _ in range(STARTS if count == 1 or name in {"bare", "toolmark"} else 2):
+        process = subprocess.Popen(command)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            raise SystemExit(f"{name} failed")
+        found.append(usage.ru_utime + usage.ru_stime)
+    return min(found)
+
+
+def rows(least, starts):
+    """Give the table's rows: title, seconds of a call, its ratio, and the starts."""
+    bare = least["bare"]
+    return [
+        (TITLES[name], least[name], least[name] / bare, *(starts[name, n] for n in COUNTS))
+        for name in peers.PEERS
+    ]
+
+
+def table(found):
+    """Give the rows in markdown, with what they were measured on."""
+    told = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    measured = (
+        f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d} with {os.cpu_count()} cores "
+        f"({platform.machine()}), Python {platform.python_version()}; {told}."
+    )
+    head = ("", "a call, µs", "× the bare function", "start, 1 tool, ms", "start, 1,000 tools, ms")
+    lines = [measured, "", f"| {' | '.join(head)} |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {title} | {call * 1e6:,.1f} | {ratio:,.1f} | {one * 1e3:,.0f} | {many * 1e3:,.0f} |"
+        for title, call, ratio, one, many in found
+    ]
+    return "\n".join([*lines, "", "![The same figures as bars](peers.svg)"])
+
+
+def main():
+    """Measure, print the table, and put it into the page."""
+    with tempfile.TemporaryDirectory() as place:
+        folders = {n: project(Path(place, str(n)), n) for n in COUNTS}
+        starts = {}
+        for name in peers.PEERS:
+            for count, folder in folders.items():
+                if name == "toolmark":
+                    start(name, count, folder)  # The cache is warm from the second start on.
+                starts[name, count] = start(name, count, folder)
+        least = asyncio.run(calls(folders[1]))
+    found = rows(least, starts)
+    text = table(found)
+    print(text)
+    page = DOCS / "figures.md"
+    before, _, rest = page.read_text("utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    (DOCS / "peers.svg").write_text(chart(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

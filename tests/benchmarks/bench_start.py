@@ -1,0 +1,153 @@
+"""What it costs to have many tools: to start, to hold, to call one of them, to export them all."""
+
+import asyncio
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+
+import peers
+from book import BOOKING
+
+from toolmark import Workspace
+from toolmark.testing import memory_workspace
+
+BIN = Path(sys.executable).parent
+STARTS = 8
+
+
+def project(folder, count, *, python=True):
+    """Write a project of so many tools, each with its Python beside it."""
+    tools = Path(folder, "tools_md")
+    tools.mkdir(parents=True)
+    settings = "plugins = []\nskills = []\naudit = false\n"
+    Path(folder, "toolmark.toml").write_text(settings, encoding="utf-8")
+    for number in range(count):
+        name = peers.name_of(number)
+        (tools / f"{name}.tool.md").write_text(BOOKING.format(name=name), encoding="utf-8")
+        if python:
+            (tools / f"{name}.py").write_text(peers.PYTHON.format(name=name), encoding="utf-8")
+    return folder
+
+
+def spent(command, starts=STARTS):
+    """Give the least processor seconds of some processes: a busy machine changes them little."""
+    least = 9.0
+    for _ in range(starts):
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            raise SystemExit(f"failed: {command}")
+        least = min(least, usage.ru_utime + usage.ru_stime)
+    return least
+
+
+def start():
+    """Measure whole processes, in processor time."""
+    nothing = spent([sys.executable, "-c", "pass"])
+    told = spent([BIN / "toolmark", "--help"])
+    yield "toolmark --help / python -c pass", told / nothing, 11, f"{told * 1e3:.0f} ms"
+    with tempfile.TemporaryDirectory() as place:
+        folder = project(Path(place, "many"), 1000)
+        times = {}
+        for name in ("bare", "toolmark"):
+            command = [sys.executable, peers.__file__, name, 1000, folder]
+            spent(command, 1)  # Compiled, or cached, from the second time on.
+            times[name] = spent(command)
+    ratio = times["toolmark"] / times["bare"]
+    note = f"{times['toolmark'] * 1e3:.0f} ms"
+    yield "start to the first call, 1,000 tools / import of the functions", ratio, 1.3, note
+
+
+def many():
+    """Measure 1,000 and 5,000 tools in one process."""
+    with tempfile.TemporaryDirectory() as place:
+        for count in (1, 1000):
+            Workspace.open(project(Path(place, str(count)), count)).close()
+        with Workspace.open(Path(place, "1")) as one:
+            assert asyncio.run(one.call(peers.name_of(0), peers.TEXT, patient="p1")).success
+        yield _memory(Path(place, "1000"))
+        with Workspace.open(Path(place, "1000")) as workspace:
+            workspace.export("openai")
+            took = min(_seconds(lambda: workspace.export("openai")) for _ in range(20))
+            yield "the second export of 1,000 tools (ms)", took * 1e3, 1, ""
+    yield asyncio.run(_flat())
+    yield asyncio.run(_in_flight())
+
+
+def _memory(folder):
+    gc.collect()
+    tracemalloc.start()
+    with Workspace.open(folder) as workspace:
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0] / 2**20
+        assert len(workspace.tools) == 1000
+    tracemalloc.stop()
+    return "1,000 tools, bound and callable (MiB)", held, 8, ""
+
+
+def _seconds(work):
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+async def book_appointment_0(child_names, appointment_time, appointment_type):
+    """Give a booking without any work."""
+    return {"booking_id": f"A-{len(child_names)}", "datetime": appointment_time}
+
+
+async def _flat():
+    """Compare a call among 5,000 tools with one of a single tool."""
+    least = {}
+    spaces = {count: _small(count) for count in (1, 5000)}
+    for _ in range(40):
+        for count, workspace in spaces.items():
+            began = time.perf_counter()
+            for _ in range(300):
+                await workspace.call(peers.name_of(0), peers.TEXT, patient="p1")
+            took = time.perf_counter() - began
+            least[count] = min(least.get(count, took), took)
+    for workspace in spaces.values():
+        workspace.close()
+    return "a call among 5,000 tools / of a single tool", least[5000] / least[1], 1.15, ""
+
+
+def _small(count, function=book_appointment_0):
+    texts = {
+        f"{peers.name_of(n)}.tool.md": BOOKING.format(name=peers.name_of(n)) for n in range(count)
+    }
+    return memory_workspace(texts, [function], overrides={"audit": False})
+
+
+async def _in_flight():
+    """Compare 1,000 calls at once with 1,000 of the bare function, each suspended once."""
+
+    async def book_appointment_0(child_names, appointment_time, appointment_type):
+        await asyncio.sleep(0)
+        return {"booking_id": f"A-{len(child_names)}", "datetime": appointment_time}
+
+    arguments = json.loads(peers.TEXT)
+    with _small(1, book_appointment_0) as workspace:
+        makers = {
+            "bare": lambda: book_appointment_0(**arguments),
+            "call": lambda: workspace.call(peers.name_of(0), peers.TEXT, patient="p1"),
+        }
+        least = dict.fromkeys(makers, 9.0)
+        for _ in range(40):
+            for name, make in makers.items():
+                began = time.perf_counter()
+                await asyncio.gather(*(make() for _ in range(1000)))
+                least[name] = min(least[name], time.perf_counter() - began)
+    ratio = least["call"] / least["bare"]
+    return "1,000 calls at once / of the bare function", ratio, 2, f"{1000 / least['call']:,.0f}/s"
+
+
+if __name__ == "__main__":
+    for row in (*start(), *many()):
+        print(row)

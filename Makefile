@@ -53,7 +53,7 @@ interop: $(STAMP)  ## the MCP server before clients and suites that others wrote
 	@$(BIN)/python tests/interop/interop.py $(if $(SKILLS),--skills $(SKILLS)) $(if $(WRITE),--write)
 
 docs: $(STAMP)  ## write the generated pages of docs/reference anew, and the site
-	@$(BIN)/python docs/generate.py
+	@$(BIN)/python -m docs.generate
 	@$(BIN)/python docs/build_site.py
 
 pictures: $(STAMP)  ## take the pictures of the console anew; needs a Chromium

@@ -1,19 +1,17 @@
 """Write the pages of docs/reference that can be read off the code; `make docs` runs it."""
 
-import ast
 import inspect
-import re
-import runpy
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
 import typer
+from docs.code_text import attribute_docs, doc, line_of, signature, table, type_text
+from docs.http_page import http_page
 
 import toolmark
 from toolmark import config, database, hooks, testing
@@ -90,7 +88,7 @@ def _field_table(rows: Iterable[fields.Field]) -> str:
             ", ".join(field.aliases),
         )
 
-    return _table(("field", "what it says", "default", "", "also read as"), map(row, rows))
+    return table(("field", "what it says", "default", "", "also read as"), map(row, rows))
 
 
 def diagnostics_page() -> str:
@@ -101,16 +99,16 @@ def diagnostics_page() -> str:
 
 def hooks_page() -> str:
     """Tell each hook, off its specification."""
-    parts = [f"# Hooks\n\n{_doc(hooks).partition(chr(10))[2].strip()}\n"]
+    parts = [f"# Hooks\n\n{doc(hooks).partition(chr(10))[2].strip()}\n"]
     for name, function in vars(hooks).items():
         if hasattr(function, "toolmark_spec"):
-            parts.append(f"## {name}\n\n{_signature(name, function)}\n{_doc(function)}\n")
+            parts.append(f"## {name}\n\n{signature(name, function)}\n{doc(function)}\n")
     return "\n".join(parts)
 
 
 def configuration_page() -> str:
     """Tell each setting, off the settings' own classes."""
-    says = _attribute_docs(settings)
+    says = attribute_docs(settings)
     parts = [CONFIGURATION]
 
     def row(key: str) -> tuple[str, ...]:
@@ -123,12 +121,10 @@ def configuration_page() -> str:
         return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown, f"`{variable}`"
 
     head = ("setting", "what it says", "default", "variable")
-    parts.append(_table(head, map(row, values.READERS)))
-    others = {config.LOAD_PLUGINS: _attribute_docs(config)["LOAD_PLUGINS"], **VARIABLES}
+    parts.append(table(head, map(row, values.READERS)))
+    others = {config.LOAD_PLUGINS: attribute_docs(config)["LOAD_PLUGINS"], **VARIABLES}
     rows = [(f"`{name}`", told) for name, told in others.items()]
-    parts.append(
-        f"## Variables beside the settings\n\n{_table(('variable', 'what it does'), rows)}"
-    )
+    parts.append(f"## Variables beside the settings\n\n{table(('variable', 'what it does'), rows)}")
     return "\n".join(parts)
 
 
@@ -138,12 +134,12 @@ def commands_page() -> str:
     for words, command in _commands(typer.main.get_command(make_app()), ("toolmark",)):
         context = typer.Context(command, info_name=" ".join(words), terminal_width=100)
         usage = command.get_usage(context).removeprefix("Usage: ")
-        parts.append(f"## {' '.join(words)}\n\n```text\n{usage}\n```\n\n{_line(command.help)}\n")
+        parts.append(f"## {' '.join(words)}\n\n```text\n{usage}\n```\n\n{line_of(command.help)}\n")
         records = filter(None, (p.get_help_record(context) for p in command.params))
         if rows := [
-            (f"`{name.replace(' <list[str]>', '')}`", _line(says)) for name, says in records
+            (f"`{name.replace(' <list[str]>', '')}`", line_of(says)) for name, says in records
         ]:
-            parts.append(_table(("", "what it does"), rows))
+            parts.append(table(("", "what it does"), rows))
     return "\n".join(parts)
 
 
@@ -170,11 +166,11 @@ def python_page() -> str:
 
     return "\n".join(
         [
-            f"# Python\n\n{_doc(toolmark)}\n",
+            f"# Python\n\n{doc(toolmark)}\n",
             *face(toolmark),
-            f"# toolmark.database\n\n{_doc(database)}\n",
+            f"# toolmark.database\n\n{doc(database)}\n",
             *face(database),
-            f"# toolmark.testing\n\n{_doc(testing)}\n",
+            f"# toolmark.testing\n\n{doc(testing)}\n",
             *face(testing),
         ]
     )
@@ -183,24 +179,35 @@ def python_page() -> str:
 def _described(name: str, value: Any, module: ModuleType) -> str:
     if not inspect.isclass(value) and not inspect.isfunction(value):
         inside = [m for n, m in sys.modules.items() if n.startswith(module.__name__)]
-        return next(f"{says[name]}\n" for m in inside if name in (says := _attribute_docs(m)))
+        return next(f"{says[name]}\n" for m in inside if name in (says := attribute_docs(m)))
     if not inspect.isclass(value):
-        return f"{_signature(name, value)}\n{_doc(value)}\n"
-    parts = [_doc(value) + "\n"]
+        return f"{signature(name, value)}\n{doc(value)}\n"
+    parts = [doc(value) + "\n"]
     rows = [
         (
             f"`{field}`",
-            _attribute_docs(inspect.getmodule(owner)).get(f"{owner.__name__}.{field}", ""),
+            f"`{type_text(annotation)}`",
+            attribute_docs(inspect.getmodule(owner)).get(f"{owner.__name__}.{field}")
+            or _of_the_format(value, field),
         )
         for owner in _ours(value)
-        for field in inspect.get_annotations(owner)
+        for field, annotation in inspect.get_annotations(owner).items()
         if not field.startswith("_") and not issubclass(value, BaseException)
     ]
     if rows:
-        parts.append(_table(("", "what it holds"), rows))
+        parts.append(table(("", "is", "what it holds"), rows))
     for member, method in _members(value):
-        parts.append(f"{_signature(f'{name}.{member}', method)}\n{_doc(method)}\n")
+        parts.append(f"{signature(f'{name}.{member}', method)}\n{doc(method)}\n")
     return "\n".join(parts)
+
+
+def _of_the_format(value: type, name: str) -> str:
+    """Give what the field table says of a spec's field."""
+    if value not in {toolmark.ToolSpec, toolmark.SkillSpec, toolmark.Schema, toolmark.Parameter}:
+        return ""
+    tables = [section.fields for kind in fields.TABLES.values() for section in kind]
+    rows = [row for table in (*tables, fields.PARAMETER.fields) for row in table]
+    return next((row.says for row in rows if row.name.lower().replace(" ", "_") == name), "")
 
 
 def _ours(value: type) -> list[type]:
@@ -216,39 +223,6 @@ def _members(value: type) -> Iterator[tuple[str, Any]]:
                 yield name, member
 
 
-def _signature(name: str, member: Any) -> str:
-    getter = getattr(member, "fget", None) or getattr(member, "func", None)
-    shown = str(inspect.signature(getter or member)).replace("toolmark._model.", "")
-    shown = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", shown)
-    shown = re.sub(r"\((self|cls)(, )?", "(", shown)
-    if getter:
-        shown = shown.replace("() ->", ":")
-    kind = "async " if inspect.iscoroutinefunction(member) else ""
-    return f"```text\n{kind}{name}{shown}\n```\n"
-
-
-def _attribute_docs(module: ModuleType | None) -> dict[str, str]:
-    """Give the sentence that stands under each name, by `Class.name` or `name`."""
-    found: dict[str, str] = {}
-
-    def read(body: list[ast.stmt], prefix: str) -> None:
-        for node, below in zip(body, [*body[1:], None], strict=True):
-            if isinstance(node, ast.ClassDef):
-                read(node.body, f"{node.name}.")
-            match node, below:
-                case (
-                    ast.AnnAssign(target=ast.Name(id=name))
-                    | ast.Assign(targets=[ast.Name(id=name)]),
-                    ast.Expr(value=ast.Constant(value=str(text))),
-                ):
-                    found[prefix + name] = " ".join(text.split())
-                case _:
-                    pass
-
-    read(ast.parse(inspect.getsource(module) if module else "").body, "")
-    return found
-
-
 def _toml(value: object) -> str:
     match value:
         case bool():
@@ -261,21 +235,6 @@ def _toml(value: object) -> str:
             return f'"{value}"'
 
 
-def _doc(thing: object) -> str:
-    return dedent(inspect.getdoc(thing) or "")
-
-
-def _line(text: str | None) -> str:
-    return " ".join((text or "").split())
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    def line(cells: tuple[str, ...]) -> str:
-        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
-
-    return "".join(map(line, [head, ("---",) * len(head), *rows]))
-
-
 PAGES: dict[str, Callable[[], str]] = {
     "fields.md": fields_page,
     "diagnostics.md": diagnostics_page,
@@ -283,7 +242,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "configuration.md": configuration_page,
     "commands.md": commands_page,
     "python.md": python_page,
-    "http.md": runpy.run_path(str(Path(__file__).with_name("http_page.py")))["http_page"],
+    "http.md": http_page,
 }
 
 

@@ -8,7 +8,9 @@ class Caller(NamedTuple):
     """Who calls and what they said; comes from the host, never from a model."""
 
     user: str | None = None
+    """Who is signed in; None where nobody is."""
     patient: str | None = None
+    """For which patient; None where the call is for none."""
     message: str = ""
     """The user's own words, in which intent is looked for."""
     conversation: str | None = None
@@ -23,21 +25,28 @@ class Budget(NamedTuple):
     """What a plan allows each of its calls; the stricter of it and the tool's own limits holds."""
 
     rows: int
+    """The most rows of a result."""
     bytes: int
+    """The most bytes of a result, as JSON."""
     timeout_ms: int
+    """The time from the call on, waiting included."""
 
 
 class Call(NamedTuple):
     """One tool or skill to be called with these arguments."""
 
     tool: str
+    """Its name."""
     arguments: Mapping[str, Any] | str | bytes
     """An object, or its JSON text."""
     id: str | None = None
     """The caller's name for this call; comes back with the result."""
     confidence: float | None = None
+    """How sure the model says it is, 0 to 1; None where it says nothing."""
     caller: Caller = NOBODY
+    """Who asks, in what words."""
     dry_run: bool = False
+    """Whether everything is checked and judged, and nothing runs."""
     budget: Budget | None = None
     """The plan's, where the call came in one (behaviour.md, "Running")."""
     key: str | None = None

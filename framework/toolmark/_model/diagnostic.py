@@ -23,18 +23,24 @@ class Edit(NamedTuple):
     end_line: int
     end_column: int
     text: str
+    """What stands there then."""
 
 
 class Diagnostic(NamedTuple):
     """One finding: what, where, what it costs, what to do."""
 
     span: Span
+    """Where."""
     code: str
     """A kebab-case word of `Code`; the interface, while the message's words are not."""
     severity: Severity
+    """What it costs: an `error` keeps the definition from loading."""
     message: str
+    """What is wrong."""
     help: str = ""
+    """What to do."""
     fix: tuple[Edit, ...] = ()
+    """The edits that do it, where it is safe."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give its JSON (json.md, "A diagnostic")."""

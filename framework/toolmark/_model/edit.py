@@ -27,11 +27,15 @@ class HeldEdit(NamedTuple):
     """What a definition's file loosened, while the stricter policy stays live."""
 
     name: str
+    """Of the tool or skill."""
     kind: Literal["tool", "skill"]
+    """Which of the two."""
     path: str
+    """Of its file, below the project."""
     line: int
     """The line of the definition's title in the file."""
     loosened: tuple[Loosening, ...]
+    """Each restriction that it drops or widens."""
 
     @property
     def diff(self) -> str:

@@ -102,7 +102,10 @@ class Registry:
     """One immutable snapshot; a change makes a new one."""
 
     tools: Mapping[str, Bound[ToolSpec]] = field(default_factory=dict)
+    """By name, those without errors."""
     skills: Mapping[str, Bound[SkillSpec]] = field(default_factory=dict)
+    """By name, those without errors in file and steps."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    """What reading the files has found."""
     held_edits: tuple[HeldEdit, ...] = ()
     """The edits whose loosening waits to be acknowledged."""

@@ -17,9 +17,11 @@ class Failure(NamedTuple):
     code: str
     """Stable, while the message's words are not."""
     message: str
+    """What is wrong, and what would be right."""
     details: tuple[Problem, ...] = ()
     """Each thing that is wrong with the arguments."""
     retry_after_ms: int | None = None
+    """When trying again may help."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give `{code, message, details?, retry_after_ms?}`."""
@@ -35,16 +37,22 @@ class Held(NamedTuple):
     """The confirmation that a held call waits for; without an id in a dry run."""
 
     id: str
+    """What `confirm`, `reject` and `respond` take."""
     prompt: str
+    """What a person is asked."""
     sensitivity: str = "low"
+    """Of the tool: `low`, `medium`, `high` or `critical`."""
 
 
 class Event(NamedTuple):
     """Something that a running call tells: an item of its stream, or how far it is."""
 
     kind: Literal["item", "progress"]
+    """Which of the two."""
     tool: str
+    """Whose."""
     call_id: str | None
+    """The caller's name for the call."""
     data: Any
     """The item; for progress `{"text", "fraction"}`, the fraction 0..1 or None."""
 
@@ -53,21 +61,33 @@ class _Fields(NamedTuple):
     """The fields of a Result, in the order in which calls set them."""
 
     success: bool
+    """Whether the tool ran and did what it is for."""
     tool: str
+    """Whose result it is."""
     outcome: Outcome
+    """How it ended."""
     message: str = ""
+    """What the tool says to the user, or why a person must agree."""
     data: Any = None
     error: Failure | None = None
     tool_call_id: str | None = None
+    """The caller's name for the call."""
     truncated: dict[str, Any] | None = None
     """What was cut: `rows` and `bytes`, and `next`, the arguments to read on with."""
     attempts: int = 0
+    """How often the tool was run; 0 where it was not."""
     duration_ms: float = 0.0
+    """From the call to its result."""
     crisis: bool = False
+    """Whether the user's message held a crisis word."""
     notes: tuple[str, ...] = ()
+    """What the caller should know, such as arguments that were dropped."""
     source: dict[str, str] | None = None
+    """Where the data comes from: `system`, `updated`."""
     confirmation: Held | None = None
+    """What a held call waits for."""
     api_offline: bool = False
+    """Whether a service could not be reached after the last retry."""
 
 
 class Result(_Fields):
@@ -127,10 +147,15 @@ class SkillResult:
     """What a skill gives: format.md, "Skill file"."""
 
     success: bool
+    """Whether the skill came to its end, or to a Return."""
     message: str
+    """What happened, in words."""
     data: dict[str, Any] = field(default_factory=dict)
+    """What its Return gives."""
     error: str | None = None
+    """What went wrong; None where nothing did."""
     run_id: str | None = None
+    """Of the run that it comes from."""
     code: str = ""
     """Why it did not succeed, stable: `stopped` by a step, `refused` by a person, `waiting` for
     one, `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that failed."""

@@ -15,11 +15,15 @@ class Pending(NamedTuple):
     kind: Literal["confirm", "review"]
     """Held for the user's own word, or for somebody who looks after the system."""
     tool_call_id: str | None
+    """The model's name for the call."""
     tool: str
+    """Whose call it is."""
     parameters: dict[str, Any]
     """What would run, defaults filled; in a dry run what the model wrote."""
     prompt: str
+    """What a person is asked."""
     sensitivity: str
+    """Of the tool."""
     saves: str | None = None
     """Under this name a skill's run keeps the person's words; `respond` gives them."""
 
@@ -38,6 +42,7 @@ class Turn:
     results: tuple[Result, ...] = ()
     """In the order of the calls; a reply that can't be read gives one, refused."""
     pending: tuple[Pending, ...] = ()
+    """The calls that wait for a person."""
     dialect: str = "text"
     """The one that was spoken; `text` where there was no call."""
     render: Callable[[Sequence[Result]], list[dict[str, Any]]] = field(

@@ -17,21 +17,30 @@ class Problem(NamedTuple):
     """One thing wrong with the arguments, in words that a model can act on."""
 
     code: str
+    """Stable, such as `wrong_type`."""
     path: str
     """Dotted, `items[0].name`; empty for the whole."""
     message: str
+    """All of it in a sentence."""
     expected: str = ""
+    """What would be right."""
     got: str = ""
+    """What was given, as JSON, shortened."""
 
 
 class Verdict(NamedTuple):
     """A ruling and its reason."""
 
     ruling: Ruling
+    """What becomes of the call."""
     code: str = ""
+    """A word of the judge's own, in snake_case."""
     message: str = ""
+    """The reason, in words that a model can act on."""
     details: tuple[Problem, ...] = ()
+    """Each thing that is wrong with the arguments, where it is that."""
     retry_after_ms: int | None = None
+    """When asking again may help."""
 
 
 ALLOWED = Verdict(Ruling.ALLOW)

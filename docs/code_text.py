@@ -1,0 +1,71 @@
+"""Read what the code says of itself: docstrings, signatures, and the sentences under names."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+
+def signature(name: str, member: Any) -> str:
+    """Give a function's or a property's head as a block."""
+    getter = getattr(member, "fget", None) or getattr(member, "func", None)
+    shown = re.sub(r"\((self|cls)(, )?", "(", _unhomed(str(inspect.signature(getter or member))))
+    if getter:
+        shown = shown.replace("() ->", ":")
+    kind = "async " if inspect.iscoroutinefunction(member) else ""
+    return f"```text\n{kind}{name}{shown}\n```\n"
+
+
+def type_text(annotation: Any) -> str:
+    """Give a type as a reader writes it."""
+    plain = isinstance(annotation, type) and not hasattr(annotation, "__args__")
+    return annotation.__name__ if plain else _unhomed(str(annotation))
+
+
+def _unhomed(text: str) -> str:
+    """Leave out the modules of classes."""
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", text.replace("toolmark._model.", ""))
+
+
+def attribute_docs(module: ModuleType | None) -> dict[str, str]:
+    """Give the sentence that stands under each name, by `Class.name` or `name`."""
+    found: dict[str, str] = {}
+
+    def read(body: list[ast.stmt], prefix: str) -> None:
+        for node, below in zip(body, [*body[1:], None], strict=True):
+            if isinstance(node, ast.ClassDef):
+                read(node.body, f"{node.name}.")
+            match node, below:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name))
+                    | ast.Assign(targets=[ast.Name(id=name)]),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ):
+                    found[prefix + name] = " ".join(text.split())
+                case _:
+                    pass
+
+    read(ast.parse(inspect.getsource(module) if module else "").body, "")
+    return found
+
+
+def doc(thing: object) -> str:
+    """Give a docstring without its indent."""
+    return dedent(inspect.getdoc(thing) or "")
+
+
+def line_of(text: str | None) -> str:
+    """Give a text in one line."""
+    return " ".join((text or "").split())
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Give a table of markdown."""
+
+    def line(cells: tuple[str, ...]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+    return "".join(map(line, [head, ("---",) * len(head), *rows]))

@@ -43,3 +43,12 @@ def test_a_struck_worker_has_an_heir_and_does_nothing_twice_when_it_wakes(
     taken = measured(f"takeover.take_over({postgres!r}, signal.{how})")
 
     assert (taken["booked"], taken["texted"]) == (1, 1)
+
+
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_a_worker_that_is_asked_to_end_finishes_its_step_and_leaves_the_next(place: str) -> None:
+    left = measured(f"takeover.retire({place!r})")
+
+    assert left["code"] == 0
+    assert (left["booked"], left["texted"]) == (1, 0)
+    assert (left["booked_later"], left["texted_later"]) == (1, 1)

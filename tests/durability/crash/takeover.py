@@ -1,10 +1,12 @@
 """Let a worker die or stand still over a step, and measure until another has taken the run over."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ import office
 from office import SKILL
 from warm import Child, opened
 
-from toolmark import hookimpl
+from toolmark import ToolmarkError, Workspace, hookimpl
 
 LONGEST_S = 30.0
 
@@ -88,6 +90,57 @@ def take_over(engine: str, how: signal.Signals) -> Taken:
             child.send(signal.SIGKILL)
             child.wait()
         shutil.rmtree(state)
+
+
+class Retired(NamedTuple):
+    """What a worker left that was asked to end over a step, and what its heir made of it."""
+
+    code: int
+    booked: int
+    texted: int
+    booked_later: int
+    texted_later: int
+
+
+def leave_when_asked(state: Path, engine: str) -> None:
+    """Order the run, and end as `toolmark worker` does, when somebody asks."""
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    with opened(state, engine, {"stumbler": Stumbler(state)}) as workspace:
+        threading.Thread(target=lambda: _order(workspace), daemon=True).start()
+        ended.wait()
+        (state / "asked").touch()
+
+
+def retire(engine: str) -> Retired:
+    """Ask a worker to end while it is over a step, and have another come then."""
+    state = Path(tempfile.mkdtemp(prefix="toolmark-retire-"))
+    office.open_office(state, 1)
+    (state / "wait").touch()
+    children = [Child(lambda: leave_when_asked(state, engine), state / "one.log")]
+    try:
+        _until((state / "here").exists)
+        children[0].send(signal.SIGTERM)
+        _until((state / "asked").exists)
+        (state / "wait").unlink()
+        code = children[0].wait()
+        before = office.books(state)
+        children.append(Child(lambda: serve(state, engine), state / "other.log"))
+        _until(lambda: bool(office.books(state).texted["run-0"]))
+        after = office.books(state)
+        found = (before.booked, before.texted, after.booked, after.texted)
+        return Retired(code, *(counted["run-0"] for counted in found))
+    finally:
+        for child in children:
+            child.send(signal.SIGKILL)
+            child.wait()
+        shutil.rmtree(state)
+
+
+def _order(workspace: Workspace) -> None:
+    # Its workspace closes over it: the run goes on elsewhere.
+    with contextlib.suppress(ToolmarkError):
+        workspace.run_sync(SKILL, office.inputs(0), ask=lambda _: True, run_id="run-0")
 
 
 def _until(come: Any) -> None:

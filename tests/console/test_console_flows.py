@@ -330,6 +330,35 @@ def test_a_page_whose_server_began_anew_says_where_the_way_in_is(visitor, desk):
     visitor.complaints.clear()  # The browser's own word on the answer 401.
 
 
+TURN = """hidden => {
+  Object.defineProperty(document, "hidden", {get: () => hidden, configurable: true});
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_a_tab_that_nobody_looks_at_gives_its_connection_back(visitor, desk):
+    page = visitor.page
+    page.evaluate(TURN, True)
+    expect(page.locator("[data-feed]")).to_contain_text("resting")
+    desk.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Settle an invoice")
+    desk.workspace.reload()
+    page.evaluate(TURN, False)
+    expect(page.locator("article", has_text="Settle an invoice")).to_be_visible()
+
+
+def test_numbers_of_any_length_reach_the_door_as_they_were_typed(visitor, desk):
+    page = hold(visitor)
+    page.locator(".slip").get_by_role("button", name="Edit…").click()
+    page.locator(".slip .field[data-key='euros'] > [data-input]").fill("999.00000000000000000001")
+    page.locator(".slip").get_by_role("button", name="Approve with these values").click()
+    expect(page.locator(".slip .result .outcome")).to_have_text("ok")
+    page = visitor.go("/tools/order_supplies")
+    field(page, "item").select_option(label="gauze")
+    field(page, "amount").fill("12345678901234567890")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator(".result")).to_contain_text("12345678901234567890")
+
+
 def forge(file):
     import sqlite3
     from contextlib import closing

@@ -1,6 +1,6 @@
 // What a person does on a page: try, decide, acknowledge, run, look through tabs, filter.
 
-import { blame, collect, fill } from "./forms.js";
+import { blame, collect, fill, filled, joined } from "./forms.js";
 import { announce, parsed, refresh } from "./live.js";
 import { watch } from "./runs.js";
 
@@ -72,17 +72,10 @@ async function tryCall(form, how) {
 }
 
 async function decide(form, decision) {
-  const changed = {};
   const root = form.querySelector("[data-root]");
-  if (decision === "edit") {
-    const before = JSON.parse(root.dataset.before);
-    const after = JSON.parse(collect(root));
-    for (const key of Object.keys(after)) {
-      if (JSON.stringify(after[key]) !== JSON.stringify(before[key])) changed[key] = after[key];
-    }
-  }
+  const edit = decision === "edit" ? joined(changed(root)) : "{}";
   const text = form.querySelector("[name=text]").value;
-  const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit: JSON.stringify(changed) }));
+  const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit }));
   const slip = form.closest(".slip");
   place(slip.querySelector("[data-said]"), body);
   if (!body.querySelector(".note.is-danger")) {
@@ -90,6 +83,12 @@ async function decide(form, decision) {
     form.remove();
   }
   announce(slip.querySelector("[data-said]").textContent);
+}
+
+/** Give the fields that say something else than at the beginning. */
+function changed(root) {
+  const before = new Map(JSON.parse(root.dataset.before));
+  return [...filled(root)].filter(([key, text]) => before.get(key) !== text);
 }
 
 async function run(form) {
@@ -103,7 +102,7 @@ async function run(form) {
 /** Fill a form with the values that it begins with, and remember them as the form gives them. */
 function begin(root) {
   fill(root, JSON.parse(root.dataset.values));
-  root.dataset.before = collect(root);
+  root.dataset.before = JSON.stringify([...filled(root)]);
 }
 
 document.addEventListener("submit", async (event) => {

@@ -13,12 +13,24 @@ export function collect(root) {
   return object(root) ?? "{}";
 }
 
+/** Give each filled field below a root with the JSON text of its value, by key. */
+export function filled(root) {
+  return new Map(
+    within(root).flatMap((field) => {
+      const text = value(field);
+      return text === undefined ? [] : [[field.dataset.key, text]];
+    }),
+  );
+}
+
+/** Give the JSON text of an object of such fields. */
+export function joined(fields) {
+  return `{${[...fields].map(([key, text]) => `${JSON.stringify(key)}: ${text}`).join(", ")}}`;
+}
+
 function object(root) {
-  const pairs = within(root).flatMap((field) => {
-    const text = value(field);
-    return text === undefined ? [] : [`${JSON.stringify(field.dataset.key)}: ${text}`];
-  });
-  return pairs.length ? `{${pairs.join(", ")}}` : undefined;
+  const fields = filled(root);
+  return fields.size ? joined(fields) : undefined;
 }
 
 function value(field) {

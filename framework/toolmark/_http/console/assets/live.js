@@ -180,8 +180,13 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     feed.close();
     state("waiting", "resting");
-  } else if (feed.readyState === EventSource.CLOSED) {
-    follow();
+  } else {
+    awake();
   }
 });
+window.addEventListener("pageshow", awake);
+
+function awake() {
+  if (feed.readyState === EventSource.CLOSED) follow();
+}
 follow();

@@ -87,7 +87,7 @@ class Visitor:
         self.desk = desk
         self.complaints: list[str] = []
         self.context = browser.new_context(**{"reduced_motion": "reduce"} | options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(15_000)
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._said)

@@ -25,6 +25,7 @@ def browser() -> Iterator[Any]:
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip("no Chromium here (Debian: apt-get install chromium-headless-shell)")
+    api.expect.set_options(timeout=15_000)
     with api.sync_playwright() as playwright:
         # --no-sandbox: in CI the tests run as root, where Chromium's sandbox does not start.
         opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])

@@ -185,6 +185,12 @@ def test_a_call_that_is_held_elsewhere_appears_by_itself(visitor, desk):
     expect(page.get_by_role("link", name="Waiting 1")).to_be_visible()
 
 
+def test_a_question_of_a_run_that_began_elsewhere_appears_by_itself(visitor, desk):
+    page = visitor.go("/pending")
+    desk.workspace.run_sync("restock", {"boxes": 3}, confidence=1.0)
+    expect(page.locator(".slip")).to_contain_text("Pay for 3 boxes?")
+
+
 def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, desk):
     page = visitor.page
     desk.edit(

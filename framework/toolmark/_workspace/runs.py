@@ -226,10 +226,18 @@ class Runs:
     def _ended(self, run_id: str, result: SkillResult) -> SkillResult:
         if result.code not in {"waiting", "stuck"}:
             self._lives.pop(run_id, None)
+        elif result.code == "waiting":
+            self._tell_waiting(run_id)
         return result
 
+    def _tell_waiting(self, run_id: str) -> None:
+        """Tell what a run asks once `pending` lists it; its steps tell of it a moment before."""
+        for one in self.pending():
+            if one.id.startswith(f"{run_id}/"):
+                told = {"id": one.id, "state": "pending", "tool": one.call.tool}
+                self._tell("pending", told, one.call.caller.user)
+
     async def _play(self, order: Order, journal: Journal) -> SkillResult:
-        live = self._lives.get(order.id) or self._current()
         told = self._marks.setdefault(order.id, set())
         overheard = Overheard(order, journal, self._tell, told)
         overheard.state("running")

@@ -18,8 +18,9 @@ from tools_md._clinic.store import Clinic
 ROOT = Path(__file__).parents[3]
 MONDAY = "2026-03-02T08:00"
 SKILL = "schedule_appointment"
-DAYS = 60
-"""On so many days of work runs that go on at one time are spread, so that none takes another's."""
+DAYS = 200
+"""Days of work on which the runs are spread: for each hour there are four chairs, and all of the
+runs may wait with one in mind."""
 
 
 class Books(NamedTuple):

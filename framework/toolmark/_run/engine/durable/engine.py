@@ -174,8 +174,9 @@ class DurableEngine:
                 process = Process(self._url, self._locks.own, self._segments.play)
                 # Before the launch, which takes work already: nobody may think this one dead.
                 self._locks.live()
+                self._segments.process = process
                 process.start(self._database)
-                self._process = self._segments.process = process
+                self._process = process
                 self._lookout = Lookout(process, self._segments, self._store, self._locks)
                 self._lookout.start()
             return self._process

@@ -60,17 +60,20 @@ class Process:
                 raise ToolmarkError(message)
             self._loop = asyncio.new_event_loop()
             self._thread.start()
+            # Before the launch, which takes work already.
+            _running = self
             future = asyncio.run_coroutine_threadsafe(self._launch(engine), self._loop)
             try:
                 future.result(LAUNCH_S)
             except TimeoutError:
+                _running = None
                 # DBOS tries for ever; its thread can't be ended from here.
                 message = f"{shown(self.url)} did not answer for {LAUNCH_S:.0f} s; try again"
                 raise UnreachableError(message) from None
             except BaseException:
+                _running = None
                 self._end()
                 raise
-            _running = self
 
     async def _launch(self, engine: sa.Engine) -> None:
         refuse_pickles()
@@ -210,5 +213,6 @@ class _Threaded:
 @DBOS.workflow(name="toolmark.play", max_recovery_attempts=None)
 async def _play(run_id: str, segment: int) -> str:
     if _running is None:
-        raise ToolmarkError("no runs are kept in this process any more")
+        # No ToolmarkError, which DBOS would record as the run's outcome.
+        raise LostRunError("no runs are kept in this process any more")
     return await _running.play(run_id, segment)

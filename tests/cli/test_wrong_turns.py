@@ -186,7 +186,10 @@ def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(proje
 @pytest.mark.parametrize(
     ("hook", "said"),
     [
-        ("toolmark_judge(spec)", "implements toolmark_judge, which is no hook; did you mean"),
+        (
+            "toolmark_judge(spec)",
+            "implements toolmark_judge, which is no hook; did you mean toolmark_judges?",
+        ),
         ("toolmark_judges(sepc)", "takes 'sepc' in toolmark_judges, which gives spec"),
     ],
 )

@@ -161,7 +161,8 @@ class Plugins:
             self.manager.register(plugin, name)
             for unknown in _unknown_hooks(self.manager, plugin):
                 # A misspelt judge would guard nothing, and say nothing.
-                near = get_close_matches(unknown, vars(self.manager.hook), 1)
+                known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
+                near = get_close_matches(unknown, known, 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise _UnknownHookError(f"implements {unknown}, which is no hook{hint}")
         except FAULTS as error:
@@ -196,11 +197,13 @@ def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> D
 
 def reason(error: BaseException) -> str:
     """Give an exception in one line, with the place in which it was raised."""
+    if isinstance(error, ToolmarkError):
+        return " ".join(str(error).split())
     text = " ".join(traceback.format_exception_only(error)[-1].split())
     # The private names of a snapshot's modules tell nobody anything, and change with each.
     text = _PRIVATE.sub("", text)
     frames = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, SyntaxError | ToolmarkError) or not frames:
+    if isinstance(error, SyntaxError) or not frames:
         return text
     return f"{text} ({frames[-1].filename}:{frames[-1].lineno})"
 

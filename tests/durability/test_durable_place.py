@@ -89,6 +89,18 @@ def test_the_command_line_ends_with_5_where_the_runs_are_out_of_reach(tmp_path: 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("place", ["postgres"], indirect=True)
+def test_no_session_waits_or_stands_still_for_ever(kept: Kept) -> None:
+    kept.engine.start()
+    with kept.engine._database.connect() as connection:
+        asked = [
+            connection.exec_driver_sql(f"SHOW {name}").scalar()
+            for name in ("lock_timeout", "idle_in_transaction_session_timeout")
+        ]
+
+    assert asked == ["10s", "5s"]
+
+
 def be_impatient(connection: Any, _: Any) -> None:
     connection.execute("PRAGMA busy_timeout = 300")
 

@@ -13,6 +13,8 @@ SCHEMA = "toolmark"
 """Where the tables lie on Postgres."""
 BUSY_MS = 10_000
 """How long a statement waits for another process's, in milliseconds."""
+IDLE_MS = 5_000
+"""How long a process may stand still within a transaction, in milliseconds."""
 CONNECT_S = 5
 """How long a server may take to answer, in seconds."""
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON")
@@ -107,6 +109,8 @@ def _prepare_session(connection: Any, record: Any) -> None:
     del record
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = {BUSY_MS}")
+        # What a process that stands still has locked is free when its runs are taken over.
+        cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MS}")
     connection.commit()
 
 

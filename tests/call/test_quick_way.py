@@ -23,11 +23,18 @@ SOME = (
     Parameter(name="when", shape=TEXT),
     Parameter(name="count", shape=Schema(types=("integer",), minimum=1), required=True),
 )
-SHAPES = {"all": PARAMETERS, "some": SOME, "none": ()}
+FILLED = (
+    Parameter(name="when", shape=Schema(types=("string",), has_default=True, default="now")),
+    Parameter(name="count", shape=Schema(types=("integer",), has_default=True, default=1.0)),
+    Parameter(name="kind", shape=Schema(types=("string", "null"), has_default=True)),
+    Parameter(name="names", shape=Schema(types=("array",), items=TEXT), required=True),
+)
+SHAPES = {"all": PARAMETERS, "some": SOME, "none": (), "filled": FILLED}
 GOOD = {
     "all": {"names": ["Ada"], "when": "today", "kind": "exam"},
     "some": {"names": ["Ada"], "when": "today", "count": 1},
     "none": {},
+    "filled": {"names": ["Ada"]},
 }
 SAID = {"message": "Please book it today", "confidence": 0.9, "user": "u1", "patient": "p1"}
 GUARDS = {

@@ -65,7 +65,7 @@ def plain_run(
     """Specialise the run of one tool; without `is_clear` its arguments are all that is judged."""
     name, (answer, settle, take) = spec.name, ways
     needs_user, needs_patient = spec.requires_auth, spec.requires_patient_context
-    pick, quotes_in = validator.pick, validator.quotes_in
+    pick, quotes_in, defaults = validator.pick, validator.quotes_in, validator.defaults
     waits, within = may_wait(function), Deadlines().within
 
     async def run(  # noqa: PLR0913, PLR0917 - see PlainRun
@@ -92,6 +92,8 @@ def plain_run(
                 except ValidationError:
                     return _refused(name, call_id, partial(explain, validator, text), began)
                 sure = text.count('"') == quotes_in(arguments)
+                for default, value in defaults:
+                    arguments.setdefault(default, value)
             if is_clear is not None or not sure:
                 caller = _make(Caller, (user, patient, message, conversation))
                 call = _make(Call, (name, text, call_id, confidence, caller, False, None, None, 0))

@@ -1,6 +1,7 @@
 """Hold a call's arguments against a tool's parameters: strictly, with defaults filled."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +11,7 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._model.verdict import Problem
 from toolmark._values.explain import argument_problems
 from toolmark._values.json_text import count_texts, read_object
-from toolmark._values.shape import is_plain, object_shape, picked_shape
+from toolmark._values.shape import is_plain, object_shape, picked_shape, value_shape
 from toolmark._values.surplus import without_unknown
 
 
@@ -41,11 +42,14 @@ class ArgumentsValidator:
         # Constructed: validating what is typed would build validators for one call.
         self._shape = Schema.model_construct(types=("object",), properties=parameters)
         self._ignore_unknown = ignore_unknown
-        self.is_quick = not ignore_unknown and is_plain(self._shape)
+        self.defaults, given = _parted(parameters)
+        """Names and values to be set in what `pick` gives, where they are absent."""
+        shape = Schema.model_construct(types=("object",), properties=given)
+        self.is_quick = not ignore_unknown and is_plain(shape)
         """Whether `pick` and `quotes_in` can judge JSON text at once."""
-        self.quotes_in = _quote_counter(parameters)
+        self.quotes_in = _quote_counter(given)
         # Looking for unknown keys costs a fifth, and the quotes tell of them too.
-        quick = SchemaValidator(picked_shape(parameters)) if self.is_quick else self._judge
+        quick = SchemaValidator(picked_shape(given)) if self.is_quick else self._judge
         self.pick = quick.validate_json
 
     @cached_property
@@ -70,8 +74,11 @@ class ArgumentsValidator:
         checked: dict[str, Any] = self.pick(text)
         # Every quote but an escaped one begins or ends a key or a text, so equal counts say that
         # none was overwritten by a duplicate key, or left out as unknown.
-        whole = text.count('"') == self.quotes_in(checked)
-        return checked if whole else None
+        if text.count('"') != self.quotes_in(checked):
+            return None
+        for name, value in self.defaults:
+            checked.setdefault(name, value)
+        return checked
 
     def check(self, read: dict[str, Any]) -> dict[str, Any]:
         """Judge what `read_object` gave; raises InvalidArgumentsError."""
@@ -86,6 +93,27 @@ class ArgumentsValidator:
     def dropped(self, read: dict[str, Any]) -> tuple[str, ...]:
         """Give the paths of unknown keys that `check` leaves out; none unless they are ignored."""
         return without_unknown(read, self._shape)[1] if self._ignore_unknown else ()
+
+
+def _parted(
+    parameters: tuple[Parameter, ...],
+) -> tuple[tuple[tuple[str, Any], ...], tuple[Parameter, ...]]:
+    """Part plain Defaults, which can be set afterwards, from the parameters that are given."""
+    defaults, given = [], []
+    for parameter in parameters:
+        shape, name = parameter.shape, parameter.name
+        if shape.has_default and type(shape.default) in _SCALARS:
+            bare = shape.model_copy(update={"has_default": False, "default": None})
+            with suppress(ValidationError):
+                value = SchemaValidator(value_shape(bare)).validate_python(shape.default)
+                defaults.append((name, value))
+                given.append(Parameter.model_construct(name=name, shape=bare, required=False))
+                continue
+        given.append(parameter)
+    return tuple(defaults), tuple(given)
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def _quote_counter(parameters: tuple[Parameter, ...]) -> Callable[[dict[str, Any]], int]:

@@ -60,9 +60,13 @@ def test_no_page_shuts_anybody_out(browser, desk, axe, scheme):
     run_id = furnish(desk)
     width = {"light": 1280, "dark": 420}[scheme]
     came = Visitor(browser, desk, color_scheme=scheme, viewport={"width": width, "height": 900})
-    paths = ["/", "/tools/order_supplies", "/tools/pay_invoice", "/tools/hostile",
-             "/skills/restock", "/pending", "/runs", f"/runs/{run_id}", "/audit", "/problems",
-             "/tools/none", "/enter"]  # fmt: skip
+    paths = ["/", "/tools/order_supplies", "/skills/restock", "/pending", f"/runs/{run_id}",
+             "/audit"]  # fmt: skip
+    # Each page once; the long words of the hostile one where there is least room for them.
+    paths += {
+        "light": ["/tools/pay_invoice", "/runs", "/problems", "/tools/none", "/enter"],
+        "dark": ["/tools/hostile"],
+    }[scheme]
     found = {}
     for path in paths:
         page = came.page

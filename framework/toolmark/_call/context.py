@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from toolmark._call.redact import holds_sensitive
@@ -63,13 +64,22 @@ class CallContext:
         self._client: Any = None
         self._scope: Scope | None = None
         self._calls = 0
-        self._key = call.key or secrets.token_hex(16)
+        self._part = ""
         self.deadline = time.monotonic() + seconds
-        self.idempotency_key = self._key
         self.lowered: dict[str, float] = {}
         """The parameters whose values the tool lowered, and to what."""
         self.read_on: Callable[[int], Mapping[str, Any]] | None = None
         """Gives the arguments to read on with, of the number of rows given."""
+
+    @cached_property
+    def _key(self) -> str:
+        # Most tools ask for none, and a secret costs as much as their call.
+        return self._call.key or secrets.token_hex(16)
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for each try of one call, and of one part of its work."""
+        return f"{self._key}#{self._part}" if self._part else self._key
 
     @property
     def tool(self) -> str:
@@ -150,8 +160,7 @@ class CallContext:
         self._client = self._scope = None
         self._calls = 0
         self.lowered.clear()
-        if part:
-            self.idempotency_key = f"{self._key}#{part}"
+        self._part = part or self._part
 
     async def close(self) -> None:
         """Give back the client and the resources."""

@@ -36,9 +36,9 @@ What `toolmark check` may say. The code is the interface, the words of a message
 """
 CONFIGURATION = """# Configuration
 
-Settings stand in `toolmark.toml`, or under `[tool.toolmark]` of `pyproject.toml`; one
-such as `safety.floor` in the table before its dot. The command line is stronger than the
-environment, that than the file, that than the default.
+Every setting of a project, and every variable. Settings stand in `toolmark.toml`, or under
+`[tool.toolmark]` of `pyproject.toml`; one such as `safety.floor` in the table before its dot. The
+command line is stronger than the environment, that than the file, that than the default.
 """
 VARIABLES = {
     "TOOLMARK_TOKEN": "The token that requests over HTTP must bear; else each start makes its own.",
@@ -49,10 +49,10 @@ VARIABLES = {
 }
 COMMANDS = """# Commands
 
-Data goes to standard output, everything else to standard error. The exit status is 0 when done, 1
-with findings or a failed tool, 2 for a wrong command line, 3 when policy refused, 4 when a
-confirmation was not given, 5 when something was not found or not reached, 70 when Toolmark itself
-is at fault.
+Every command of `toolmark`, as `-h` tells it too. Data goes to standard output, everything else
+to standard error. The exit status is 0 when done, 1 with findings or a failed tool, 2 for a wrong
+command line, 3 when policy refused, 4 when a confirmation was not given, 5 when something was not
+found or not reached, 70 when Toolmark itself is at fault.
 """
 
 

@@ -197,7 +197,7 @@ def _as_typed(word: str) -> str:
 
 _REMEDIES = {
     errno.ENOSPC: "make room there",
-    errno.EROFS: "nothing can be written there: TOOLMARK_STATE names another place for the state",
+    errno.EROFS: "nothing can be written there; TOOLMARK_STATE=DIR keeps the state elsewhere",
     errno.EEXIST: "that is a file where a folder has to be: move it away",
     errno.ENOTDIR: "that is a file where a folder has to be: move it away",
     errno.EISDIR: "that is a folder where a file has to be: move it away",

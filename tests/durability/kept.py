@@ -32,6 +32,9 @@ STEPS = """1. **Look**.
 4. **Return**:
    - value: `seen.value`"""
 
+YES_WORD = '{"approved": true}'
+"""A yes as it is kept."""
+
 
 class Kept:
     """A world whose runs are kept; `place` is the setting `engine`."""

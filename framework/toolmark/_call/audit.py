@@ -8,6 +8,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from toolmark.config import state_folder
+
 GENESIS = "0" * 64
 AUDIT_FILE = "audit.sqlite3"
 """Its name in the project's state folder."""
@@ -104,7 +106,8 @@ class Audit:
 
     def _open(self) -> sqlite3.Connection:
         if self._store is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            state_folder(self._path.parent)
+            self._path.touch(mode=0o600)
             store = sqlite3.connect(
                 self._path, timeout=10, isolation_level=None, check_same_thread=False
             )

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.held import HeldCall, HeldState
+from toolmark.config import state_folder
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS held (
@@ -55,7 +56,8 @@ class Holds:
 
     def _open(self) -> sqlite3.Connection:
         if not self._made:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            state_folder(self._path.parent)
+            self._path.touch(mode=0o600)
         store = sqlite3.connect(self._path, timeout=10, isolation_level=None)
         if not self._made:
             store.execute(_TABLE)

@@ -85,6 +85,7 @@ class SharedTurns:
     def _open(self) -> sqlite3.Connection:
         if not self._made:
             state_folder(self._state)
+            (self._state / TURNS_FILE).touch(mode=0o600)
         store = sqlite3.connect(self._state / TURNS_FILE, timeout=2, isolation_level=None)
         try:
             if not self._made:

@@ -47,7 +47,9 @@ def state_folder(state: Path) -> Path:
     if not state.is_dir():
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         # It holds what people said and did, which belongs in no repository.
-        (state / ".gitignore").write_text("*\n", encoding="utf-8")
+        ignored = state / ".gitignore"
+        ignored.touch(mode=0o600)
+        ignored.write_text("*\n", encoding="utf-8")
     return state
 
 

@@ -1,0 +1,170 @@
+"""What is known to go wrong with durable runs, each shown to be mended.
+
+Where runs are kept (WAL, TCP), how waiting is cheap, how the dead are found and how rates hold over
+processes is tested beside: test_durable_place, test_durable_engine, test_lookout,
+test_shared_rates.
+"""
+
+import asyncio
+import pickle
+import subprocess
+import sys
+import time
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kept import YES_WORD, Kept
+from test_pinned import DONE, Project
+
+from toolmark._model.run import Answer
+from toolmark._run.engine.durable.process import VERSION
+from toolmark.errors import ToolmarkError
+
+YES = Answer(approved=True)
+SHORT = "1. **Look**\n   - **Use**: look\n2. **Act**\n   - **Use**: act\n3. **Return**: Done."
+PATIENCE_S = 20.0
+
+
+def until(true: Any) -> None:
+    """Wait for what other threads bring about."""
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end
+
+
+class Trap:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path(self.path),)
+
+
+def test_1_a_pickled_row_is_not_read_by_whoever_takes_a_run_up(kept: Kept, tmp_path: Path) -> None:
+    kept.run(kept.order())
+    kept.engine.close()
+    trap = tmp_path / "trap"
+    row = b64encode(pickle.dumps({"args": (Trap(str(trap)), 1), "kwargs": {}})).decode()
+    kept.rows("UPDATE workflow_input SET inputs = :row WHERE workflow_uuid = 'run-1:1'", row=row)
+    kept.rows(
+        "UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1', "
+        "serialization = 'py_pickle' WHERE workflow_uuid = 'run-1:1'"
+    )
+    kept.leave("dead-1")
+    kept.engine = kept.opened()
+    kept.engine.start()
+    tried = "SELECT 1 FROM workflow_status WHERE workflow_uuid = 'run-1:1' AND status IN (:a, :b)"
+    until(lambda: kept.rows(tried, a="ERROR", b="SUCCESS"))
+    assert not trap.exists()
+
+
+CHANGED = '''
+import sys
+
+from dbos import DBOS
+
+from toolmark import Workspace
+
+
+@DBOS.workflow()
+def another(a: int) -> int:
+    """Changes the version that DBOS makes of the workflows' source."""
+    return a
+
+
+with Workspace.open(sys.argv[1], overrides={"engine": "sqlite"}) as workspace:
+    workspace.confirm_sync("run-1/2:ask")
+    sys.exit(0 if workspace.show_run("run-1").result else 1)
+'''
+
+
+def test_2_another_source_of_the_workflows_strands_no_run(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    done = subprocess.run([sys.executable, "-c", CHANGED, str(tmp_path)], check=False, timeout=120)
+    assert done.returncode == 0
+    assert project.notes() == DONE
+
+
+def test_5_keys_are_of_the_run_and_its_step_whichever_workflow_plays_them(kept: Kept) -> None:
+    kept.run(kept.order())
+    kept.reopen()
+    kept.answer(YES)
+    assert kept.world.keys == ["run-1/1:look", "run-1/3:act"]
+    played = "SELECT workflow_uuid FROM operation_outputs WHERE function_name = '3:act'"
+    assert kept.rows(played) == [("run-1:1",)]
+
+
+def test_5_a_run_that_was_stuck_goes_on_under_the_same_keys(kept: Kept) -> None:
+    kept.run(kept.order())
+    kept.rows("UPDATE toolmark_run SET stuck = 1, parked = 0")
+    result = asyncio.run(kept.engine.resume("run-1", ask=lambda _: asyncio.sleep(0, YES)))
+    assert result.success
+    assert kept.world.keys == ["run-1/1:look", "run-1/3:act"]
+
+
+def test_9_a_second_place_is_refused_and_the_first_goes_on(kept: Kept, tmp_path: Path) -> None:
+    kept.run(kept.order())
+    (tmp_path / "other").mkdir()
+    other = Kept(tmp_path / "other")
+    try:
+        with pytest.raises(ToolmarkError, match="close the other workspace first"):
+            other.run(other.order("run-2", SHORT))
+    finally:
+        other.engine.close()
+    assert other.world.called == []
+    assert kept.answer(YES).success
+
+
+def test_9_the_same_id_with_other_inputs_is_refused_and_gives_no_result(kept: Kept) -> None:
+    assert kept.run(kept.order("run-1", SHORT)).success
+    with pytest.raises(ToolmarkError, match="is the id of another run"):
+        kept.run(kept.order("run-1", SHORT)._replace(inputs={"other": 1}))
+    assert kept.run(kept.order("run-1", SHORT)).success
+    assert kept.world.called == ["look", "act"]
+
+
+def test_9_what_is_taken_up_is_played_in_the_loop_of_the_runs(kept: Kept) -> None:
+    loops = set()
+
+    def look(**_: Any) -> dict[str, str]:
+        loops.add(id(asyncio.get_running_loop()))
+        return {"value": "look"}
+
+    kept.run(kept.order())
+    kept.engine.close()
+    kept.world.functions["act"] = look
+    kept.rows("UPDATE toolmark_question SET answer = :yes, answered = '2026-03-02T09:00:00+00:00', "
+              "woke = 4102444800", yes=YES_WORD)  # fmt: skip
+    kept.engine = kept.opened()
+    process = kept.engine.start()
+    until(lambda: kept.engine.view("run-1").result is not None)
+    assert loops == {id(process._loop)}
+
+
+def test_10_a_result_is_given_when_it_is_there_and_not_a_second_later(kept: Kept) -> None:
+    kept.run(kept.order("run-0", SHORT))
+    took = []
+    for number in range(1, 6):
+        began = time.monotonic()
+        kept.run(kept.order(f"run-{number}", SHORT))
+        took.append(time.monotonic() - began)
+    assert min(took) < 0.5
+
+
+def test_what_is_kept_is_for_its_owners_eyes_only(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.answer()
+    with project.open() as workspace:
+        workspace.call_sync("act", {"what": "something"})
+        state = tmp_path / ".toolmark"
+        assert state.stat().st_mode & 0o777 == 0o700
+        loose = [path for path in state.rglob("*") if path.stat().st_mode & 0o077]
+    assert loose == []
+
+
+def test_the_version_is_one_for_all_releases() -> None:
+    assert VERSION == "toolmark-1"

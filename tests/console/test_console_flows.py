@@ -56,6 +56,16 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, desk):
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
 
 
+def test_python_that_does_not_fit_its_markdown_is_told_at_its_tool(visitor, desk):
+    page = visitor.page
+    desk.edit("tools_md/pay_invoice.py", "euros: float", "dollars: float")
+    entry = page.locator("article", has_text="pay_invoice")
+    expect(entry.locator(".finding.is-error").first).to_contain_text("dollars")
+    expect(page.get_by_role("link", name=re.compile("Problems [0-9]"))).to_be_visible()
+    page = visitor.go("/problems")
+    expect(page.get_by_role("heading", name="tools_md/pay_invoice.py")).to_be_visible()
+
+
 def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, desk):
     page = visitor.go("/tools/order_supplies")
     expect(page.locator(".document")).to_contain_text("How many boxes")

@@ -128,17 +128,17 @@ class Pages:
         return self._page(request, "audit.html", "audit", trail=trail, shown=SHOWN)
 
     def _page(self, request: Request, template: str, place: str, **values: Any) -> Response:
-        registry = self._workspace.registry
-        errors = sum(d.severity == "error" for d in registry.diagnostics)
+        workspace = self._workspace
+        errors = sum(d.severity == "error" for d in workspace.diagnostics)
         return page(
             template,
             place=place,
-            project=self._workspace.settings.root.name,
+            project=workspace.settings.root.name,
             path=request.url.path,
-            waiting=len(self._workspace.pending()),
+            waiting=len(workspace.pending()),
             errors=errors,
-            held_edits=registry.held_edits,
-            trusts_edits=self._workspace.settings.trust_edits,
+            held_edits=workspace.held_edits,
+            trusts_edits=workspace.settings.trust_edits,
             **values,
         )
 

@@ -13,7 +13,9 @@ CRASH = Path(__file__).parent / "crash"
 
 def measured(words: str) -> dict[str, Any]:
     """Give what a part of the harness measured, in a process from which others may be forked."""
-    script = f"import json, signal, chaos, takeover\nprint(json.dumps({words}._asdict()))"
+    script = (
+        f"import json, signal, boundaries, chaos, takeover\nprint(json.dumps({words}._asdict()))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=CRASH, capture_output=True, text=True, check=False
     )
@@ -52,3 +54,11 @@ def test_a_worker_that_is_asked_to_end_finishes_its_step_and_leaves_the_next(pla
     assert left["code"] == 0
     assert (left["booked"], left["texted"]) == (1, 0)
     assert (left["booked_later"], left["texted_later"]) == (1, 1)
+
+
+def test_a_run_that_kills_whoever_takes_it_up_is_left_until_a_person_asks_for_it() -> None:
+    left = measured("boundaries.poison(8)")
+
+    # The first of them came as far as this place, which counts as progress.
+    assert left["codes"] == [-9] * 6 + [1, 1] + [0]
+    assert (left["booked"], left["booked_later"]) == (0, 1)

@@ -89,8 +89,7 @@ class Errand:
 
     async def confirm(self, held: Held, key: str) -> Done:
         """Lift the hold with these arguments."""
-        call = self.frame.call(self.tool, self.arguments, self.name)
-        return await self._recorded(key, lambda: self.frame.hands.confirm(held.id, call))
+        return await self._recorded(key, lambda: self._lift(held))
 
     async def agreed(self, held: Held, number: int) -> "Errand":
         """Ask for a yes and give the errand with what was agreed to; a no also drops the hold."""
@@ -106,9 +105,26 @@ class Errand:
 
     def may_repeat(self, done: Done) -> bool:
         """Tell whether a call whose hold is gone may be taken again without acting twice."""
+        return done.code in _LAPSED or self._was_used(done.code)
+
+    async def _lift(self, held: Held) -> Result:
+        """Lift the hold; where a process died over that before, its yes still stands.
+
+        All in one entry of the record: what kills its process again and again must be seen to
+        get no further.
+        """
+        hands, call = self.frame.hands, self.frame.call(self.tool, self.arguments, self.name)
+        result = await hands.confirm(held.id, call)
+        if result.error is None or not self._was_used(result.error.code):
+            return result
+        anew = await hands.call(call)
+        if anew.outcome != "confirm" or anew.confirmation is None:
+            return anew
+        return await hands.confirm(anew.confirmation.id, call)
+
+    def _was_used(self, code: str) -> bool:
         tool = self.frame.order.plan.tools.get(self.tool)
-        used = done.code == "confirmation_used" and tool is not None and is_repeatable(tool)
-        return done.code in _LAPSED or used
+        return code == "confirmation_used" and tool is not None and is_repeatable(tool)
 
     async def _reject(self, held: Held, key: str) -> None:
         async def reject() -> bool:

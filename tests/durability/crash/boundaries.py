@@ -113,3 +113,32 @@ def kill_everywhere(times: int, at_once: int, places: tuple[str, ...] = PLACES) 
     finally:
         if not lost:
             shutil.rmtree(folder)
+
+
+class Poison(NamedTuple):
+    """How processes ended that took up a run which kills them, and what it did in the end."""
+
+    codes: list[int]
+    booked: int
+    booked_later: int
+
+
+def poison(processes: int) -> Poison:
+    """Let a run kill so many processes at one place, then resume it where nothing kills."""
+    state = Path(tempfile.mkdtemp(prefix="toolmark-poison-"))
+    try:
+        office.open_office(state, 1)
+        place = "before book_appointment"
+        codes = [Child(lambda: play(state, place), state / "log").wait() for _ in range(processes)]
+        before = office.books(state).booked["run-0"]
+        codes.append(Child(lambda: resume(state), state / "log").wait())
+        return Poison(codes, before, office.books(state).booked["run-0"])
+    finally:
+        shutil.rmtree(state)
+
+
+def resume(state: Path) -> None:
+    """Take the run up as `toolmark runs resume` does."""
+    with opened(state, "sqlite") as workspace:
+        result = workspace.resume_run_sync("run-0", ask=lambda _: True)
+    sys.exit(0 if result.success else 1)

@@ -1,11 +1,14 @@
 """A run is finished by the files with which it began, whatever became of them since."""
 
+import json
 import shutil
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kept import Kept
 
 from toolmark import Workspace
 from toolmark._run.engine.durable.database import address, open_database
@@ -356,3 +359,20 @@ def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Proj
         assert count("toolmark_code") == files
         store.code.forget([])
         assert (count("toolmark_pin"), count("toolmark_code")) == (0, 0)
+
+
+def test_pinned_python_lies_beside_the_runs_wherever_they_are_kept(kept: Kept) -> None:
+    files = {sha256(text).hexdigest(): text for text in (b"one = 1\n", b"two = 2\n")}
+    first, second = files
+    folder = {"root": "tools_md", "shown": "tools_md", "files": {"one.py": first}}
+    code = kept.engine.code
+    code.keep("pin-1", json.dumps({"folders": [folder], "packages": {}}), {first: files[first]})
+    folder["files"] = {"one.py": first, "two.py": second}
+    whole = json.dumps({"folders": [folder], "packages": {}})
+    code.keep("pin-2", whole, files)
+    assert code.find("pin-2") == (whole, files)
+    assert code.find("pin-3") is None
+    kept.rows("UPDATE toolmark_pin SET kept = 0")
+    code.forget(["pin-1"])
+    assert code.find("pin-2") is None
+    assert kept.rows("SELECT hash FROM toolmark_code") == [(first,)]

@@ -10,6 +10,8 @@ from dbos import DBOS
 from kept import Kept
 from run_world import YES
 
+from toolmark.errors import ToolmarkError
+
 PATIENCE_S = 30
 
 
@@ -121,3 +123,17 @@ def test_names_of_processes_are_never_used_twice(tmp_path, place):
         kept.engine.close()
 
     assert len(names) == 3
+
+
+def test_a_process_is_known_to_live_before_it_takes_any_work(kept, tmp_path):
+    kept.engine.start()
+    other = Kept(tmp_path, kept.place)
+    try:
+        # One process plays runs in one place only, so that this one gets no further.
+        with pytest.raises(ToolmarkError, match="already"):
+            other.engine.start()
+
+        assert other.engine._locks.own in kept.engine._locks.known()
+        assert kept.engine._locks.dead() == []
+    finally:
+        other.engine.close()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -202,6 +203,19 @@ def test_a_hook_of_the_wrong_form_is_told_what_would_be_right(project, hook, sai
     assert typed.err == ""
 
 
+def test_a_port_that_is_taken_is_told_with_what_to_do(project) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        typed = project("serve", "--transport", "http", "--port", port)
+    assert typed.err.splitlines()[-2:] == [
+        f"error: 127.0.0.1:{port}: Address already in use",
+        "help: another program listens there; --port 0 takes a port that is free",
+    ]
+    assert typed.code == 5
+
+
 def test_a_run_that_waits_says_how_it_goes_on(shop) -> None:
     words = "toolmark run make_bouquet kind=rose number=3"
     waits = shell(shop.folder, words, TOOLMARK_ENGINE="sqlite")
@@ -245,7 +259,7 @@ def test_letters_survive_a_shell_that_knows_ascii_only(project) -> None:
 def test_the_doctor_names_what_an_extra_is_for(project) -> None:
     found = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
     assert "`toolmark serve`" in found["extra mcp"]["found"]
-    assert {"extra chat", "extra mcp", "extra server"} <= found.keys()
+    assert {"extra chat", "extra lsp", "extra mcp", "extra server"} <= found.keys()
 
 
 def test_a_new_tool_says_what_comes_next(project) -> None:

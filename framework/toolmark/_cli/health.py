@@ -30,6 +30,7 @@ _PARTS = (
 
 _EXTRAS = {
     "chat": ("openai", "`toolmark chat`"),
+    "lsp": ("pygls", "`toolmark lsp`"),
     "mcp": ("mcp", "`toolmark serve`"),
     "server": ("starlette", "`toolmark dev`"),
 }

@@ -1,9 +1,12 @@
 """`lsp`: the language server, for editors."""
 
+import sys
+
 import typer
 
 from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import stop
+from toolmark._cli.screen import err
 
 
 def add(app: typer.Typer) -> None:
@@ -20,4 +23,7 @@ def lsp() -> None:
         from toolmark._lsp import serve_editor
     except ModuleNotFoundError as error:
         stop(ExitCode.USAGE, f"{error.name} is not installed", "pip install 'toolmark[lsp]'")
+    if sys.stdin.isatty():
+        err("This speaks with the editor that starts it, not with you; Ctrl-C ends it.")
+        err("help: docs/how-to/editor.md says what editors must be told")
     serve_editor()

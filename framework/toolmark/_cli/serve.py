@@ -90,6 +90,9 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
 
     with Workspace.open(folder, overrides=overrides) as workspace:
         _tell_losses(workspace)
+        if sys.stdin.isatty():
+            err("This speaks MCP with the host that starts it, not with you; Ctrl-C ends it.")
+            err("help: toolmark serve --print-config claude shows what such a host must be told")
         loose_ends: list[Any] = []
 
         def ready(server: Any) -> None:

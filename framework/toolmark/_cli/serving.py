@@ -1,5 +1,6 @@
 """What `dev` and `serve` over HTTP share: the token, the port, and the server put together."""
 
+import errno
 import os
 import re
 import socket
@@ -60,7 +61,11 @@ def listen(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             if number == wanted + tries - 1:
                 place = with_port(host, wanted)
-                stop(ExitCode.NOT_FOUND, f"{place}: {error.strerror}", "try --port 0")
+                taken = error.errno == errno.EADDRINUSE
+                help_ = "another program listens there; --port 0 takes a port that is free"
+                if not taken:
+                    help_ = "--host takes an address of this machine, such as 127.0.0.1"
+                stop(ExitCode.NOT_FOUND, f"{place}: {error.strerror}", help_)
             continue
         if number != wanted:
             err(f"note: port {wanted} is taken, so it is {number}")

@@ -23,6 +23,8 @@ VERSION = "toolmark-1"
 QUEUE = "toolmark-runs"
 POLL_S = 0.2
 """How often a process looks into the queue, in seconds."""
+LOOK_S = 0.05
+"""How often DBOS looks for messages, in seconds: none are sent, but ending waits for that."""
 AT_ONCE = 64
 """Runs from the queue that one process plays at one time; the rest is left to the others."""
 LAUNCH_S = 60.0
@@ -88,6 +90,7 @@ class Process:
                 "executor_id": self._name,
                 "serializer": JsonSerializer(),
                 "log_level": "ERROR",
+                "notification_listener_polling_interval_sec": LOOK_S,
             }
         )
         DBOS.launch()

@@ -21,15 +21,13 @@ SHORT, LONG = 10, 60
 
 
 class Overhead(NamedTuple):
-    """Milliseconds a step, the median of the rounds."""
+    """The medians of the rounds."""
 
     dbos: float
+    """Milliseconds a step."""
     toolmark: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times a step of DBOS alone."""
-        return self.toolmark / self.dbos
+    ratio: float
+    """How many times a step of DBOS alone, in the same round."""
 
 
 @DBOS.workflow(name="plain")
@@ -61,16 +59,19 @@ async def timed(work: Callable[[], Awaitable[Any]]) -> float:
 async def rounds(workspace: Workspace, times: int) -> Overhead:
     """Measure in turns, so that what else the machine does falls on both."""
     process = workspace._all_runs().durable().start()
-    steps: dict[str, list[float]] = {"dbos": [], "toolmark": []}
-    for number in range(times + 1):
+    found: list[Overhead] = []
+    for _ in range(times + 1):
         took = {}
         for length in (SHORT, LONG):
             took["dbos", length] = await timed(lambda n=length: process.do(lambda: alone(n)))
             took["toolmark", length] = await timed(lambda n=length: workspace.run(f"work_{n}"))
-        if number:  # the first one warms up
-            for who, found in steps.items():
-                found.append((took[who, LONG] - took[who, SHORT]) / (LONG - SHORT) * 1000)
-    return Overhead(*(statistics.median(found) for found in steps.values()))
+        dbos, toolmark = (
+            (took[who, LONG] - took[who, SHORT]) / (LONG - SHORT) * 1000
+            for who in ("dbos", "toolmark")
+        )
+        found.append(Overhead(dbos, toolmark, toolmark / dbos))
+    # The first one warms up.
+    return Overhead(*(statistics.median(column) for column in zip(*found[1:], strict=True)))
 
 
 def measure(engine: str, times: int, *, audit: bool) -> Overhead:

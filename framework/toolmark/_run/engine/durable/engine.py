@@ -244,7 +244,9 @@ class DurableEngine:
                 raise ToolmarkError(
                     f"the workspace is closed; run {run_id} goes on at the next start"
                 )
-            await asyncio.sleep(pause)
+            # Another process may play it, of which nothing is heard here.
+            seat = self._segments.seats.get(run_id)
+            await (asyncio.sleep if seat is None else seat.wait)(pause)
             pause = min(pause * 1.5, 0.2)
 
     async def _asked(self, one: Asked, ask: Ask) -> Answer | None:

@@ -135,8 +135,7 @@ class Process:
         """Give what stands under this process's name and is not played here."""
         pending = await self._database().get_pending_workflows(self._name, VERSION)
         # What DBOS has begun and what has not come to `play` yet are under way as well.
-        begun = set(self._dbos._active_workflows_set.activeList())  # noqa: SLF001 - as below
-        return {one.workflow_id for one in pending} - self.playing - begun
+        return {one.workflow_id for one in pending} - self.playing - self._begun()
 
     async def hand_back(self, name: str) -> None:
         """Put a workflow that nobody plays back into the queue."""
@@ -168,7 +167,8 @@ class Process:
         """End when what is under way here is, or after so long; the rest stays as recorded."""
         global _running  # noqa: PLW0603 - as in `start`
         until = time.monotonic() + grace_s
-        while self.playing and time.monotonic() < until:
+        # What was played here has yet to be noted as ended.
+        while (self.playing or self._begun()) and time.monotonic() < until:
             time.sleep(0.01)
         with _lock:
             if _running is self:
@@ -190,6 +190,9 @@ class Process:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         finally:
             self._loop.close()
+
+    def _begun(self) -> set[str]:
+        return set(self._dbos._active_workflows_set.activeList())  # noqa: SLF001 - as below
 
     def _database(self) -> "_Threaded":
         return _Threaded(self._dbos)

@@ -5,6 +5,7 @@ import datetime as dt
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -36,6 +37,19 @@ class Seat:
     side: Side
     watch: Watch | None
     told: set[tuple[str, str, str]] = field(default_factory=set)
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a segment of the run was played here; on the side of whoever waits."""
+
+    def stir(self) -> None:
+        """Have whoever waits look at the run."""
+        with suppress(RuntimeError):
+            self.side.loop.call_soon_threadsafe(self.stirred.set)
+
+    async def wait(self, longest: float) -> None:
+        """Wait until there may be something to see, so many seconds at most."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stirred.wait(), longest)
+        self.stirred.clear()
 
 
 async def in_thread(function: Callable[[], T]) -> T:
@@ -83,6 +97,8 @@ class Segments:
             return await self._played(run_id, number)
         finally:
             self._looked.pop(run_id, None)
+            if (seat := self.seats.get(run_id)) is not None:
+                seat.stir()
 
     async def _played(self, run_id: str, number: int) -> str:
         process, store = self.process, self._store

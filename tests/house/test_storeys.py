@@ -9,7 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "framework" / "toolmark"
 
-
 # In a process of its own: it configures logging, and silences every logger that is there.
 LINT = (
     "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"

@@ -136,6 +136,34 @@ def test_a_tool_that_pages_says_how_to_read_on(harness, tool):
     assert read == list(range(100))
 
 
+def test_what_there_is_to_read_on_with_are_the_whole_arguments(harness, tool):
+    def act(query, *, offset, context):
+        context.pages(lambda rows: {"offset": offset + rows})
+        return list(range(offset, 100))
+
+    query = Parameter(name="query", shape=Schema(types=("string",)), required=True)
+    bound = tool("act", act, query, OFFSET, context="context", mode="inline",
+                 limits=Limits(max_rows=40))  # fmt: skip
+    door = harness(bound, settings=MEMORY)
+    first = door.call("act", {"query": "all"}).truncated["next"]
+    assert first == {"query": "all", "offset": 40}
+    assert door.call("act", first).data == list(range(40, 80))
+
+
+@pytest.mark.parametrize(
+    ("own", "planned", "rows"),
+    [(None, None, None), (9, None, 9), (None, 4, 4), (9, 4, 4), (4, 9, 4)],
+)
+def test_a_tool_is_told_how_many_rows_it_may_give(harness, tool, own, planned, rows):
+    def act(*, context):
+        return {"rows": context.max_rows}
+
+    bound = tool("act", act, context="context", mode="inline", limits=Limits(max_rows=own))
+    plan = None if planned is None else Budget(rows=planned, bytes=1000, timeout_ms=1000)
+    result = harness(bound, settings=MEMORY).call("act", budget=plan)
+    assert result.data == {"rows": rows}
+
+
 def test_where_no_row_is_given_there_is_nothing_to_go_on_from(harness, tool):
     bound = tool("act", paged, OFFSET, context="context", mode="inline", limits=Limits(max_bytes=2))
     result = harness(bound, settings=MEMORY).call("act", {})

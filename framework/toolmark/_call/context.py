@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
+from toolmark._call.cut import bounds_of
 from toolmark._call.redact import holds_sensitive
 from toolmark._model.call import Call
 from toolmark._model.result import Event, Result
@@ -116,6 +117,14 @@ class CallContext:
         if self._client is None:
             self._client = self._door.open_client(self._spec, self.deadline - time.monotonic())
         return self._client
+
+    @property
+    def max_rows(self) -> int | None:
+        """How many rows the result may have; None bounds nothing."""
+        spec = self._spec
+        return (
+            bounds_of(spec.limits, self._call.budget).rows if isinstance(spec, ToolSpec) else None
+        )
 
     def clamped(self, parameter: str, most: float) -> None:
         """Say that a value was lowered to the most that the tool gives."""

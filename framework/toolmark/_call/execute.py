@@ -87,7 +87,7 @@ class Executor:
             def answer(value: Any, text: bytes | None) -> Result:
                 return self._answer(value, call.id, began, text)
 
-            result = given(value, bounds, context, work.notes, answer)
+            result = given(value, bounds, context, arguments, work.notes, answer)
             return result if tries.made == 1 else result._replace(attempts=tries.made)
         except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
             return self._settle(error, call.id, began, tries.made)

@@ -1,6 +1,6 @@
 """Make the Result of what an implementation gave, within its bounds and with what it told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolmark._call.answer import as_json
@@ -14,6 +14,7 @@ def given(
     value: Any,
     bounds: Bounds,
     context: CallContext,
+    arguments: Mapping[str, Any],
     notes: tuple[str, ...],
     answer: Callable[[Any, bytes | None], Result],
 ) -> Result:
@@ -36,10 +37,12 @@ def given(
           for name, most in lowered.items()),
         *found.notes,
     ]  # fmt: skip
-    return result._replace(notes=tuple(told), truncated=_truncated(found, context))
+    return result._replace(notes=tuple(told), truncated=_truncated(found, context, arguments))
 
 
-def _truncated(found: Cut, context: CallContext) -> dict[str, Any] | None:
+def _truncated(
+    found: Cut, context: CallContext, arguments: Mapping[str, Any]
+) -> dict[str, Any] | None:
     rows = found.rows or bool(context.lowered)
     if not (rows or found.bytes):
         return None
@@ -47,7 +50,8 @@ def _truncated(found: Cut, context: CallContext) -> dict[str, Any] | None:
     # After no row at all, reading on would begin at the same place again.
     if context.read_on is not None and found.kept:
         try:
-            truncated["next"] = as_json(dict(context.read_on(found.kept)))
+            changed = context.read_on(found.kept)
+            truncated["next"] = as_json({**arguments, **changed})
         except Exception as error:  # noqa: BLE001 - what was found is given all the same
             logged(error, "%s could not say how to read on", context.tool)
     return truncated

@@ -42,6 +42,13 @@ class Context(Protocol):
         It reaches the tool's Allowed Domains and no other host (egress.md).
         """
 
+    @property
+    def max_rows(self) -> int | None:
+        """How many rows the result may have, by the stricter of the file and the plan.
+
+        What a tool gives beyond that is cut off; None bounds nothing.
+        """
+
     def clamped(self, parameter: str, most: float) -> None:
         """Say that a value was lowered to the most that the tool gives, so rows may be missing.
 
@@ -52,7 +59,7 @@ class Context(Protocol):
         """Say how to read on where the result is cut: `lambda rows: {"offset": offset + rows}`.
 
         `read_on` takes the number of rows that are given, and gives the arguments that change in
-        the next call; they stand in the result's `truncated.next`.
+        the next call. With the others, which stay, they stand in the result's `truncated.next`.
         """
 
     async def progress(self, text: str, fraction: float | None = None) -> None:

@@ -1,5 +1,6 @@
 """A skill under way: what was ordered, whom it asks, what it tells, and where it stands."""
 
+import json
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
@@ -35,6 +36,19 @@ class Order(NamedTuple):
     inputs: dict[str, Any]
     caller: Caller = NOBODY
     confidence: float | None = None
+
+    def is_of(self, known: "Order") -> bool:
+        """Tell whether this asks for the run that is known under its id, for the same person.
+
+        The steps may have changed since: a run keeps its own.
+        """
+        return _asked(self) == _asked(known)
+
+
+def _asked(order: Order) -> tuple[object, ...]:
+    # As JSON, in which true is not 1.
+    inputs = json.dumps(order.inputs, sort_keys=True)
+    return order.plan.skill.name, inputs, order.caller.user, order.caller.patient
 
 
 class Question(NamedTuple):

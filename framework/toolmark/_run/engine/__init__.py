@@ -23,7 +23,10 @@ class Engine(Protocol):
     async def run(
         self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
     ) -> SkillResult:
-        """Run an order to its end, or until a person is needed whom `ask` does not reach."""
+        """Run an order to its end, or until a person is needed whom `ask` does not reach.
+
+        One whose id is known is taken up; raises ToolmarkError where that id is another run's.
+        """
 
     async def answer(
         self,
@@ -52,3 +55,8 @@ class Engine(Protocol):
 
     async def show(self, run_id: str) -> RunView:
         """Give one run step by step; raises NotFoundError."""
+
+
+def taken(run_id: str) -> str:
+    """Tell whoever orders under the id of another run; whose that is, is not theirs to know."""
+    return f"{run_id} is the id of another run: of another skill, other inputs, or another user"

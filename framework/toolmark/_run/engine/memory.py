@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question, RunEvent, RunState, RunView
-from toolmark._run.engine import Ask, Play, Watch
+from toolmark._run.engine import Ask, Play, Watch, taken
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Hands, ParkedError
-from toolmark.errors import NotFoundError
+from toolmark.errors import NotFoundError, ToolmarkError
 
 MAX_RUNS = 1000
 """Finished runs beyond these are forgotten, the oldest first."""
@@ -122,10 +122,15 @@ class MemoryEngine:
     async def run(
         self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
     ) -> SkillResult:
-        """Run an order; one whose id is known is taken up, not begun again."""
+        """Run an order; one whose id is known is taken up, not begun again.
+
+        Raises ToolmarkError where that id is another run's.
+        """
         if (run := self._runs.get(order.id)) is None:
             self._forget()
             run = self._runs[order.id] = _Run(order, self._clock())
+        elif not order.is_of(run.order):
+            raise ToolmarkError(taken(order.id))
         return await self._drive(run, ask, watch)
 
     async def answer(

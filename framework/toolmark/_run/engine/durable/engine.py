@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, RunView
-from toolmark._run.engine import Ask, Play, Watch
+from toolmark._run.engine import Ask, Play, Watch, taken
 from toolmark._run.engine.durable.database import (
     address,
     is_postgres,
@@ -74,10 +74,9 @@ class DurableEngine:
         process = await in_thread(self.start)
         began = self._clock()
         if not await in_thread(lambda: self._store.begin(order, began)):
-            row = await in_thread(lambda: self._found(order.id))
-            if (row.skill, row.inputs) != (order.plan.skill.name, order.inputs):
-                message = f"{order.id} is the id of another run: {row.skill} with other inputs"
-                raise ToolmarkError(message)
+            known = await in_thread(lambda: self._store.order(order.id))
+            if not order.is_of(known):
+                raise ToolmarkError(taken(order.id))
         self._segments.seats[order.id] = Seat(Side.here(), watch)
         await _soon(process.do(lambda: process.begin(order.id)), order.id)
         return await self._drive(order.id, ask, -1)

@@ -1,0 +1,121 @@
+"""Two users of one workspace: what is one's is not there for the other."""
+
+from pathlib import Path
+
+import pytest
+from workspace_shop import Shop, skill, word
+
+from toolmark import Workspace
+from toolmark.errors import NotFoundError, ToolmarkError
+
+GUARDED = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+STEPS = "1. **Greet**, if they like.\n   - **Ask**: Shall I greet?\n   - **Use**: greet"
+GREET = """
+from toolmark import Context
+
+def greet(*, context: Context):
+    with open(__file__ + ".log", "a") as log:
+        log.write(f"{context.user}\\n")
+    return {"user": context.user}
+"""
+
+
+class House:
+    """A project in which calls and runs wait, and what ran there."""
+
+    def __init__(self, shop: Shop, engine: str) -> None:
+        shop.tool("greet", GREET)
+        shop.tool("pay", GREET.replace("greet(", "pay(sum, ", 1), word("sum"), GUARDED)
+        shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
+        self._folder = shop.root
+        self.workspace = shop.open(overrides={"engine": engine})
+
+    def ran(self) -> list[str]:
+        logs = self._folder.rglob("*.log")
+        return [line for log in logs for line in log.read_text().splitlines()]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def house(shop: Shop, request: pytest.FixtureRequest) -> House:
+    return House(shop, request.param)
+
+
+@pytest.fixture
+def ws(house: House) -> Workspace:
+    return house.workspace
+
+
+def held_for_ana(ws: Workspace) -> str:
+    result = ws.call_sync("pay", {"sum": "5"}, user="ana")
+    assert result.confirmation is not None
+    return result.confirmation.id
+
+
+def test_nobody_decides_anothers_held_call(house: House, ws: Workspace) -> None:
+    held = held_for_ana(ws)
+    tries = (
+        ws.confirm_sync(held, user="eve"),
+        ws.confirm_sync(held, edit={"sum": "500"}, user="eve"),
+        ws.reject_sync(held, user="eve"),
+        ws.respond_sync(held, "It is paid.", user="eve"),
+    )
+
+    assert {done.error.code for done in tries if done.error} == {"confirmation_not_found"}
+    assert not any(done.success or "sum" in str(done.to_dict()) for done in tries)
+    assert ws.pending("eve") == ()
+    assert [one.id for one in ws.pending("ana")] == [held]
+    assert house.ran() == []
+    assert ws.confirm_sync(held, user="ana").data == {"user": "ana"}
+
+
+def test_nobody_answers_anothers_run(house: House, ws: Workspace) -> None:
+    run_id = ws.run_sync("welcome", {}, user="ana").run_id
+    (asked,) = ws.pending("ana")
+    tries = (
+        ws.confirm_sync(asked.id, user="eve"),
+        ws.reject_sync(asked.id, user="eve"),
+        ws.respond_sync(asked.id, "yes", user="eve"),
+    )
+
+    assert {done.error.code for done in tries if done.error} == {"confirmation_not_found"}
+    assert not any(done.success for done in tries)
+    assert ws.pending("eve") == ()
+    assert house.ran() == []
+    assert ws.confirm_sync(asked.id, user="ana").success
+    assert run_id is not None
+    assert ws.show_run(run_id, "ana").state == "done"
+    assert house.ran() == ["ana"]
+
+
+def test_nobody_sees_anothers_runs(ws: Workspace) -> None:
+    run_id = ws.run_sync("welcome", {}, user="ana").run_id
+    assert run_id is not None
+
+    assert ws.runs("eve") == ()
+    with pytest.raises(NotFoundError):
+        ws.show_run(run_id, "eve")
+    assert [view.id for view in ws.runs("ana")] == [run_id]
+
+
+@pytest.mark.parametrize("other", [{"user": "eve"}, {}, {"user": "ana", "patient": "p-2"}])
+def test_nobody_gets_anothers_result_by_the_id_of_its_run(
+    house: House, ws: Workspace, other: dict[str, str]
+) -> None:
+    mine = {"user": "ana", "patient": "p-1", "run_id": "run-1"}
+    done = ws.run_sync("welcome", {}, ask=lambda _: True, **mine)
+    assert done.success
+
+    with pytest.raises(ToolmarkError, match="another run") as told:
+        ws.run_sync("welcome", {}, ask=lambda _: True, **other, run_id="run-1")
+    assert "ana" not in str(told.value)
+    assert ws.run_sync("welcome", {}, **mine) == done
+    assert house.ran() == ["ana"]
+
+
+def test_a_file_of_state_is_nobody_elses(house: House, ws: Workspace, shop: Shop) -> None:
+    held_for_ana(ws)
+    ws.run_sync("welcome", {}, user="ana")
+    kept: list[Path] = [file for file in (shop.root / ".toolmark").rglob("*") if file.is_file()]
+
+    assert house.ran() == []
+    assert [file.name for file in kept if file.stat().st_mode & 0o077] == []

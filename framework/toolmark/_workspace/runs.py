@@ -232,10 +232,11 @@ class Runs:
 
     def _tell_waiting(self, run_id: str) -> None:
         """Tell what a run asks once `pending` lists it; its steps tell of it a moment before."""
-        for one in self.pending():
-            if one.id.startswith(f"{run_id}/"):
-                told = {"id": one.id, "state": "pending", "tool": one.call.tool}
-                self._tell("pending", told, one.call.caller.user)
+        kept = self.durable().waiting(run_id) if self.any_kept else ()
+        memory = (one for one in self._memory.waiting() if one.question.run_id == run_id)
+        for one in map(self._held, (*memory, *kept)):
+            told = {"id": one.id, "state": "pending", "tool": one.call.tool}
+            self._tell("pending", told, one.call.caller.user)
 
     async def _play(self, order: Order, journal: Journal) -> SkillResult:
         told = self._marks.setdefault(order.id, set())

@@ -162,9 +162,9 @@ class DurableEngine:
         self._found(run_id)
         return self._store.order(run_id)
 
-    def waiting(self) -> tuple[Asked, ...]:
-        """Give the open questions of all runs, the oldest first."""
-        return self._store.open()
+    def waiting(self, run_id: str | None = None) -> tuple[Asked, ...]:
+        """Give the open questions of all runs, or of one, the oldest first."""
+        return self._store.open(run_id)
 
     def start(self) -> Process:
         """Begin to play: what was cut off elsewhere is taken over from now on."""

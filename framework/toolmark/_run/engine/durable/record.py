@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import lru_cache
 from typing import Any
 
 from toolmark._model.call import Caller
@@ -15,6 +16,7 @@ def plan_text(plan: Plan) -> tuple[str, str]:
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
+@lru_cache(maxsize=64)
 def plan_of(text: str) -> Plan:
     """Read a plan."""
     return Plan.model_validate_json(text)

@@ -217,10 +217,12 @@ class Store:
         """Give all questions of a run, answered or not, in the order in which they were asked."""
         return self._asked(self._tables.question.c.run == run_id)
 
-    def open(self) -> tuple[Asked, ...]:
-        """Give the questions that wait, of all runs that have not ended, the oldest first."""
+    def open(self, run_id: str | None = None) -> tuple[Asked, ...]:
+        """Give the questions that wait, of all runs that have not ended or of one of them."""
         run, question = self._tables.run, self._tables.question
         going = sa.select(run.c.id).where(run.c.result.is_(None), run.c.cancelled == 0)
+        if run_id is not None:
+            going = going.where(run.c.id == run_id)
         return self._asked(question.c.answer.is_(None), question.c.run.in_(going))
 
     def _asked(self, *where: Any) -> tuple[Asked, ...]:

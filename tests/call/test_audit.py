@@ -3,12 +3,15 @@
 import asyncio
 import json
 import sqlite3
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._call.audit import Audit
+from toolmark._call.audit import Audit, chained
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
 from toolmark._model.tool import Safety
@@ -113,18 +116,103 @@ def test_what_was_tampered_with_is_found(tmp_path, tampering):
     audit.close()
 
 
-def test_what_was_cut_off_at_the_end_shows_in_the_count_alone(tmp_path):
-    audit = Audit(tmp_path / "audit.sqlite3")
-    for number in range(5):
-        audit.append({"number": number})
-    *_, last = audit.decisions()
-    store = sqlite3.connect(tmp_path / "audit.sqlite3")
-    store.executescript("DROP TRIGGER never_removed; DELETE FROM decision WHERE number = 5")
-    store.close()
-    assert audit.verify() is None
-    assert audit.count() == 4
-    assert last.hash not in {decision.hash for decision in audit.decisions()}
-    audit.close()
+CUT = "DROP TRIGGER never_removed; DELETE FROM decision WHERE number > 3;"
+
+
+def recorded(folder, records=5):
+    with closing(Audit(folder / "audit.sqlite3")) as audit:
+        for number in range(records):
+            audit.append({"number": number})
+
+
+def tampered(folder, statements):
+    with closing(sqlite3.connect(folder / "audit.sqlite3")) as store:
+        store.executescript(statements)
+
+
+def verified(folder):
+    with closing(Audit(folder / "audit.sqlite3")) as audit:
+        return audit.verify()
+
+
+def test_what_was_cut_off_at_the_end_is_found(tmp_path):
+    recorded(tmp_path)
+    assert verified(tmp_path) is None
+    tampered(tmp_path, CUT)
+    assert verified(tmp_path) == 4
+
+
+def test_what_was_cut_off_shows_after_later_records_too(tmp_path):
+    recorded(tmp_path)
+    tampered(tmp_path, CUT)
+    for _ in range(3):
+        recorded(tmp_path, 1)
+        assert verified(tmp_path) is not None
+
+
+def test_an_audit_that_was_taken_away_whole_is_missed(tmp_path):
+    recorded(tmp_path)
+    for file in tmp_path.glob("audit.sqlite3*"):
+        file.unlink()
+    assert Audit.is_kept(tmp_path / "audit.sqlite3")
+    assert verified(tmp_path) == 1
+
+
+def test_a_mark_that_was_taken_away_is_missed(tmp_path):
+    recorded(tmp_path)
+    (tmp_path / "audit.newest").unlink()
+    assert verified(tmp_path) == 6
+    recorded(tmp_path)
+    assert verified(tmp_path) == 11
+
+
+def test_a_chain_that_was_made_anew_does_not_fit_the_mark(tmp_path):
+    recorded(tmp_path)
+    forged, previous = [], "0" * 64
+    for number in range(1, 7):
+        digest = chained(number, previous, "{}")
+        forged.append(f"INSERT INTO decision VALUES ({number}, '{{}}', '{previous}', '{digest}');")
+        previous = digest
+    tampered(tmp_path, CUT + "DELETE FROM decision;" + "".join(forged))
+    assert verified(tmp_path) == 5
+
+
+def test_a_process_that_dies_before_it_moved_the_mark_raises_no_alarm(tmp_path):
+    recorded(tmp_path, 1)
+    lagging = (tmp_path / "audit.newest").read_bytes()
+    recorded(tmp_path, 3)
+    (tmp_path / "audit.newest").write_bytes(lagging)
+    assert verified(tmp_path) is None
+    recorded(tmp_path, 1)
+    assert (tmp_path / "audit.newest").read_text("ascii").startswith(f"{5:020d} ")
+    assert verified(tmp_path) is None
+
+
+def test_an_audit_of_an_earlier_release_is_marked_from_then_on(tmp_path):
+    recorded(tmp_path)
+    (tmp_path / "audit.newest").unlink()
+    tampered(tmp_path, "PRAGMA user_version = 0")
+    assert verified(tmp_path) is None
+    tampered(tmp_path, CUT)
+    assert verified(tmp_path) == 4
+
+
+def test_only_the_owner_reads_the_mark(tmp_path):
+    recorded(tmp_path)
+    assert stat.S_IMODE((tmp_path / "audit.newest").stat().st_mode) == 0o600
+
+
+def test_whoever_records_beside_another_lets_the_mark_fit(tmp_path):
+    """Each with a store of its own, as processes have, and somebody who verifies meanwhile."""
+    recorded(tmp_path, 1)
+    with ThreadPoolExecutor(4) as pool:
+        doing = [pool.submit(recorded, tmp_path, 20) for _ in range(3)]
+        while not all(done.done() for done in doing):
+            assert verified(tmp_path) is None
+        assert [done.result() for done in doing] == [None] * 3
+    recorded(tmp_path, 1)
+    assert (tmp_path / "audit.newest").read_text("ascii").startswith(f"{62:020d} ")
+    assert verified(tmp_path) is None
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5))))

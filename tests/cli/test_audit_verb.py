@@ -64,6 +64,26 @@ def test_the_first_bad_record_is_named(recorded):
     assert shown.code == 1
 
 
+def test_records_that_were_cut_off_are_told_as_gone(recorded):
+    with store(recorded) as kept:
+        kept.executescript("DROP TRIGGER never_removed; DELETE FROM decision WHERE number = 3")
+    kept.close()
+    typed = recorded("audit", "--verify")
+    assert "the newest records are gone, from 3 on" in typed.err
+    assert "audit.newest" in typed.err
+    assert typed.code == 1
+    shown = recorded("audit", "--verify", "--json")
+    assert json.loads(shown.out) == {"sound": False, "records": 2, "first_bad": 3}
+
+
+def test_an_audit_that_was_taken_away_is_told_as_gone(recorded):
+    for file in (recorded.folder / ".toolmark").glob("audit.sqlite3*"):
+        file.unlink()
+    typed = recorded("audit", "--verify")
+    assert "from 1 on" in typed.err
+    assert typed.code == 1
+
+
 def test_a_project_without_records_says_so_and_makes_none(shop):
     assert shop("audit").err == "No decision was recorded yet.\n"
     assert shop("audit", "--json").out == "[]\n"

@@ -74,17 +74,21 @@ def _verify(file: Path, *, json: bool) -> None:
     elif bad is None:
         err(f"{counted(number, 'record')}: each is as it was written.")
     if bad is not None:
-        what = f"record {bad} is not as it was written, or one before it is gone"
         if json:
             raise typer.Exit(ExitCode.FINDINGS)
-        stop(ExitCode.FINDINGS, what, "hold the records from there on against a copy")
+        what = f"record {bad} is not as it was written, or one before it is gone"
+        help_ = "hold the records from there on against a copy"
+        if bad > number:
+            what = f"the newest records are gone, from {bad} on, or the mark of the newest is"
+            help_ = f"hold {file} and {file.with_suffix('.newest').name} against a copy"
+        stop(ExitCode.FINDINGS, what, help_)
 
 
 def _read(file: Path, ask: Any) -> Any:
     """Ask the audit in this file; None where there is none, and none is made."""
     from toolmark._call.audit import Audit
 
-    if not file.exists():
+    if not Audit.is_kept(file):
         return None
     kept = Audit(file)
     try:

@@ -60,4 +60,4 @@ class Records:
 
     def _kept(self) -> Audit | None:
         file = self._workspace.settings.state / AUDIT_FILE
-        return Audit(file) if file.exists() else None
+        return Audit(file) if Audit.is_kept(file) else None

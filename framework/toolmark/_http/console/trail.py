@@ -26,7 +26,7 @@ class Trail(NamedTuple):
 def read_trail(settings: Settings) -> Trail:
     """Read and verify the project's decisions; a file that can't be read is told, not raised."""
     file = settings.state / AUDIT_FILE
-    if not file.exists():
+    if not Audit.is_kept(file):
         return Trail(settings.audit)
     audit = Audit(file)
     try:

@@ -1,0 +1,53 @@
+"""Keep the audit's newest number and hash in a second file, so that a cut end shows."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+from weakref import finalize
+
+SUFFIX = ".newest"
+_DIGITS = 20
+_LENGTH = _DIGITS + 1 + 64 + 1
+
+
+class Mark(NamedTuple):
+    """A record's place in the chain."""
+
+    number: int
+    hash: str
+
+
+class MarkFile:
+    """The mark of an audit's newest record: it may lag behind the records, never run ahead.
+
+    It is written once a record is there for good, over what stood in it before.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, and make it where there is none; raises OSError."""
+        # For its owner's eyes only, as the records are.
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        # A door that nobody closes ends with its process, or before.
+        self.close = finalize(self, os.close, self._descriptor)
+        """Close the file; once more does nothing."""
+
+    def read(self) -> Mark | None:
+        """Give the mark; None where none can be read."""
+        words = b""
+        # One that is just being written is read again.
+        while words != (words := os.pread(self._descriptor, _LENGTH + 1, 0)):
+            pass
+        if len(words) != _LENGTH:
+            return None
+        number, _, digest = words.decode("ascii", "replace").strip().partition(" ")
+        return Mark(int(number), digest) if number.isdecimal() else None
+
+    def move(self, mark: Mark) -> None:
+        """Write a later mark; one of another process that is later still stays."""
+        # Of one width each: what is later is greater, as bytes too.
+        if os.pread(self._descriptor, _DIGITS, 0) < b"%020d" % mark.number:
+            self.write(mark)
+
+    def write(self, mark: Mark) -> None:
+        """Write the mark in one piece; raises OSError."""
+        os.pwrite(self._descriptor, b"%020d %s\n" % (mark.number, mark.hash.encode("ascii")), 0)

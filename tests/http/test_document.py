@@ -1,0 +1,129 @@
+"""The OpenAPI document: valid, whole, and true under requests that nobody thought of."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openapi_spec_validator
+import pytest
+import schemathesis
+from conftest import GUESTS, Kiosk
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.checks import not_a_server_error
+from schemathesis.config import SchemathesisConfig
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+NOT_FUZZED = "^/api/events$"
+"""A stream does not end."""
+
+
+def test_it_is_valid_and_names_every_route_and_every_tool(api: httpx.Client, kiosk: Kiosk) -> None:
+    document = api.get("/openapi.json").json()
+
+    openapi_spec_validator.validate(document)
+    assert document["openapi"].startswith("3.1")
+    served = {route.path.replace(":path", "") for route in kiosk.server.api.routes()}
+    tools = {f"/api/tools/{name}/call" for name in kiosk.workspace.tools}
+    skills = {f"/api/skills/{name}/run" for name in kiosk.workspace.skills}
+    assert document["paths"].keys() == served | tools | skills
+    stated = {
+        "/api/tools", "/api/tools/{name}", "/api/tools/{name}/call", "/api/handle", "/api/pending",
+        "/api/pending/{id}", "/api/skills/{name}/run", "/api/runs", "/api/runs/{id}",
+        "/api/diagnostics", "/api/events", "/openapi.json", "/health",
+    }  # fmt: skip
+    assert stated <= document["paths"].keys()
+    ids = [one["operationId"] for path in document["paths"].values() for one in path.values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_tools_own_path_has_its_arguments(api: httpx.Client) -> None:
+    paths = api.get("/openapi.json").json()["paths"]
+    body = paths["/api/tools/order/call"]["post"]["requestBody"]["content"]["application/json"]
+
+    assert body["schema"]["properties"]["arguments"]["properties"]["count"]["maximum"] == 9
+    assert api.get("/api/exports/openapi").json()["items"]["paths"].keys() <= paths.keys()
+
+
+def test_exports_are_given_with_their_losses(api: httpx.Client) -> None:
+    given = api.get("/api/exports/openai", params={"name": ["order", "dine"]}).json()
+
+    assert {item["function"]["name"] for item in given["items"]} == {"order", "dine"}
+    assert isinstance(given["losses"], list)
+    assert api.get("/api/exports/nothing").status_code == 404
+    assert api.get("/api/exports/openai", params={"name": "nobody"}).status_code == 404
+
+
+def test_the_records_of_decisions_are_given_page_by_page(api: httpx.Client) -> None:
+    for number in range(3):
+        api.post("/api/tools/echo/call", json={"call_id": f"c{number}"})
+
+    first, second = api.get("/api/audit", params={"limit": 2}).json()
+    (third,) = api.get("/api/audit", params={"before": second["number"]}).json()
+    assert [one["call"] for one in (first, second, third)] == ["c2", "c1", "c0"]
+    assert api.get("/api/audit/verify").json() == {"sound": True, "records": 3, "first_bad": None}
+    assert api.get("/api/audit", params={"limit": 0}).status_code == 400
+    assert api.get("/api/audit", params={"limit": "²"}).status_code == 400
+
+
+@pytest.mark.parametrize("token", ["operator", "ana"])
+def test_no_request_brings_it_off_its_document(kiosk: Kiosk, token: str) -> None:
+    """Requests that fit the document, and such that do not, of each operation."""
+    headers = {"authorization": f"Bearer {GUESTS[token]}"} if token in GUESTS else None
+    with kiosk.client() as client:
+        schema: Any = schemathesis.openapi.from_dict(
+            client.get("/openapi.json").json(), config=SchemathesisConfig.discover()
+        )
+        sent = headers or dict(client.headers)
+    schema.config.base_url = kiosk.url
+    done: dict[str, int] = {}
+    for result in schema.exclude(path_regex=NOT_FUZZED).get_all_operations():
+        operation = result.ok()
+        # What is wrong in a tool's arguments is the model's to read: a result, so a 200.
+        of_one_tool = "{name}" not in operation.path and operation.path.startswith(
+            ("/api/tools/", "/api/skills/")
+        )
+        checks = CHECKS if of_one_tool else [*CHECKS, negative_data_rejection]
+        done[operation.label] = fuzz(operation, sent, checks)
+    assert len(done) > 20
+    assert sum(done.values()) > 5 * len(done)
+
+
+def fuzz(operation: Any, headers: dict[str, str], checks: list[Any]) -> int:
+    """Give the number of requests that were answered as the document says."""
+    number = 0
+    quick = settings(
+        max_examples=6, database=None, deadline=None, derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+
+    def ask(case: Any) -> None:
+        nonlocal number
+        number += 1
+        case.call_and_validate(
+            base_url=operation.schema.config.base_url, headers=headers, checks=checks
+        )
+
+    for mode in schemathesis.GenerationMode:
+        # An operation that takes nothing can't be asked wrongly.
+        with suppress(Unsatisfiable):
+            quick(given(case=operation.as_strategy(generation_mode=mode))(ask))()
+    return number
+
+
+def test_the_page_of_the_reference_tells_every_operation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text("utf-8")
+
+    assert page.count("### `") > 20

@@ -142,3 +142,12 @@ def test_a_port_that_is_taken_is_said_with_a_remedy(project: Path) -> None:
     assert refused.returncode == 5
     assert f"127.0.0.1:{port}" in refused.stderr
     assert "--port" in refused.stderr
+
+
+def test_without_a_project_no_link_is_printed(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "toolmark", "dev"],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=30,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no project here or above; run `toolmark init`" in done.stderr

@@ -10,6 +10,7 @@ from toolmark._cli.exits import ExitCode
 from toolmark._cli.options import PatientOption, ProjectOption, UserOption, project_of, stop
 from toolmark._cli.screen import err, out, paint
 from toolmark._cli.serving import PORT, Place, listen, own_token, serve_workspace
+from toolmark.config import load_settings
 
 
 def add(app: typer.Typer) -> None:
@@ -51,6 +52,8 @@ def dev(
     from toolmark._model.call import Caller
 
     require_server()
+    # A link to a project that can't be read would be of no use, so its settings come first.
+    folder = load_settings(project_of(ctx, project)).root
     caller = Caller(user, patient)
     token = own_token(caller, known=False)
     listening = listen(host, port)
@@ -64,7 +67,7 @@ def dev(
     sys.stdout.flush()
     place = Place(listening, bound, Addresses.of(host, bound), tokens)
     overrides = {"trust_edits": "true"} if trust_edits else {}
-    _serve(project_of(ctx, project), overrides, place, link if open_ else "")
+    _serve(folder, overrides, place, link if open_ else "")
 
 
 def _serve(folder: Any, overrides: dict[str, str], place: Place, open_link: str) -> None:

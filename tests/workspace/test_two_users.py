@@ -1,7 +1,5 @@
 """Two users of one workspace: what is one's is not there for the other."""
 
-from pathlib import Path
-
 import pytest
 from workspace_shop import Shop, skill, word
 
@@ -110,12 +108,3 @@ def test_nobody_gets_anothers_result_by_the_id_of_its_run(
     assert "ana" not in str(told.value)
     assert ws.run_sync("welcome", {}, **mine) == done
     assert house.ran() == ["ana"]
-
-
-def test_a_file_of_state_is_nobody_elses(house: House, ws: Workspace, shop: Shop) -> None:
-    held_for_ana(ws)
-    ws.run_sync("welcome", {}, user="ana")
-    kept: list[Path] = [file for file in (shop.root / ".toolmark").rglob("*") if file.is_file()]
-
-    assert house.ran() == []
-    assert [file.name for file in kept if file.stat().st_mode & 0o077] == []

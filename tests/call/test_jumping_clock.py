@@ -1,0 +1,93 @@
+"""A clock that jumps: nothing is approved that was too late, and no deadline hangs on it."""
+
+import asyncio
+
+import pytest
+
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Limits, Safety
+
+YEAR_S = 365 * 86_400.0
+
+
+class Wall:
+    """The clock of the wall, which somebody sets."""
+
+    def __init__(self):
+        self.now = 1_000_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def wall():
+    return Wall()
+
+
+@pytest.fixture
+def door(harness, tmp_path, wall):
+    made = []
+
+    def make(*tools):
+        settings = Settings(root=tmp_path, state=tmp_path)
+        made.append(harness(*tools, settings=settings, clock=wall))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.door.close()
+
+
+@pytest.mark.parametrize("decide", ["confirm", "reject", "respond"])
+def test_what_was_too_late_once_stays_so(door, tool, wall, decide):
+    ran = []
+
+    async def act():
+        ran.append(1)
+
+    one = door(tool("act", act, safety=Safety(requires_confirmation=True)))
+    held = one.call("act").confirmation.id
+    wall.now += YEAR_S
+    given = ("It is done.",) if decide == "respond" else ()
+    late = getattr(one.door, decide)(held, *given)
+    late = asyncio.run(late) if asyncio.iscoroutine(late) else late
+    wall.now -= YEAR_S
+
+    assert late.error.code == "confirmation_expired"
+    assert asyncio.run(one.door.confirm(held)).error.code == "confirmation_used"
+    assert ran == []
+
+
+@pytest.mark.parametrize("jump", [-YEAR_S, YEAR_S])
+def test_a_deadline_does_not_hang_on_the_clock_of_the_wall(door, tool, wall, jump):
+    async def quick():
+        wall.now += jump
+        await asyncio.sleep(0)
+
+    async def endless():
+        wall.now += jump
+        await asyncio.Event().wait()
+
+    one = door(
+        tool("quick", quick, limits=Limits(timeout_s=30)),
+        tool("endless", endless, limits=Limits(timeout_s=0.05), read_only=True),
+    )
+
+    assert one.call("quick").success
+    assert one.call("endless").error.code == "timeout"
+    assert one.door.audit.verify() is None
+
+
+@pytest.mark.parametrize("jump", [-YEAR_S, YEAR_S])
+def test_the_records_keep_their_order(door, tool, wall, jump):
+    async def act():
+        return {}
+
+    one = door(tool("act", act))
+    one.call("act", call_id="first")
+    wall.now += jump
+    one.call("act", call_id="second")
+
+    assert [r.record["call"] for r in one.door.audit.decisions()] == ["first", "second"]
+    assert one.door.audit.verify() is None

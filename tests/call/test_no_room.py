@@ -1,0 +1,145 @@
+"""No room on the disk, or a data base that is locked: a call has its record, or does not run."""
+
+import asyncio
+import sqlite3
+from contextlib import closing, contextmanager
+
+import pytest
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Safety
+
+resource = pytest.importorskip("resource", reason="this system bounds no file's size")
+STEP = 1024
+MOST = 1024 * STEP
+WORD = Parameter(name="word", shape=Schema(types=("string",)))
+
+
+@contextmanager
+def room(size):
+    """Let no file grow beyond so many bytes: a write beyond fails, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+class Shelf:
+    """A tool that may be called and one that is held, over a state folder of their own."""
+
+    def __init__(self, harness, tool, state, *, before=0):
+        self.ran = []
+
+        async def say(word):
+            self.ran.append(word)
+
+        self.harness = harness(
+            tool("say", say, WORD),
+            tool("ask", say, WORD, safety=Safety(requires_confirmation=True)),
+            settings=Settings(root=state, state=state),
+        )
+        self.door = self.harness.door
+        for _ in range(before):
+            assert self.say().success
+        self.ran.clear()
+
+    def say(self):
+        return self.harness.call("say", {"word": "a"})
+
+    def ask(self):
+        return self.harness.call("ask", {"word": "b"})
+
+    def confirm(self, held):
+        return asyncio.run(self.door.confirm(held.confirmation.id))
+
+    def recorded(self):
+        """Give the decisions on record, whose chain holds."""
+        assert self.door.audit.verify() is None
+        return [one.record["decision"] for one in self.door.audit.decisions()]
+
+
+@pytest.fixture
+def shelves(harness, tool, tmp_path):
+    """Make shelf after shelf, each with more room, until somebody has enough."""
+
+    def make(**options):
+        for size in range(0, MOST, STEP):
+            shelf = Shelf(harness, tool, tmp_path / str(size), **options)
+            try:
+                yield size, shelf
+            finally:
+                shelf.door.close()
+
+    return make
+
+
+def refused(result):
+    return result.error is not None and result.error.code == "internal_guard_error"
+
+
+@pytest.mark.parametrize("before", [0, 20])
+def test_a_call_runs_with_its_record_or_not_at_all(shelves, before):
+    for size, shelf in shelves(before=before):
+        with room(size):
+            result = shelf.say()
+        assert result.success == bool(shelf.ran)
+        assert result.success or refused(result)
+        assert shelf.recorded()[before:].count("run") >= len(shelf.ran)
+        # With room again it goes on where it stood.
+        assert shelf.say().success
+        assert shelf.recorded()[-1] == "run"
+        if result.success:
+            break
+    assert 0 < size < MOST
+
+
+def test_a_call_is_held_whole_or_not_at_all(shelves):
+    for size, shelf in shelves():
+        with room(size):
+            result = shelf.ask()
+        held = [one.id for one in shelf.door.pending()]
+        assert refused(result) or held == [result.confirmation.id]
+        assert (result.confirmation is None) == refused(result)
+        assert shelf.ran == []
+        assert shelf.confirm(shelf.ask()).success
+        if result.confirmation:
+            break
+    assert 0 < size < MOST
+
+
+def test_an_approval_runs_once_or_not_at_all(shelves):
+    for size, shelf in shelves():
+        held = shelf.ask()
+        with room(size):
+            result = shelf.confirm(held)
+        assert result.success == bool(shelf.ran)
+        assert result.success or refused(result)
+        again = shelf.confirm(held)
+        # What was taken and could not be recorded is not given back: better never than twice.
+        assert again.success or again.error.code == "confirmation_used"
+        assert len(shelf.ran) <= 1
+        assert shelf.confirm(shelf.ask()).success
+        if result.success:
+            break
+    assert 0 < size < MOST
+
+
+def test_behind_a_locked_data_base_nothing_runs(harness, tool, tmp_path):
+    shelf = Shelf(harness, tool, tmp_path)
+    held, other = shelf.ask(), shelf.ask()
+    # The test waits no longer than it must.
+    shelf.door.audit._store.execute("PRAGMA busy_timeout = 100")
+
+    with closing(sqlite3.connect(tmp_path / "audit.sqlite3", isolation_level=None)) as somebody:
+        somebody.execute("BEGIN EXCLUSIVE")
+        results = [shelf.say(), shelf.ask(), shelf.confirm(held)]
+        somebody.execute("ROLLBACK")
+
+    assert [refused(result) for result in results] == [True] * 3
+    assert shelf.ran == []
+    assert shelf.say().success
+    assert shelf.confirm(other).success
+    shelf.door.close()

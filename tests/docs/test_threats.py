@@ -1,0 +1,37 @@
+"""The page of threats names parts of the source and tests that are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+from test_failures import named_in
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/explanation/threats.md").read_text("utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("| ").split(" | ")]
+    for line in PAGE.splitlines()
+    if line.startswith("| ") and not line.startswith("| who ") and "| what stops" not in line
+]
+
+
+def test_there_are_threats_to_tell() -> None:
+    assert len(ROWS) > 50
+    assert {len(row) for row in ROWS} == {4}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
+def test_a_control_has_its_place_and_its_tests(row: list[str]) -> None:
+    places, named = (re.findall(r"`([^`]+)`", cell) for cell in row[2:])
+
+    assert places
+    assert [place for place in places if not (ROOT / "framework/toolmark" / place).exists()] == []
+    assert named
+    for test in named:
+        path, _, name = test.partition("::")
+        assert not name or test in set(named_in(path)), test
+        assert (ROOT / "tests" / path).is_file()
+
+
+def test_who_reads_of_security_finds_the_page() -> None:
+    assert "docs/explanation/threats.md" in (ROOT / "SECURITY.md").read_text("utf-8")

@@ -1,0 +1,40 @@
+"""A folder of state that others may enter: what Toolmark keeps there is its owner's alone."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from workspace_shop import Shop, skill
+
+GUARDED = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+STEPS = "1. **Greet**, if they like.\n   - **Ask**: Shall I greet?\n   - **Use**: greet"
+
+
+@pytest.fixture
+def careless() -> Iterator[None]:
+    """Be a user whose files everybody may read and write, as far as nobody says otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system keeps rights elsewhere")
+@pytest.mark.usefixtures("careless")
+def test_in_a_folder_that_others_enter_no_file_is_theirs_to_read(shop: Shop) -> None:
+    state = shop.root / ".toolmark"
+    state.mkdir(mode=0o755)
+    shop.tool("greet", "def greet(): return {}")
+    shop.tool("pay", "def pay(): return {}", extra=GUARDED)
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
+
+    ws = shop.open(overrides={"engine": "sqlite"})
+    assert ws.call_sync("pay", {}, user="ana").outcome == "confirm"
+    assert ws.run_sync("welcome", {}, user="ana").code == "waiting"
+    shop.tool("pay", "def pay(): return {}")
+    ws.reload()
+
+    kept = [path for path in state.rglob("*") if path.is_file()]
+    assert {"audit.sqlite3", "held.sqlite3", "runs.sqlite3"} <= {path.name for path in kept}
+    for path in kept:
+        ways = [path, *path.parents[: path.parents.index(state)]]
+        assert any(way.stat().st_mode & 0o077 == 0 for way in ways), path

@@ -69,6 +69,78 @@ def test_held_calls_and_what_became_of_them_are_recorded(harness, tool, settings
     assert decisions == ["confirm", "run", "confirm", "deny"]
 
 
+def held_door(harness, tool, settings, **safety):
+    async def act(number=0):
+        return {}
+
+    number = Parameter(name="number", shape=Schema(types=("integer",)))
+    return harness(tool("act", act, number, safety=Safety(**safety)), settings=settings).door
+
+
+def told(door, *keys):
+    return [tuple(d.record.get(key) for key in keys) for d in door.audit.decisions()]
+
+
+def test_a_run_names_the_held_call_that_it_redeems(harness, tool, settings):
+    door = held_door(harness, tool, settings, requires_confirmation=True)
+    held = asyncio.run(door.call("act", {})).confirmation.id
+    asyncio.run(door.confirm(held))
+    asyncio.run(door.confirm(held))
+    assert told(door, "decision", "held", "code") == [
+        ("confirm", held, "confirmation_required"),
+        ("run", held, None),
+        ("deny", held, "confirmation_used"),
+    ]
+
+
+def test_a_run_that_nobody_had_to_approve_names_none(harness, tool, settings):
+    door = held_door(harness, tool, settings)
+    asyncio.run(door.call("act", {}))
+    assert told(door, "decision", "held") == [("run", None)]
+
+
+def test_each_decision_names_the_held_call_that_it_was_on(harness, tool, settings):
+    door = held_door(harness, tool, settings, requires_confirmation=True)
+    first, second = (asyncio.run(door.call("act", {})).confirmation.id for _ in range(2))
+    door.reject(first)
+    door.respond(second, "Done by hand.")
+    assert told(door, "decision", "held")[2:] == [("deny", first), ("responded", second)]
+
+
+def test_an_edited_critical_call_that_is_held_anew_has_a_record_of_its_own(harness, tool, settings):
+    door = held_door(harness, tool, settings, sensitivity="critical")
+    first = asyncio.run(door.call("act", {"number": 1})).confirmation.id
+    second = asyncio.run(door.confirm(first, edit={"number": 2})).confirmation.id
+    asyncio.run(door.confirm(second))
+    assert told(door, "decision", "held", "instead_of", "arguments") == [
+        ("confirm", first, None, {"number": 1}),
+        ("confirm", second, first, {"number": 2}),
+        ("run", second, None, {"number": 2}),
+    ]
+
+
+def test_a_stale_approval_that_is_asked_again_has_a_record_of_its_own(harness, tool, settings):
+    door = held_door(harness, tool, settings, requires_confirmation=True)
+    first = asyncio.run(door.call("act", {"number": 5})).confirmation.id
+    changed = held_door(harness, tool, settings, escalate_when="number > 4")
+    result = asyncio.run(changed.confirm(first))
+    second = result.confirmation.id
+    assert (result.outcome, result.error.code) == ("review", "confirmation_stale")
+    assert told(changed, "decision", "held", "instead_of", "code")[1:] == [
+        ("review", second, first, "confirmation_stale")
+    ]
+
+
+def test_a_hold_that_cannot_be_recorded_anew_is_refused(harness, tool, settings):
+    door = held_door(harness, tool, settings, sensitivity="critical")
+    first = asyncio.run(door.call("act", {"number": 1})).confirmation.id
+    store = sqlite3.connect(settings.state / "audit.sqlite3")
+    store.executescript("DROP TABLE decision")
+    store.close()
+    result = asyncio.run(door.confirm(first, edit={"number": 2}))
+    assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+
+
 def test_an_audit_that_cannot_be_written_refuses_the_call(harness, tool, tmp_path):
     ran = []
 

@@ -23,6 +23,9 @@ EXPIRES_S = 600.0
 """How long a held call may be approved, in seconds."""
 
 
+STALE = "The tool or its policy changed since this call was held: it must be confirmed anew."
+
+
 class Redeemed(NamedTuple):
     """A held call that was approved: what runs now."""
 
@@ -35,8 +38,10 @@ class Stopped(NamedTuple):
     """A decision that runs nothing yet: the call is held anew."""
 
     call: Call
+    arguments: dict[str, Any]
     held: Held
     verdict: Verdict
+    """Why it is held anew: stricter than ALLOW."""
     stale: bool = False
 
 
@@ -173,7 +178,10 @@ class Desk:
         if verdict.ruling is Ruling.DENY:
             raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
         ruling = max(verdict.ruling, Ruling.CONFIRM)
-        return Stopped(call, self.hold(tool, call, arguments, ruling), verdict, stale)
+        held = self.hold(tool, call, arguments, ruling)
+        code, message = ("confirmation_stale", STALE) if stale else (verdict.code, verdict.message)
+        verdict = verdict._replace(ruling=ruling, code=code, message=message)
+        return Stopped(call, arguments, held, verdict, stale)
 
     def _bound(self, tool: ReadyTool, arguments: Mapping[str, Any]) -> str:
         """Give what an approval is good for: exactly this call of exactly this tool."""

@@ -52,14 +52,17 @@ class Decisions:
             call = decided.call
             tool = self._known(call)
             if isinstance(decided, Redeemed):
-                result = await self._in_turn(tool, call, decided.arguments, began, on_event)
+                result = await self._in_turn(
+                    tool, call, decided.arguments, began, on_event, held_id
+                )
                 result = result._replace(notes=(*decided.notes, *result.notes))
-            elif decided.stale:
-                result = stale(call, decided.held, began)
             else:
-                result = held_back(call, decided.held, decided.verdict, began)
+                self._recorder.held(call, tool, decided.arguments, decided.verdict,
+                                    decided.held.id, instead_of=held_id)  # fmt: skip
+                answer = stale if decided.stale else held_back
+                result = answer(call, decided.held, decided.verdict, began)
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
-            result = self._denied(call, error, began)
+            result = self._denied(call, error, began, held_id)
         return self.last_words(call, result)
 
     async def confirm_call(self, held_id: str, call: Call) -> Result:
@@ -104,16 +107,18 @@ class Decisions:
             self._desk.decide(held, state)
             made = make(call)
             if isinstance(made, Refusal):
-                return self.last_words(call, self._denied(call, made, began))
-            self._recorder.decided(call, self._known(call), state)
+                return self.last_words(call, self._denied(call, made, began, held_id))
+            self._recorder.decided(call, self._known(call), state, held_id)
         except Exception as error:  # noqa: BLE001 - as above
-            made = self._denied(call, error, began)
+            made = self._denied(call, error, began, held_id)
         return self.last_words(call, made)
 
-    def _denied(self, call: Call, error: Exception, began: float) -> Result:
+    def _denied(
+        self, call: Call, error: Exception, began: float, held_id: str | None = None
+    ) -> Result:
         """Give the Result of a call that a row refused, or at which one broke."""
         refusal = error if isinstance(error, Refusal) else guard_failed(call.tool, "gate", error)
-        self._recorder.denied(call, self._ready.get(call.tool), refusal)
+        self._recorder.denied(call, self._ready.get(call.tool), refusal, held_id)
         return denied(call, refusal, began)
 
 

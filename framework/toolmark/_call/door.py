@@ -172,19 +172,22 @@ class Door(Decisions):
         arguments: dict[str, Any],
         began: float,
         on_event: Listener | None,
+        held_id: str | None = None,
     ) -> Result:
         """Row 8 and what follows: wait for a place and a turn, and run. Raises a Refusal."""
         await tool.limits.start(call)
         try:
-            self._commit(tool, call, arguments)
+            self._commit(tool, call, arguments, held_id)
             return await tool.executor.run(call, arguments, began, on_event)
         finally:
             tool.limits.end()
 
-    def _commit(self, tool: ReadyTool, call: Call, arguments: dict[str, Any]) -> None:
+    def _commit(
+        self, tool: ReadyTool, call: Call, arguments: dict[str, Any], held_id: str | None = None
+    ) -> None:
         """Record that the call runs now; raises a Refusal where that can't be written."""
         if self.audit is not None:
-            self._recorder.runs(call, tool, arguments)
+            self._recorder.runs(call, tool, arguments, held_id)
         if self._before is not None:
             self._tell(self._before, call, tool.spec)
         if tool.is_plain and tool.executor.plain is not None and not self._looked_at:

@@ -45,18 +45,10 @@ def held_back(call: Call, held: Held, verdict: Verdict, began: float) -> Result:
     )
 
 
-def stale(call: Call, held: Held, began: float) -> Result:
+def stale(call: Call, held: Held, verdict: Verdict, began: float) -> Result:
     """Give the Result of an approval that came too late: what it approved has changed."""
-    message = "The tool or its policy changed since this call was held: it must be confirmed anew."
-    return Result(
-        success=False,
-        tool=call.tool,
-        outcome="confirm",
-        error=Failure("confirmation_stale", message),
-        tool_call_id=call.id,
-        duration_ms=_ms(began),
-        confirmation=held,
-    )
+    error = Failure(verdict.code, verdict.message)
+    return held_back(call, held, verdict, began)._replace(message="", error=error)
 
 
 def answered(call: Call, text: str) -> Result:

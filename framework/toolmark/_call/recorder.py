@@ -19,10 +19,19 @@ class Recorder:
         self._audit = audit
         self._clock = clock
 
-    def runs(self, call: Call, tool: ReadyTool, arguments: Mapping[str, Any]) -> None:
-        """Record that a call runs now; raises a Refusal where that can't be written."""
+    def runs(
+        self,
+        call: Call,
+        tool: ReadyTool,
+        arguments: Mapping[str, Any],
+        held_id: str | None = None,
+    ) -> None:
+        """Record that a call runs now; raises a Refusal where that can't be written.
+
+        `held_id` is the held call that it redeems.
+        """
         if self._audit is not None:
-            self._write(call, tool, "run", arguments=arguments)
+            self._write(call, tool, "run", arguments=arguments, held=held_id)
 
     def held(
         self,
@@ -31,26 +40,34 @@ class Recorder:
         arguments: Mapping[str, Any],
         verdict: Verdict,
         held_id: str,
+        *,
+        instead_of: str | None = None,
     ) -> None:
-        """Record that a call waits; raises a Refusal where that can't be written."""
+        """Record that a call waits; raises a Refusal where that can't be written.
+
+        `instead_of` is the hold that was decided, where its call is held anew.
+        """
         if self._audit is not None and not call.dry_run:
             self._write(call, tool, verdict.ruling.name.lower(), arguments=arguments,
-                        code=verdict.code, reason=verdict.message, held=held_id)  # fmt: skip
+                        code=verdict.code, reason=verdict.message, held=held_id,
+                        instead_of=instead_of)  # fmt: skip
 
-    def decided(self, call: Call, tool: ReadyTool, state: str) -> None:
+    def decided(self, call: Call, tool: ReadyTool, state: str, held_id: str) -> None:
         """Record what a person did with a held call; raises a Refusal."""
         if self._audit is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-            self._write(call, tool, state, arguments=arguments)
+            self._write(call, tool, state, arguments=arguments, held=held_id)
 
-    def denied(self, call: Call, tool: ReadyTool | None, refusal: Refusal) -> None:
-        """Record a refusal; the call stays refused where that can't be written."""
+    def denied(
+        self, call: Call, tool: ReadyTool | None, refusal: Refusal, held_id: str | None = None
+    ) -> None:
+        """Record a refusal, of a held call too; it stays refused where that can't be written."""
         if self._audit is None or call.dry_run:
             return
         failure = refusal.failure if not callable(refusal.failure) else refusal.failure()
         faults = [[problem.code, problem.path] for problem in failure.details]
         try:
-            self._append(call, tool, "deny", code=failure.code, faults=faults)
+            self._append(call, tool, "deny", code=failure.code, faults=faults, held=held_id)
         except Exception as error:  # noqa: BLE001 - it is refused in any case
             if failure.code != "internal_guard_error":
                 logged(error, "the refusal of %s was not recorded", call.tool)

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from toolmark._model.call import Budget
 from toolmark._model.settings import Settings
 from toolmark._model.tool import Limits, Rate
 
@@ -28,6 +29,22 @@ def test_a_call_that_never_started_does_not_count(harness, tool):
     door = harness(tool("act", nothing, limits=limits), settings=MEMORY)
     codes = [door.call("act").error for _ in range(4)]
     assert [error and error.code for error in codes] == [None, *["rate_limited"] * 3]
+
+
+def test_a_call_that_never_started_gives_back_what_it_took_and_no_more(harness, tool):
+    limits = Limits(max_calls=2, max_concurrent=1)
+    free = asyncio.Event()
+    door = harness(tool("act", free.wait, limits=limits), settings=MEMORY).door
+
+    async def main():
+        first = asyncio.create_task(door.call("act", "{}"))
+        await asyncio.sleep(0)
+        late = await door.call("act", "{}", budget=Budget(10, 1000, 20))
+        free.set()
+        return [late, await first, *[await door.call("act", "{}") for _ in range(2)]]
+
+    codes = [result.error and result.error.code for result in asyncio.run(main())]
+    assert codes == ["rate_limited", None, None, "budget_exhausted"]
 
 
 def test_the_calls_that_tools_make_count_too(harness, tool):

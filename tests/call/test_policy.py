@@ -147,6 +147,25 @@ def test_verbatim_values_must_be_words_of_the_user(harness, tool, tmp_path):
     assert [problem.path for problem in error.details] == ["name", "details[0].dose"]
 
 
+def test_a_tool_that_needs_intent_and_verbatim_values_gets_both_or_does_not_run(
+    harness, tool, tmp_path
+):
+    async def log(name):
+        return {}
+
+    said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
+    safety = Safety(explicit_intent=True, intent_keywords=("log",))
+    door = harness(tool("log", log, said, safety=safety), settings=settings(tmp_path))
+
+    def told(message):
+        error = door.call("log", {"name": "aspirin"}, message=message).error
+        return error and error.code
+
+    assert told("Log the aspirin") is None
+    assert told("I took aspirin") == "no_explicit_intent"
+    assert told("Log what I took") == "not_stated_by_user"
+
+
 def test_crisis_words_hold_every_call_and_flag_every_outcome(harness, tool, tmp_path):
     door = harness(
         tool("act", nothing, NUMBER),

@@ -176,6 +176,47 @@ def test_an_edit_is_judged_again(desk):
     assert desk.confirm(second, user="a reviewer").success
 
 
+REVIEWED = Safety(escalate_when="true")
+
+
+def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(desk):
+    desk.open(safety=REVIEWED)
+    held = desk.hold(user="u1")
+    for refused in (
+        desk.confirm(held, user="u1"),
+        desk.confirm(held, user="u1", edit={"days": [1]}),
+        desk.door.respond(held.confirmation.id, "I looked at it.", user="u1"),
+    ):
+        assert (refused.outcome, refused.error.code) == ("denied", "held_for_review")
+        assert "toolmark pending" in refused.error.message
+    assert desk.ran == []
+    assert [h.id for h in desk.door.pending("u1")] == [held.confirmation.id]
+    assert desk.confirm(held, user="a reviewer").success
+
+
+def test_the_operator_decides_what_is_held_for_review(desk):
+    desk.open(safety=REVIEWED)
+    for user in ("u1", None):
+        assert desk.confirm(desk.hold(user=user)).success
+    assert len(desk.ran) == 2
+
+
+def test_a_caller_may_take_back_what_is_held_for_review(desk):
+    desk.open(safety=REVIEWED)
+    held = desk.hold(user="u1")
+    assert desk.door.reject(held.confirmation.id, user="u1").error.code == "rejected"
+    assert desk.ran == []
+
+
+def test_an_edit_that_calls_for_a_review_is_out_of_its_callers_hands(desk):
+    desk.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
+    second = desk.confirm(desk.hold(user="u1"), edit={"days": [1]}, user="u1")
+    assert second.outcome == "review"
+    assert desk.confirm(second, user="u1").error.code == "held_for_review"
+    assert desk.ran == []
+    assert desk.confirm(second).success
+
+
 CHANGES = {
     "a parameter": {
         "parameters": (*REMINDER[:2], REMINDER[2].model_copy(update={"required": True}))

@@ -115,6 +115,25 @@ def test_a_guest_sees_and_decides_their_own_alone(guest: Guest, api: httpx.Clien
     assert decide(api, held, "reject").json()["error"]["code"] == "rejected"
 
 
+def test_what_is_held_for_review_is_the_operators_alone(kiosk: Any, guest: Guest) -> None:
+    definition = kiosk.folder / "tools_md" / "order.tool.md"
+    text = definition.read_text("utf-8")
+    definition.write_text(
+        text.replace("## Safety\n", "## Safety\n\n- **Escalate When**: true\n", 1)
+    )
+    kiosk.workspace.reload()
+    ana, eve = guest("ana"), guest("eve")
+    held = held_by(ana)
+
+    for decision, more in (("approve", {}), ("respond", {"text": "Looked at."})):
+        assert problem(decide(eve, held, decision, **more)) == (404, "confirmation_not_found")
+        told = decide(ana, held, decision, **more).json()
+        assert (told["outcome"], told["error"]["code"]) == ("denied", "held_for_review")
+    assert kiosk.orders() == []
+    with kiosk.client() as operator:
+        assert decide(operator, held, "approve").json()["outcome"] == "ok"
+
+
 def test_a_guest_does_not_look_after_the_server(guest: Guest) -> None:
     for path in ("/api/diagnostics", "/api/held-edits", "/api/audit", "/api/audit/verify"):
         assert problem(guest("ana").get(path)) == (403, "operator_only")

@@ -25,6 +25,11 @@ EXPIRES_S = 600.0
 
 STALE = "The tool or its policy changed since this call was held: it must be confirmed anew."
 
+_NOT_YOURS = (
+    "This call waits for somebody who looks after the system, not for the user who made it:"
+    " they find it under `toolmark pending`, or on the console's page of what waits."
+)
+
 
 class Redeemed(NamedTuple):
     """A held call that was approved: what runs now."""
@@ -97,10 +102,11 @@ class Desk:
         except (sqlite3.Error, OSError):
             return None
 
-    def find(self, held_id: str, user: str | None) -> HeldCall:
+    def find(self, held_id: str, user: str | None, *, drops: bool = False) -> HeldCall:
         """Give a call that may still be decided by this user; raises a Refusal.
 
-        A host that names no user decides for its operator.
+        A host that names no user decides for its operator. What waits for a review is not its
+        own caller's to decide: with `drops` they may only take it back.
         """
         try:
             held = self._holds.get(held_id)
@@ -115,6 +121,9 @@ class Desk:
             self._holds.claim(held_id, "expired")
             message = "The time to confirm this call is over: call the tool again."
             raise refuse("confirmation_expired", message)
+        is_own = user is not None and user == held.call.caller.user
+        if held.kind == "review" and is_own and not drops:
+            raise refuse("held_for_review", _NOT_YOURS)
         return held
 
     async def redeem(

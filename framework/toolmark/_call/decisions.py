@@ -82,7 +82,9 @@ class Decisions:
     def reject(self, held_id: str, *, user: str | None = None) -> Result:
         """Refuse a held call: it never runs."""
         message = "The user said no: do not call it again with the same arguments."
-        return self._decide(held_id, user, "rejected", lambda _: refuse("rejected", message))
+        return self._decide(
+            held_id, user, "rejected", lambda _: refuse("rejected", message), drops=True
+        )
 
     def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
@@ -97,12 +99,18 @@ class Decisions:
         return self._desk.look(held_id)
 
     def _decide(
-        self, held_id: str, user: str | None, state: Any, make: Callable[[Call], Any]
+        self,
+        held_id: str,
+        user: str | None,
+        state: Any,
+        make: Callable[[Call], Any],
+        *,
+        drops: bool = False,
     ) -> Result:
         began = perf_counter()
         call = Call(held_id, {})
         try:
-            held = self._desk.find(held_id, user)
+            held = self._desk.find(held_id, user, drops=drops)
             call = held.call
             self._desk.decide(held, state)
             made = make(call)

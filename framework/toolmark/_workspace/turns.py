@@ -15,7 +15,7 @@ from toolmark._workspace.live import Live
 from toolmark._workspace.told import Told, ToldListener
 
 _NOTHING_HAPPENED = frozenset(
-    ("confirmation_not_found", "confirmation_used", "confirmation_expired")
+    ("confirmation_not_found", "confirmation_used", "confirmation_expired", "held_for_review")
 )
 
 

@@ -78,6 +78,8 @@ class Replies:
 
     async def _decided(self, asked: Asked, body: DecisionBody) -> Result:
         workspace, user = self._workspace, asked.theirs
+        if user is not None and await asyncio.to_thread(self._is_anothers_review, asked.name, user):
+            raise Trouble(404, "confirmation_not_found", "no such call waits for you to decide")
         match body.decision:
             case "reject":
                 return await workspace.reject(asked.name, user=user)
@@ -91,6 +93,13 @@ class Replies:
                 return await workspace.confirm(asked.name, edit=body.edit, user=user)
             case _:
                 return await workspace.confirm(asked.name, edit=body.edit, user=user)
+
+    def _is_anothers_review(self, held_id: str, user: str) -> bool:
+        """Tell whether a call waits for whoever looks after the system: no guest does."""
+        waiting = self._workspace.waiting(held_id)
+        if waiting is None or waiting.kind != "review":
+            return False
+        return all(held.id != held_id for held in self._workspace.pending(user))
 
 
 DECIDE = (

@@ -56,18 +56,25 @@ def dev(
     folder = load_settings(project_of(ctx, project)).root
     caller = Caller(user, patient)
     token = own_token(caller, known=False)
+    assert token is not None
     listening = listen(host, port)
     bound = listening.getsockname()[1]
     url = f"http://{with_port(host, bound)}"
     tokens = Tokens(own=token, caller=caller)
+    link = _shown(url, token)
+    place = Place(listening, bound, Addresses.of(host, bound), tokens)
+    overrides = {"trust_edits": "true"} if trust_edits else {}
+    _serve(folder, overrides, place, link if open_ else "")
+
+
+def _shown(url: str, token: str) -> str:
+    """Say where everything is, and give the link to the console."""
     link = f"{url}/enter#token={token}"
     out(f"{paint('Console', 'bold')}  {link}")
     out(f"API      {url}/api    MCP  {url}/mcp")
     out(f"Token of this start: {token}")
     sys.stdout.flush()
-    place = Place(listening, bound, Addresses.of(host, bound), tokens)
-    overrides = {"trust_edits": "true"} if trust_edits else {}
-    _serve(folder, overrides, place, link if open_ else "")
+    return link
 
 
 def _serve(folder: Any, overrides: dict[str, str], place: Place, open_link: str) -> None:

@@ -64,9 +64,12 @@ class _Server(uvicorn.Server):
         """Begin to end, or end now."""
         del sig, frame
         if self._told:
+            # The signal may come while the same stream is written to, which then can't be told on.
             # Everything that is kept is kept in transactions: nothing is torn.
-            self._tell("ended at once; what was under way is cut off")
-            os._exit(FORCED)
+            try:
+                self._tell("ended at once; what was under way is cut off")
+            finally:
+                os._exit(FORCED)
         self._told = True
         self._loop.call_soon_threadsafe(self._begin)
 

@@ -26,7 +26,6 @@ class Program:
         "names",
         "source",
         "unguarded",
-        "uses_clock",
     )
 
     def __init__(self, rewritten: Rewritten, compiled: Any, reads: frozenset[str]) -> None:
@@ -39,7 +38,6 @@ class Program:
         )
         """The names that are read and never tested by `has()`: without a value of one of them
         the expression may give none."""
-        self.uses_clock = "now" in rewritten.calls
         self._compiled = compiled
         self._reads = tuple((n, aliases.get(n, n)) for n in sorted(reads))
         self._tests = tuple(rewritten.tested.items())

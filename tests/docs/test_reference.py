@@ -43,6 +43,12 @@ def test_every_name_of_the_face_has_a_section() -> None:
     assert {*toolmark.__all__, *database.__all__, *testing.__all__} <= titles
 
 
+def test_every_field_of_the_face_has_a_sentence() -> None:
+    untold = re.findall(r"^\| (`.+`) \|  \|$", page("python.md"), re.MULTILINE)
+
+    assert not untold, "write a sentence under the field"
+
+
 def test_every_hook_has_a_section() -> None:
     specified = {name for name, held in vars(hooks).items() if hasattr(held, "toolmark_spec")}
 

@@ -16,21 +16,27 @@ class Definition(Noun):
     """What a file says, whole; equal meaning gives equal definitions (format.md)."""
 
     kind: ClassVar[str]
+    """`tool` or `skill`."""
 
     name: str
     title: str
+    """The heading of the file."""
     description: str
     notes: str = ""
+    """The paragraphs behind the description."""
     when_to_use: str = ""
+    """What the section of that name says, for the model."""
     version: str
     category: str
     tags: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    """What a call may give, in the order of the file."""
     sections: dict[str, str] = Field(default_factory=dict)
     """Prose that no field holds, under the title of its section."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Metadata that Toolmark does not know."""
     source: Source
+    """Where it stands; not part of its meaning."""
 
     @cached_property
     def canonical(self) -> dict[str, Any]:

@@ -19,9 +19,13 @@ class Edit(NamedTuple):
     """Replace a stretch of a file by `text`; lines and columns from 1, the end exclusive."""
 
     line: int
+    """Of the first character that goes."""
     column: int
+    """Of that character."""
     end_line: int
+    """Of the first character that stays."""
     end_column: int
+    """Of that character."""
     text: str
     """What stands there then."""
 

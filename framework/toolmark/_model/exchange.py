@@ -16,6 +16,7 @@ class Decision(NamedTuple):
     """What a person decides on a call that is held."""
 
     kind: Literal["approve", "edit", "reject", "respond"]
+    """Which of the four; the methods below make them."""
     arguments: Mapping[str, Any] = {}
     """For `edit`: the arguments that are other than held."""
     text: str = ""

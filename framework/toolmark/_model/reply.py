@@ -16,6 +16,7 @@ class Parsed:
     clean_message: str
     """The reply without its calls, for the user."""
     calls: tuple[Call, ...] = ()
+    """What the model wants done."""
     dialect: str = "text"
     """The one that was found, so that results go back in it; `text` where there is no call."""
 
@@ -25,6 +26,7 @@ class Dialect:
     """How a model calls tools and reads their results (behaviour.md, "Dialects")."""
 
     name: str
+    """What `handle`, `parse_reply` and the command line call it."""
     parse: Callable[[Any], Parsed]
     """A whole reply to its calls, or MalformedReplyError; one bad call refuses all."""
     render: Callable[[Sequence[Result]], list[dict[str, Any]]]

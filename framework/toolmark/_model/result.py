@@ -69,7 +69,9 @@ class _Fields(NamedTuple):
     message: str = ""
     """What the tool says to the user, or why a person must agree."""
     data: Any = None
+    """What the tool gave, as JSON values."""
     error: Failure | None = None
+    """Why it was refused, failed or is not known to have succeeded."""
     tool_call_id: str | None = None
     """The caller's name for the call."""
     truncated: dict[str, Any] | None = None

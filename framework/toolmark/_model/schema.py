@@ -32,6 +32,7 @@ class Schema(Noun):
     description: str = ""
     enum: tuple[JsonValue, ...] | None = None
     has_default: bool = False
+    """Whether there is one: `null` may be a default."""
     default: JsonValue = None
     items: "Schema | None" = None
     properties: "tuple[Parameter, ...] | None" = None
@@ -51,6 +52,7 @@ class Schema(Noun):
     unique: bool = False
     unit: str | None = None
     has_example: bool = False
+    """Whether there is one: `null` may be an example."""
     example: JsonValue = None
     sensitive: bool = False
     """Redacted in logs, spans and records."""
@@ -69,6 +71,7 @@ class Parameter(Noun):
     name: str
     """As the author wrote it."""
     shape: Schema
+    """What values it may take."""
     required: bool = False
 
 

@@ -79,9 +79,13 @@ class Settings:
     engine: str = "sqlite"
     """Where runs are kept: `sqlite`, `memory`, or a `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
+    """What every call must pass, whatever its file says."""
     chat: ChatSettings = field(default_factory=ChatSettings)
+    """The model that `toolmark chat` talks with."""
     trace: TraceSettings = field(default_factory=TraceSettings)
+    """What spans tell of a call."""
     serve: ServeSettings = field(default_factory=ServeSettings)
+    """Who may come in over HTTP, and as whom."""
     audit: bool = True
     """Whether each decision is recorded before its effect."""
     trust_edits: bool = False

@@ -145,15 +145,18 @@ class SkillSpec(Definition):
     """What a `.skill.md` file says (format.md, "Skill file"); its parameters are the inputs."""
 
     kind: ClassVar[str] = "skill"
+    """Always `skill`."""
 
     required_tools: tuple[str, ...] = ()
     required_skills: tuple[str, ...] = ()
     patient_from: str | None = None
     durable: bool = True
     output: Output = Output.model_construct()
+    """What stands behind each part of its result, in words."""
     workflow: str = ""
     """The prose of the Workflow section."""
     workflow_sections: tuple[Section, ...] = ()
+    """The steps: those without a section first, then each named section."""
 
     @property
     def executable(self) -> bool:

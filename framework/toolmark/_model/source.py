@@ -7,10 +7,15 @@ class Span(NamedTuple):
     """A stretch of one file; lines and columns count from 1, the end column is exclusive."""
 
     path: str
+    """Below the project, with slashes."""
     line: int
+    """Of its first character."""
     column: int
+    """Of its first character, in code points."""
     end_line: int
+    """Of the place behind its last character."""
     end_column: int
+    """Of that place."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}"
@@ -20,4 +25,6 @@ class Source(NamedTuple):
     """The file and the line of the title of a definition."""
 
     path: str
+    """Below the project, with slashes."""
     line: int
+    """From 1."""

@@ -73,6 +73,7 @@ class ToolSpec(Definition):
     """What a `.tool.md` file says (format.md, "Tool file")."""
 
     kind: ClassVar[str] = "tool"
+    """Always `tool`."""
 
     requires_auth: bool = False
     requires_patient_context: bool = False
@@ -80,11 +81,16 @@ class ToolSpec(Definition):
     idempotent: Literal["yes", "no", "keyed"] = "no"
     unknown_parameters: Literal["reject", "ignore"] = "reject"
     returns: Schema
+    """The shape of the result."""
     rules: tuple[Rule, ...] = ()
+    """What must hold between the arguments."""
     # Constructed, since validating them would build validators whenever this file is imported.
     safety: Safety = Safety.model_construct()
+    """What must be true before a call runs."""
     limits: Limits = Limits.model_construct()
+    """What a call may cost."""
     examples: tuple[Example, ...] = ()
+    """Calls that the author shows, which `toolmark test` makes."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

@@ -49,7 +49,9 @@ class RawReply(NamedTuple):
     status: int
     """The HTTP status; 0 keeps the connection open and says nothing."""
     body: str = ""
+    """What is sent, as it stands."""
     headers: Mapping[str, str] = {}
+    """What is sent before it, `Content-Type` for one."""
 
 
 class ModelServer:

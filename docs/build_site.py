@@ -66,6 +66,7 @@ class Site:
         self.assets: set[str] = set()
         self.reader = MarkdownIt("commonmark", {"highlight": highlighted}).enable("table")
         self.reader.add_render_rule("fence", fence)
+        self.reader.add_render_rule("code_inline", name)
         found = [*root.glob("docs/*.md"), *root.glob("docs/*/*.md"), *root.glob(f"{DECISIONS}/*")]
         files = [*sorted(set(found)), *(root / name for name in PROJECT)]
         read = [self.read(file) for file in files if file.suffix == ".md" and file.is_file()]
@@ -204,6 +205,12 @@ def highlighted(code: str, language: str, _attributes: str) -> str:
     except ClassNotFound:
         lexer = get_lexer_by_name("text")
     return str(highlight(code, lexer, HtmlFormatter(nowrap=True)))
+
+
+def name(renderer: Any, tokens: list[Token], number: int, options: Any, env: Any) -> str:  # noqa: ARG001
+    """Write a code span that may be broken where its words end, as paths and names must be."""
+    text = re.sub(r"(?<=\w)([/_]|::)(?=\w)", r"\1<wbr>", escape(tokens[number].content))
+    return f"<code>{text}</code>"
 
 
 def fence(renderer: Any, tokens: list[Token], number: int, options: Any, env: Any) -> str:  # noqa: ARG001

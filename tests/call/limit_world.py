@@ -5,7 +5,7 @@ import heapq
 import itertools
 from contextlib import asynccontextmanager
 
-from toolmark._call.timing import Timing
+from toolmark._call.limits.timing import Timing
 
 
 class VirtualTime:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._call.audit import Audit, chained
+from toolmark._call.audit.chain import Audit, chained
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
 from toolmark._model.tool import Safety

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
-from toolmark._call.cut import Bounds, cut
+from toolmark._call.result.cut import Bounds, cut
 from toolmark._model.call import Budget
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings

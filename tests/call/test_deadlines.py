@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from toolmark._call.deadline import DeadlineError, Deadlines
+from toolmark._call.limits.deadline import DeadlineError, Deadlines
 
 LONG = 3600.0
 

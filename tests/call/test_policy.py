@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._call.intent import says_any, words_of
-from toolmark._call.judges import ask
+from toolmark._call.judge.intent import says_any, words_of
+from toolmark._call.judge.plugins import ask
 from toolmark._call.refusal import Refusal
 from toolmark._model.call import Call
 from toolmark._model.schema import Parameter, Schema

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._call.plain import may_wait
+from toolmark._call.invoke.plain import may_wait
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.tool import Rule, Safety
 

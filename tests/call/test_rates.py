@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run
 
-from toolmark._call.pace import MAX_WAITING, Pace
+from toolmark._call.limits.pace import MAX_WAITING, Pace
+from toolmark._call.limits.tally import Tally
+from toolmark._call.limits.turns import SharedTurns
 from toolmark._call.refusal import Refusal
-from toolmark._call.tally import Tally
-from toolmark._call.turns import SharedTurns
 from toolmark._model.settings import Settings
 from toolmark._model.tool import Limits, Rate
 

@@ -5,10 +5,10 @@ import sys
 import time
 from pathlib import Path
 
-from toolmark._call.pace import Pace
-from toolmark._call.tally import Tally
-from toolmark._call.timing import MACHINE
-from toolmark._call.turns import turns_of
+from toolmark._call.limits.pace import Pace
+from toolmark._call.limits.tally import Tally
+from toolmark._call.limits.timing import MACHINE
+from toolmark._call.limits.turns import turns_of
 from toolmark._model.settings import Settings
 from toolmark._model.tool import Rate
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from toolmark._call.fleet import FleetTurns
+from toolmark._call.limits.fleet import FleetTurns
 from toolmark._call.refusal import Refusal
 
 STARTER = Path(__file__).with_name("starter.py")

@@ -1,8 +1,7 @@
 """The call path: one door, down the ladder, to a verdict and a result."""
 
-from toolmark._call.context import CallContext, Listener, Resources, Scope
-from toolmark._call.deadline import DEFAULT_S
 from toolmark._call.door import Door
-from toolmark._call.start import start
+from toolmark._call.invoke.context import CallContext, Listener, Resources, Scope
+from toolmark._call.invoke.start import start
 
-__all__ = ["DEFAULT_S", "CallContext", "Door", "Listener", "Resources", "Scope", "start"]
+__all__ = ["CallContext", "Door", "Listener", "Resources", "Scope", "start"]

@@ -6,25 +6,25 @@ from difflib import get_close_matches
 from time import perf_counter, time
 from typing import Any
 
-from toolmark._call.audit import AUDIT_FILE, Audit
-from toolmark._call.confirm import Desk
-from toolmark._call.context import Listener, Resources
-from toolmark._call.decisions import Decisions
-from toolmark._call.egress import Egress
-from toolmark._call.holds import Holds
-from toolmark._call.intent import says_any
-from toolmark._call.judges import Judge
-from toolmark._call.limits import StartLimits
-from toolmark._call.misfit import read
-from toolmark._call.outcome import allowed, denied, held_back, told
-from toolmark._call.plain import PlainRun
+from toolmark._call.arguments.misfit import read
+from toolmark._call.audit.chain import AUDIT_FILE, Audit
+from toolmark._call.audit.recorder import Recorder
+from toolmark._call.confirm.decisions import Decisions
+from toolmark._call.confirm.desk import Desk
+from toolmark._call.confirm.holds import Holds
+from toolmark._call.invoke.clients import Clients
+from toolmark._call.invoke.context import Listener, Resources
+from toolmark._call.invoke.plain import PlainRun
+from toolmark._call.invoke.trace import tracing_of
+from toolmark._call.judge.intent import says_any
+from toolmark._call.judge.plugins import Judge
+from toolmark._call.limits.starts import StartLimits
+from toolmark._call.limits.tally import Tally
+from toolmark._call.limits.timing import MACHINE, Timing
+from toolmark._call.limits.turns import turns_of
 from toolmark._call.ready import ReadyTool
-from toolmark._call.recorder import Recorder
 from toolmark._call.refusal import guard_failed, logged, refuse
-from toolmark._call.tally import Tally
-from toolmark._call.timing import MACHINE, Timing
-from toolmark._call.trace import tracing_of
-from toolmark._call.turns import turns_of
+from toolmark._call.result.outcome import allowed, denied, held_back, told
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.registry import Registry
 from toolmark._model.result import Result
@@ -73,7 +73,7 @@ class Door(Decisions):
         self._timing = timing
         self._tallies = {} if tallies is None else tallies
         self._turns = turns_of(settings, timing)
-        self._egress = Egress(origins)
+        self._clients = Clients(origins)
         self._desk = Desk(Holds(settings.state / "held.sqlite3"), self._safety, self._known, clock)
         self.audit = Audit(settings.state / AUDIT_FILE) if settings.audit else None
         self._recorder = Recorder(self.audit, clock)
@@ -143,7 +143,7 @@ class Door(Decisions):
                 result = await self._in_turn(tool, call, arguments, began, on_event)
             else:
                 self._commit(tool, call, arguments)  # the record of the decision
-                result = await tool.executor.run(call, arguments, began, on_event)  # row 9
+                result = await tool.invoker.run(call, arguments, began, on_event)  # row 9
             if tool.ignores_unknown:
                 result = told(result, tool.dropped(call.arguments))
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
@@ -178,7 +178,7 @@ class Door(Decisions):
         await tool.limits.start(call)
         try:
             self._commit(tool, call, arguments, held_id)
-            return await tool.executor.run(call, arguments, began, on_event)
+            return await tool.invoker.run(call, arguments, began, on_event)
         finally:
             tool.limits.end()
 
@@ -190,8 +190,8 @@ class Door(Decisions):
             self._recorder.runs(call, tool, arguments, held_id)
         if self._before is not None:
             self._tell(self._before, call, tool.spec)
-        if tool.is_plain and tool.executor.plain is not None and not self._looked_at:
-            self.quick[call.tool] = tool.executor.plain
+        if tool.is_plain and tool.invoker.plain is not None and not self._looked_at:
+            self.quick[call.tool] = tool.invoker.plain
 
     def _known(self, call: Call) -> ReadyTool:
         name = call.tool
@@ -216,7 +216,7 @@ class Door(Decisions):
 
     def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
-        return self._egress.client(spec, seconds)
+        return self._clients.open(spec, seconds)
 
     def refuse_reply(
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False

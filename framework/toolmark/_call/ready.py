@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic_core import ValidationError
 
-from toolmark._call.context import Surroundings
-from toolmark._call.execute import Executor
-from toolmark._call.judges import Judge, ask
-from toolmark._call.limits import StartLimits
-from toolmark._call.misfit import explain, misfit, read
-from toolmark._call.policy import rows_of
+from toolmark._call.arguments.misfit import explain, misfit, read
+from toolmark._call.invoke.context import Surroundings
+from toolmark._call.invoke.invoker import Invoker
+from toolmark._call.invoke.trace import TracedInvoker, Tracing
+from toolmark._call.judge.plugins import Judge, ask
+from toolmark._call.judge.policy import rows_of
+from toolmark._call.limits.starts import StartLimits
 from toolmark._call.refusal import Refusal, guard_failed, refuse
-from toolmark._call.trace import TracedExecutor, Tracing
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound
 from toolmark._model.settings import SafetySettings
@@ -28,7 +28,7 @@ from toolmark._values import (
 
 
 class ReadyTool:
-    """One tool of one snapshot, its validator, rules and executor."""
+    """One tool of one snapshot, its validator, rules and invoker."""
 
     def __init__(
         self,
@@ -53,10 +53,10 @@ class ReadyTool:
         self.needs_caller = spec.requires_auth or spec.requires_patient_context
         self.ignores_unknown = ignores
         is_clear = self.is_clear if self._rows or self._rules else None
-        self.executor = (
-            Executor(tool, door, self.validator, limits, is_clear)
+        self.invoker = (
+            Invoker(tool, door, self.validator, limits, is_clear)
             if tracing is None
-            else TracedExecutor(tool, door, self.validator, limits, tracing)
+            else TracedInvoker(tool, door, self.validator, limits, tracing)
         )
         self.is_judged = bool(self._rows or judges)
         self.is_plain = self.validator.is_quick and not (judges or limits.binds)
@@ -130,6 +130,6 @@ def _rules(spec: ToolSpec) -> Any:
     """Give the tool's Rules, compiled; None where it has none, and needs no CEL."""
     if not spec.rules:
         return None
-    from toolmark._call.rules import Rules
+    from toolmark._call.arguments.rules import Rules
 
     return Rules(spec)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from toolmark._call.intent import says_any
+from toolmark._call.judge.intent import says_any
 from toolmark._chat.address import base_url_of, key_of, model_of, open_client
 from toolmark._chat.deciding import Confirmer, Desk
 from toolmark._chat.endpoint import Choice, Endpoint, Message, Teller

@@ -34,7 +34,7 @@ def audit(
     settings = load_settings(project_of(ctx, project))
     if not settings.audit:
         err("note: the audit is off (`audit = false`): what follows was recorded before")
-    from toolmark._call.audit import AUDIT_FILE
+    from toolmark._call.audit.chain import AUDIT_FILE
 
     file = settings.state / AUDIT_FILE
     try:
@@ -86,7 +86,7 @@ def _verify(file: Path, *, json: bool) -> None:
 
 def _read(file: Path, ask: Any) -> Any:
     """Ask the audit in this file; None where there is none, and none is made."""
-    from toolmark._call.audit import Audit
+    from toolmark._call.audit.chain import Audit
 
     if not Audit.is_kept(file):
         return None

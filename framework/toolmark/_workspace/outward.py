@@ -49,7 +49,7 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
 
 
 def _asks_confidence(live: Live, spec: ToolSpec) -> bool:
-    from toolmark._call.policy import threshold
+    from toolmark._call.judge.policy import threshold
 
     default_min = live.registry.tools[spec.name].default_min
     return threshold(spec, default_min, live.settings.safety) is not None

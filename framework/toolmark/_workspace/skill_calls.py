@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from toolmark._call.misfit import misfit
+from toolmark._call.arguments.misfit import misfit
 from toolmark._call.refusal import logged
 from toolmark._model.call import Call
 from toolmark._model.result import Failure, Held, Outcome, Result, SkillResult

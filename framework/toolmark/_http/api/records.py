@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from toolmark._call.audit import AUDIT_FILE, Audit
+from toolmark._call.audit.chain import AUDIT_FILE, Audit
 from toolmark._http.api.operation import Asked, Number, Operation
 from toolmark._workspace import Workspace
 

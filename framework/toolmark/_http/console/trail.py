@@ -3,7 +3,7 @@
 import sqlite3
 from typing import NamedTuple
 
-from toolmark._call.audit import AUDIT_FILE, Audit, Record
+from toolmark._call.audit.chain import AUDIT_FILE, Audit, Record
 from toolmark._model.settings import Settings
 
 SHOWN = 200

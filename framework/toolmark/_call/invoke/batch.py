@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
-from toolmark._call.answer import AnswerError, as_json
+from toolmark._call.result.answer import AnswerError, as_json
 
 Run = Callable[[int, list[Any]], Awaitable[Any]]
 """Runs the implementation with these items, given the place of the first, from 0."""

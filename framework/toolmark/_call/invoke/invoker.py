@@ -6,18 +6,18 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
-from toolmark._call.answer import AnswerError, answer_of
-from toolmark._call.context import CallContext, Listener, Surroundings
-from toolmark._call.cut import bounds_of
-from toolmark._call.deadline import DEFAULT_S, DeadlineError, Deadlines
-from toolmark._call.given import given
-from toolmark._call.limits import StartLimits
-from toolmark._call.offline import API_OFFLINE, is_late, line_fault, was_unsent
-from toolmark._call.plain import Clear, PlainRun, Ways, plain_run
+from toolmark._call.invoke.context import CallContext, Listener, Surroundings
+from toolmark._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
+from toolmark._call.invoke.plain import Clear, PlainRun, Ways, plain_run
+from toolmark._call.invoke.start import Arguments
+from toolmark._call.invoke.tries import Tries, may_repeat
+from toolmark._call.invoke.work import Work
+from toolmark._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
+from toolmark._call.limits.starts import StartLimits
 from toolmark._call.refusal import Refusal, logged
-from toolmark._call.start import Arguments
-from toolmark._call.tries import Tries, may_repeat
-from toolmark._call.work import Work
+from toolmark._call.result.answer import AnswerError, answer_of
+from toolmark._call.result.cut import bounds_of
+from toolmark._call.result.given import given
 from toolmark._egress import DomainNotApprovedError
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound, Implementation
@@ -27,7 +27,7 @@ from toolmark._values import ArgumentsValidator
 from toolmark.errors import ToolError, ToolmarkError
 
 
-class Executor:
+class Invoker:
     """Runs one tool; its implementation is loaded on the first call."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Executor:
             def answer(value: Any, text: bytes | None) -> Result:
                 return self._answer(value, call.id, began, text)
 
-            result = given(value, bounds, context, arguments, work.notes, answer)
+            result = given(value, bounds, context.remarks, arguments, work.notes, answer)
             return result if tries.made == 1 else result._replace(attempts=tries.made)
         except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
             return self._settle(error, call.id, began, tries.made)

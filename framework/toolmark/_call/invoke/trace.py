@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolmark._call.context import Listener, Surroundings
-from toolmark._call.execute import Executor
-from toolmark._call.limits import StartLimits
+from toolmark._call.invoke.context import Listener, Surroundings
+from toolmark._call.invoke.invoker import Invoker
+from toolmark._call.invoke.start import Arguments
+from toolmark._call.limits.starts import StartLimits
 from toolmark._call.redact import HIDDEN, holds_sensitive, redacted, shown
 from toolmark._call.refusal import logged
-from toolmark._call.start import Arguments
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound
 from toolmark._model.result import Result
@@ -35,7 +35,7 @@ class Tracing(NamedTuple):
     """Whether arguments and results go into spans."""
 
 
-class TracedExecutor(Executor):
+class TracedInvoker(Invoker):
     """Runs one tool, each run within its span; a fault of tracing stops nothing."""
 
     def __init__(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolmark._call.intent import finder, unsaid
+from toolmark._call.judge.intent import finder, unsaid
 from toolmark._model.call import Call
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings

@@ -4,10 +4,10 @@ import math
 from bisect import bisect_left
 from contextlib import suppress
 
+from toolmark._call.limits.tally import Tally
+from toolmark._call.limits.timing import Timing
+from toolmark._call.limits.turns import Turns
 from toolmark._call.refusal import Refusal, refuse
-from toolmark._call.tally import Tally
-from toolmark._call.timing import Timing
-from toolmark._call.turns import Turns
 from toolmark._model.tool import Rate
 
 MAX_WAITING = 1000

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from toolmark._call.offline import line_fault
+from toolmark._call.invoke.offline import line_fault
+from toolmark._call.limits.timing import Timing
 from toolmark._call.refusal import Refusal
-from toolmark._call.timing import Timing
 from toolmark._model.tool import ToolSpec
 
 BACKOFF_S = 0.5

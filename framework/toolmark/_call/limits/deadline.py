@@ -9,7 +9,6 @@ from asyncio import (
     current_task,
     get_running_loop,
 )
-from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Any
 
@@ -116,16 +115,3 @@ class _Watch:
         # Where nobody waits, it rests.
         if left:
             self.arm(min(left))
-
-
-async def last_of(items: AsyncIterator[Any], tell: Callable[[Any], Any]) -> Any:
-    """Give the last item of a stream, having told each as it came."""
-    last = None
-    try:
-        async for item in items:
-            last = item
-            await tell(item)
-    finally:
-        if (close := getattr(items, "aclose", None)) is not None:
-            await close()
-    return last

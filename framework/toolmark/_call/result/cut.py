@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from toolmark._call.answer import as_json, no_json
-from toolmark._call.fitting import arrays_of, fitted, with_arrays
+from toolmark._call.result.answer import as_json, no_json
+from toolmark._call.result.fitting import arrays_of, fitted, with_arrays
 from toolmark._model.call import Budget
 from toolmark._model.tool import Limits
 

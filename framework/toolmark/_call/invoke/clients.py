@@ -9,7 +9,7 @@ from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 
 
-class Egress:
+class Clients:
     """Opens the clients of one snapshot's calls."""
 
     def __init__(self, origins: Callable[[ToolSpec], Iterable[str]] | None) -> None:
@@ -17,7 +17,7 @@ class Egress:
         self._origins = origins
         self._approved: dict[str, Approved] = {}
 
-    def client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
+    def open(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
         """Give an `httpx.AsyncClient` for one call, which has so many seconds."""
         approved = self._approved.get(spec.name)
         if approved is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from toolmark._call.newest import SUFFIX, Mark, MarkFile
+from toolmark._call.audit.newest import SUFFIX, Mark, MarkFile
 from toolmark.config import state_folder
 
 GENESIS = "0" * 64

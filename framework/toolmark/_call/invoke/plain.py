@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic_core import ValidationError
 
-from toolmark._call.answer import Answer
-from toolmark._call.deadline import Deadlines
-from toolmark._call.misfit import explain
+from toolmark._call.arguments.misfit import explain
+from toolmark._call.limits.deadline import Deadlines
+from toolmark._call.result.answer import Answer
 from toolmark._model.call import Call, Caller
 from toolmark._model.result import Failure, Result
 from toolmark._model.tool import ToolSpec

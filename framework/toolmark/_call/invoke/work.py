@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from toolmark._call.batch import in_pieces, joined, skipped_note
-from toolmark._call.context import CallContext
-from toolmark._call.limits import StartLimits
+from toolmark._call.invoke.batch import in_pieces, joined, skipped_note
+from toolmark._call.invoke.context import CallContext
+from toolmark._call.invoke.start import Arguments, start
+from toolmark._call.invoke.tries import Tries
+from toolmark._call.limits.starts import StartLimits
 from toolmark._call.refusal import Refusal
-from toolmark._call.start import Arguments, start
-from toolmark._call.tries import Tries
 from toolmark._model.registry import Implementation
 from toolmark._model.result import Failure
 from toolmark._model.tool import ToolSpec

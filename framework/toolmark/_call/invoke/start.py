@@ -1,16 +1,40 @@
-"""Bring a call's arguments to an implementation's parameters, and what it is given beside them."""
+"""Start an implementation, in whichever way it runs, with the keywords that it takes."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from toolmark._call.context import CallContext
+from toolmark._call.invoke.context import CallContext
 from toolmark._call.refusal import refuse
+from toolmark._call.result.answer import as_json
+from toolmark._call.threads import in_thread
 from toolmark._model.registry import Implementation
+from toolmark._model.result import Event
 from toolmark._model.verdict import Problem
 from toolmark._values import shown_value
 
+Arguments = dict[str, Any]
 
-async def keywords_of(
+
+async def start(implementation: Implementation, arguments: Arguments, context: CallContext) -> Any:
+    """Await what an implementation gives; raises what it raises."""
+    keywords = await _keywords_of(implementation, arguments, context)
+    function = implementation.function
+    match implementation.mode:
+        case "sync":
+            return await in_thread(lambda: function(**keywords))
+        case "stream":
+
+            async def tell(item: Any) -> None:
+                data = as_json(item)
+                await context.tell(Event("item", context.tool, context.call_id, data))
+
+            return await _last_of(function(**keywords), tell)
+        case _:
+            value = function(**keywords)
+            return await value if isinstance(value, Awaitable) else value
+
+
+async def _keywords_of(
     implementation: Implementation, arguments: dict[str, Any], context: CallContext
 ) -> dict[str, Any]:
     """Give the keywords of the call: renamed, converted, with Context and resources.
@@ -40,3 +64,16 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: Ca
         message = f"{name} must be {wanted or 'what the tool can take'}; got {got}"
         problem = Problem("invalid_value", name, message, wanted, got)
         raise refuse("invalid_arguments", message, (problem,)) from None
+
+
+async def _last_of(items: AsyncIterator[Any], tell: Callable[[Any], Any]) -> Any:
+    """Give the last item of a stream, having told each as it came."""
+    last = None
+    try:
+        async for item in items:
+            last = item
+            await tell(item)
+    finally:
+        if (close := getattr(items, "aclose", None)) is not None:
+            await close()
+    return last

@@ -6,8 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
+from toolmark._call.limits.timing import Timing
 from toolmark._call.refusal import guard_failed
-from toolmark._call.timing import Timing
 from toolmark._model.settings import Settings
 from toolmark.config import state_folder
 
@@ -43,7 +43,7 @@ def turns_of(settings: Settings, timing: Timing) -> Turns | None:
         return None
     if settings.engine == "sqlite":
         return SharedTurns(settings.state, timing.epoch)
-    from toolmark._call.fleet import fleet_turns
+    from toolmark._call.limits.fleet import fleet_turns
 
     return fleet_turns(settings.engine)
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolmark._call.holds import Holds
-from toolmark._call.prompt import prompt_of
+from toolmark._call.confirm.holds import Holds
+from toolmark._call.confirm.prompt import prompt_of
 from toolmark._call.ready import ReadyTool
 from toolmark._call.redact import redacted
 from toolmark._call.refusal import guard_failed, refuse
@@ -197,7 +197,7 @@ class Desk:
         safety = self._safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
-        parts = [tool.spec.hash, tool.executor.implementation_hash(), policy, dict(arguments)]
+        parts = [tool.spec.hash, tool.invoker.implementation_hash(), policy, dict(arguments)]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

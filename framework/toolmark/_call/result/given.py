@@ -3,17 +3,31 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolmark._call.answer import as_json
-from toolmark._call.context import CallContext
-from toolmark._call.cut import Bounds, Cut, cut
 from toolmark._call.refusal import logged
+from toolmark._call.result.answer import as_json
+from toolmark._call.result.cut import Bounds, Cut, cut
 from toolmark._model.result import Result
+
+ReadOn = Callable[[int], Mapping[str, Any]]
+"""Gives the arguments to read on with, of the number of rows given."""
+
+
+class Remarks:
+    """What an implementation says of its result, beside it."""
+
+    __slots__ = ("lowered", "read_on", "tool")
+
+    def __init__(self, tool: str) -> None:
+        self.tool = tool
+        self.lowered: dict[str, float] = {}
+        """The parameters whose values the tool lowered, and to what."""
+        self.read_on: ReadOn | None = None
 
 
 def given(
     value: Any,
     bounds: Bounds,
-    context: CallContext,
+    remarks: Remarks,
     arguments: Mapping[str, Any],
     notes: tuple[str, ...],
     answer: Callable[[Any, bytes | None], Result],
@@ -22,7 +36,7 @@ def given(
 
     Raises AnswerError for what is no JSON.
     """
-    lowered = context.lowered
+    lowered = remarks.lowered
     if not (bounds.bind or lowered):
         result = answer(value, None)
         # What is missing fits no Returns, and that is said already.
@@ -37,21 +51,19 @@ def given(
           for name, most in lowered.items()),
         *found.notes,
     ]  # fmt: skip
-    return result._replace(notes=tuple(told), truncated=_truncated(found, context, arguments))
+    return result._replace(notes=tuple(told), truncated=_truncated(found, remarks, arguments))
 
 
-def _truncated(
-    found: Cut, context: CallContext, arguments: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    rows = found.rows or bool(context.lowered)
+def _truncated(found: Cut, remarks: Remarks, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    rows = found.rows or bool(remarks.lowered)
     if not (rows or found.bytes):
         return None
     truncated: dict[str, Any] = {"rows": rows, "bytes": found.bytes}
     # After no row at all, reading on would begin at the same place again.
-    if context.read_on is not None and found.kept:
+    if remarks.read_on is not None and found.kept:
         try:
-            changed = context.read_on(found.kept)
+            changed = remarks.read_on(found.kept)
             truncated["next"] = as_json({**arguments, **changed})
         except Exception as error:  # noqa: BLE001 - what was found is given all the same
-            logged(error, "%s could not say how to read on", context.tool)
+            logged(error, "%s could not say how to read on", remarks.tool)
     return truncated

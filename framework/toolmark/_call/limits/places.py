@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from toolmark._call.pace import MAX_WAITING
+from toolmark._call.limits.pace import MAX_WAITING
+from toolmark._call.limits.tally import Tally
 from toolmark._call.refusal import Refusal, refuse
-from toolmark._call.tally import Tally
 
 
 class Places:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolmark._call.audit import Audit
+from toolmark._call.audit.chain import Audit
 from toolmark._call.ready import ReadyTool
 from toolmark._call.redact import redacted
 from toolmark._call.refusal import Refusal, guard_failed, logged
@@ -100,7 +100,7 @@ class Recorder:
         if tool is not None:
             record["spec"] = tool.spec.hash
         if tool is not None and arguments is not None:
-            record["implementation"] = tool.executor.implementation_hash()
+            record["implementation"] = tool.invoker.implementation_hash()
             record["arguments"] = redacted(arguments, tool.spec.parameters)
         record |= more
         self._audit.append({k: v for k, v in record.items() if v is not None})

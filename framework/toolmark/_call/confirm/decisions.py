@@ -5,12 +5,12 @@ from collections.abc import Callable, Coroutine, Mapping
 from time import perf_counter
 from typing import Any
 
-from toolmark._call.confirm import Desk, Redeemed
-from toolmark._call.context import Listener
-from toolmark._call.outcome import answered, denied, held_back, stale
+from toolmark._call.audit.recorder import Recorder
+from toolmark._call.confirm.desk import Desk, Redeemed
+from toolmark._call.invoke.context import Listener
 from toolmark._call.ready import ReadyTool
-from toolmark._call.recorder import Recorder
 from toolmark._call.refusal import Refusal, guard_failed, refuse
+from toolmark._call.result.outcome import answered, denied, held_back, stale
 from toolmark._model.call import Call
 from toolmark._model.held import HeldCall
 from toolmark._model.result import Result

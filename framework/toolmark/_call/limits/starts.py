@@ -1,12 +1,12 @@
 """Row 8: how often a tool may start, and how many of its calls may run at one time."""
 
-from toolmark._call.deadline import DEFAULT_S
-from toolmark._call.pace import Pace
-from toolmark._call.places import Places
+from toolmark._call.limits.deadline import DEFAULT_S
+from toolmark._call.limits.pace import Pace
+from toolmark._call.limits.places import Places
+from toolmark._call.limits.tally import Tally, Who
+from toolmark._call.limits.timing import MACHINE, Timing
+from toolmark._call.limits.turns import Turns
 from toolmark._call.refusal import refuse
-from toolmark._call.tally import Tally, Who
-from toolmark._call.timing import MACHINE, Timing
-from toolmark._call.turns import Turns
 from toolmark._model.call import Call
 from toolmark._model.tool import Limits
 

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from toolmark._call.cut import bounds_of
 from toolmark._call.redact import holds_sensitive
+from toolmark._call.result.cut import bounds_of
+from toolmark._call.result.given import ReadOn, Remarks
 from toolmark._model.call import Call
 from toolmark._model.result import Event, Result
 from toolmark._model.skill import SkillSpec
@@ -67,10 +68,7 @@ class CallContext:
         self._calls = 0
         self._part = ""
         self.deadline = time.monotonic() + seconds
-        self.lowered: dict[str, float] = {}
-        """The parameters whose values the tool lowered, and to what."""
-        self.read_on: Callable[[int], Mapping[str, Any]] | None = None
-        """Gives the arguments to read on with, of the number of rows given."""
+        self.remarks = Remarks(spec.name)
 
     @cached_property
     def _key(self) -> str:
@@ -128,11 +126,11 @@ class CallContext:
 
     def clamped(self, parameter: str, most: float) -> None:
         """Say that a value was lowered to the most that the tool gives."""
-        self.lowered[parameter] = most
+        self.remarks.lowered[parameter] = most
 
-    def pages(self, read_on: Callable[[int], Mapping[str, Any]]) -> None:
+    def pages(self, read_on: ReadOn) -> None:
         """Say how to read on where the result is cut, by the number of rows given."""
-        self.read_on = read_on
+        self.remarks.read_on = read_on
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Tell whoever waits how far the work is; `fraction` is 0..1."""
@@ -168,7 +166,7 @@ class CallContext:
         await self.close()
         self._client = self._scope = None
         self._calls = 0
-        self.lowered.clear()
+        self.remarks = Remarks(self.tool)
         self._part = part or self._part
 
     async def close(self) -> None:

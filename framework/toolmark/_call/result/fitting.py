@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from toolmark._call.answer import write
+from toolmark._call.result.answer import write
 
 Arrays = dict[str, list[Any]]
 _GUESSES = 3

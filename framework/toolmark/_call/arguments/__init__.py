@@ -1,0 +1,1 @@
+"""A call's arguments: what the rules say of them, and why they are refused."""

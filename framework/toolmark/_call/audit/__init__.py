@@ -1,0 +1,1 @@
+"""The record of each decision, made before its effect."""

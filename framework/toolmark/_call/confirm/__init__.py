@@ -1,0 +1,1 @@
+"""Calls held until a person decides, and the decisions."""

@@ -1,0 +1,1 @@
+"""The implementation is started, under its deadline, with its Context."""

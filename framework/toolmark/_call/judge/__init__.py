@@ -1,0 +1,1 @@
+"""What must hold before a call may run: the file's demands, and the judges of plugins."""

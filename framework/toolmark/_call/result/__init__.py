@@ -1,0 +1,1 @@
+"""What an implementation gave becomes a Result, within its bounds."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmark._cli.fixes import Fixed, edited, fix_files
+from toolmark._cli.authoring.fixes import Fixed, edited, fix_files
 from toolmark._model.diagnostic import Diagnostic, Edit, Severity
 from toolmark._model.source import Span
 

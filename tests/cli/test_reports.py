@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from toolmark._cli.reports import REPORTS, lines_below, summary
+from toolmark._cli.reports.diagnostics import REPORTS, lines_below, summary
 from toolmark._model.diagnostic import Diagnostic, Edit, Severity
 from toolmark._model.source import Span
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._cli.arguments import ArgumentFormError, typed, typed_arguments
+from toolmark._cli.terminal.arguments import ArgumentFormError, typed, typed_arguments
 from toolmark._model.schema import JsonType, Parameter, Schema
 
 

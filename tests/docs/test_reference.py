@@ -11,8 +11,8 @@ import typer
 
 import toolmark
 from toolmark import database, hooks, testing
-from toolmark._cli.exits import ExitCode
 from toolmark._cli.main import make_app
+from toolmark._cli.terminal.exits import ExitCode
 from toolmark._export.targets import TARGETS
 from toolmark._model.code import Code
 from toolmark._model.result import Result

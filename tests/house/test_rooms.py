@@ -21,8 +21,8 @@ LONG_FUNCTIONS: dict[str, str] = {
     "framework/toolmark/_chat/conversation.py:__init__": "its options, each told in its docstring",
     "framework/toolmark/_run/engine/durable/tables.py:__init__": "the tables, read whole",
     "framework/toolmark/_call/invoke/plain.py:plain_run": "one closure: each frame costs a tenth",
-    "framework/toolmark/_cli/chat.py:chat": "its options, each with its help",
-    "framework/toolmark/_cli/serve.py:serve": "its options, each with its help",
+    "framework/toolmark/_cli/verbs/chat.py:chat": "its options, each with its help",
+    "framework/toolmark/_cli/verbs/serve.py:serve": "its options, each with its help",
 }
 """`path:name` of what is longer, and why."""
 

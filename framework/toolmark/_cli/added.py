@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.main import get_group
 
-from toolmark._cli.screen import err, paint, printable
+from toolmark._cli.terminal.screen import err, paint, printable
 from toolmark.errors import ConfigError
 
 

@@ -11,7 +11,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from toolmark._cli import (
+from toolmark._cli.added import added_commands
+from toolmark._cli.terminal.crash import report_crash
+from toolmark._cli.terminal.exits import ExitCode
+from toolmark._cli.terminal.options import ProjectOption
+from toolmark._cli.terminal.screen import complain, drop, out, send_off
+from toolmark._cli.terminal.usage import is_usage, tell_usage
+from toolmark._cli.verbs import (
     about,
     ack,
     audit,
@@ -33,12 +39,6 @@ from toolmark._cli import (
     serve,
     show,
 )
-from toolmark._cli.added import added_commands
-from toolmark._cli.crash import report_crash
-from toolmark._cli.exits import ExitCode
-from toolmark._cli.options import ProjectOption
-from toolmark._cli.screen import complain, drop, out, send_off
-from toolmark._cli.usage import is_usage, tell_usage
 from toolmark.errors import ConfigError, NotFoundError, ToolmarkError, UnreachableError
 
 GROUPS = (

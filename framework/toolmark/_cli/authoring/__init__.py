@@ -1,0 +1,1 @@
+"""Write and rewrite an author's files: starters, canonical form, fixes."""

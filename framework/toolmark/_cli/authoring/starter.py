@@ -1,0 +1,148 @@
+"""What `new` writes: a definition, its Python beside it, and a test."""
+
+import json
+from typing import Any
+
+from toolmark._cli.project.alone import parse
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+from toolmark._parse import new_text
+
+_PYTHON = {
+    "string": "str",
+    "number": "float",
+    "integer": "int",
+    "boolean": "bool",
+    "object": "dict[str, Any]",
+    "null": "None",
+}
+_SAMPLES: dict[str, Any] = {
+    "string": "text",
+    "number": 1.5,
+    "integer": 1,
+    "boolean": True,
+    "object": {},
+    "array": [],
+    "null": None,
+}
+_FORMATS = {
+    "date": "2026-01-31",
+    "time": "09:30:00Z",
+    "date-time": "2026-01-31T09:30:00Z",
+    "email": "someone@example.org",
+    "uri": "https://example.org/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+
+
+def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
+    """Give the files of a new definition: path below the project, and text."""
+    path = f"{folder}/{name.replace('_', '-')}.{kind}.md"
+    text = new_text(kind, name)
+    spec, diagnostics = parse(text, path)
+    assert spec is not None, diagnostics
+    files = {path: text}
+    if kind == "tool":
+        files[f"{folder}/{name}.py"] = python_text(spec)
+    return {**files, f"tests/test_{name}.py": test_text(spec)}
+
+
+def python_text(spec: ToolSpec | SkillSpec) -> str:
+    """Give a module whose function has the definition's name and parameters."""
+    gives = "dict[str, Any]" if isinstance(spec, SkillSpec) else annotation(spec.returns)
+    head = ", ".join(_parameter(p) for p in _ordered(spec.parameters))
+    text = f"async def {spec.name}({head}) -> {gives}:\n"
+    text += f'    """{_first(spec.description)}"""\n'
+    text += f"    return {_result(spec)}\n"
+    kind = "skill" if isinstance(spec, SkillSpec) else "tool"
+    file = f"{spec.name.replace('_', '-')}.{kind}.md"
+    imports = "from typing import Any\n\n\n" if "Any" in text else "\n"
+    return f'"""{spec.title}; {file} beside this file says what it takes."""\n\n{imports}{text}'
+
+
+def test_text(spec: ToolSpec | SkillSpec) -> str:
+    """Give a test that calls the definition once, through the door."""
+    values = {p.name: sample(p.shape) for p in spec.parameters if p.required}
+    arguments = ", ".join(f'"{name}": {_literal(value)}' for name, value in values.items())
+    verb = "run_sync" if isinstance(spec, SkillSpec) else "call_sync"
+    return f'''"""Hold {spec.name} to what its file says."""
+
+from pathlib import Path
+
+from toolmark import Workspace
+
+PROJECT = Path(__file__).parents[1]
+
+
+def test_{spec.name}_does_what_its_file_says() -> None:
+    with Workspace.open(PROJECT) as workspace:
+        result = workspace.{verb}("{spec.name}", {{{arguments}}})
+
+    assert result.success, result.to_dict()
+'''
+
+
+def _literal(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def annotation(shape: Schema) -> str:
+    """Give the Python type of a value."""
+    if not shape.types:
+        return "Any"
+    named = [
+        f"list[{annotation(shape.items) if shape.items else 'Any'}]"
+        if name == "array"
+        else _PYTHON[name]
+        for name in shape.types
+    ]
+    return " | ".join(dict.fromkeys(named))
+
+
+def sample(shape: Schema) -> Any:
+    """Give a value that the schema takes, in plain cases."""
+    if shape.has_example:
+        return shape.example
+    if shape.has_default:
+        return shape.default
+    if shape.enum:
+        return shape.enum[0]
+    name = shape.types[0] if shape.types else "string"
+    if name == "string" and shape.format in _FORMATS:
+        return _FORMATS[shape.format]
+    if name in {"number", "integer"} and shape.minimum is not None:
+        return shape.minimum
+    return _SAMPLES[name]
+
+
+def _ordered(parameters: tuple[Parameter, ...]) -> list[Parameter]:
+    """Put the required ones first, as Python wants them."""
+    return sorted(parameters, key=lambda p: not p.required)
+
+
+def _parameter(parameter: Parameter) -> str:
+    kind, shape = annotation(parameter.shape), parameter.shape
+    if parameter.required:
+        return f"{parameter.name}: {kind}"
+    if shape.has_default:
+        return f"{parameter.name}: {kind} = {shape.default!r}"
+    return f"{parameter.name}: {kind if kind == 'Any' else f'{kind} | None'} = None"
+
+
+def _result(spec: ToolSpec | SkillSpec) -> str:
+    given = {p.name for p in spec.parameters}
+    shape = Schema(types=("object",)) if isinstance(spec, SkillSpec) else spec.returns
+    if shape.types not in {(), ("object",)}:
+        return _literal(sample(shape))
+    if shape.properties is None:
+        return "{" + ", ".join(f'"{p.name}": {p.name}' for p in spec.parameters) + "}"
+    fields = (
+        f'"{p.name}": {p.name if p.name in given else _literal(sample(p.shape))}'
+        for p in shape.properties
+    )
+    return "{" + ", ".join(fields) + "}"
+
+
+def _first(text: str) -> str:
+    return text.split("\n", 1)[0].replace('"""', "'''").replace("\\", "\\\\")

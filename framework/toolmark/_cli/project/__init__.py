@@ -1,0 +1,1 @@
+"""What a verb works on: the nearest project, or the files that were named."""

@@ -1,0 +1,91 @@
+"""Read a definition by itself: a file, or text on stdin, without a project."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from toolmark._cli.project.paths import STDIN, SUFFIXES
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic, Severity
+from toolmark._model.skill import SkillSpec
+from toolmark._model.source import Span
+from toolmark._model.tool import ToolSpec
+from toolmark._parse import decode, lint_tool, parse_skill, parse_tool
+from toolmark.errors import NotFoundError
+
+_SHOWN_STDIN = "<stdin>"
+
+
+class Read(NamedTuple):
+    """A definition as it was read by itself."""
+
+    path: str
+    text: str | None
+    """None where the bytes are no text."""
+    spec: ToolSpec | SkillSpec | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_alone(name: str) -> Read:
+    """Read one definition, from a file or `-`; raises NotFoundError where there is none."""
+    if name == STDIN:
+        shown, data = _SHOWN_STDIN, sys.stdin.buffer.read()
+    else:
+        shown = name
+        try:
+            data = Path(name).read_bytes()
+        except FileNotFoundError:
+            raise NotFoundError(f"{name}: no such file") from None
+        except OSError as error:
+            span = Span(name, 1, 1, 1, 1)
+            said = f"the file can't be read: {error.strerror}"
+            unread = Diagnostic(span, Code.UNREADABLE_FILE, Severity.ERROR, said)
+            return Read(shown, None, None, (unread,))
+    text, diagnostics = decode(data, shown)
+    if text is None:
+        return Read(shown, None, None, diagnostics)
+    spec, found = parse(text, shown)
+    return Read(shown, text, spec, (*diagnostics, *found))
+
+
+def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
+    """Read a text as what its name says; where that says nothing, as what it fits better."""
+    kind = next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)
+    if kind == "tool":
+        return parse_tool(text, path)
+    if kind == "skill":
+        return parse_skill(text, path)
+    as_tool, as_skill = parse_tool(text, path), parse_skill(text, path)
+    return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
+
+
+def checked(read: Read) -> tuple[Diagnostic, ...]:
+    """Give what was found on reading, and the policies that stand in a tool's prose alone."""
+    if read.text is None or not isinstance(read.spec, ToolSpec):
+        return read.diagnostics
+    return (*read.diagnostics, *lint_tool(read.spec, read.text))
+
+
+def check_steps(read: Read, among: Iterable[Read]) -> tuple[Diagnostic, ...]:
+    """Hold a skill's steps against its tools and skills, where all of them were read as well.
+
+    Otherwise nothing is said: a file by itself does not show what its project has.
+    """
+    skill = read.spec
+    if not isinstance(skill, SkillSpec):
+        return ()
+    found = [other.spec for other in among if other.spec is not None]
+    tools = {spec.name: spec for spec in found if isinstance(spec, ToolSpec)}
+    skills = {spec.name: spec for spec in found if isinstance(spec, SkillSpec)}
+    if not (tools.keys() >= {*skill.required_tools} and skills.keys() >= {*skill.required_skills}):
+        return ()
+    from toolmark._run.check import check_skill
+
+    return check_skill(skill, tools, skills)
+
+
+def _cost(diagnostics: Iterable[Diagnostic]) -> tuple[int, ...]:
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    return tuple(counts[severity] for severity in Severity)

@@ -1,0 +1,40 @@
+"""A skill's steps, or those of one run, as a picture or as text."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolmark._cli.terminal.exits import ExitCode
+from toolmark._cli.terminal.options import stop
+from toolmark._cli.terminal.screen import err, out, out_json
+
+
+def drawable(spec: Any) -> None:
+    """End where a skill has no steps."""
+    if not spec.executable:
+        help_ = "its prose or its Python says what it does: toolmark show " + spec.name
+        stop(ExitCode.FINDINGS, f"the skill {spec.name!r} has no steps to draw", help_)
+
+
+def drawn(
+    spec: Any,
+    states: Mapping[str, Any],
+    *,
+    svg: bool,
+    output: Path | None,
+    json: dict[str, Any] | None,
+) -> None:
+    """Draw a skill, or one run of it, to a file or to stdout; `json` is what stands beside it."""
+    from toolmark._run.graph import chart_of, mermaid
+    from toolmark._run.graph import svg as picture
+
+    as_picture = svg or (output is not None and output.suffix == ".svg")
+    chart = chart_of(spec)
+    text = picture(chart, states) if as_picture else mermaid(chart, states)
+    if output is not None:
+        output.write_text(text, encoding="utf-8")
+        err(f"wrote {output}")
+    elif json is None:
+        out(text.rstrip("\n"))
+    if json is not None:
+        out_json({**json, "format": "svg" if as_picture else "mermaid", "text": text})

@@ -1,0 +1,175 @@
+"""Write to the two streams: data to stdout, everything else to stderr."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TextIO
+from unicodedata import category, east_asian_width
+
+Paint = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
+_CODES: dict[Paint, int] = {
+    "bold": 1,
+    "dim": 2,
+    "red": 31,
+    "green": 32,
+    "yellow": 33,
+    "cyan": 36,
+}
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def out(text: str = "") -> None:
+    """Write a line of data."""
+    _write(sys.stdout, text + "\n")
+
+
+def out_json(value: Any) -> None:
+    """Write data as JSON."""
+    # What is no UTF-8 would cut letters into escapes that JSON does not know.
+    utf8 = (sys.stdout.encoding or "utf-8").lower().replace("-", "") == "utf8"
+    out(json.dumps(value, ensure_ascii=not utf8, indent=2))
+
+
+def err(text: str = "") -> None:
+    """Write a line that is no data, behind what went to stdout before."""
+    send_off()
+    _write(sys.stderr, text + "\n")
+
+
+def send_off() -> None:
+    """Hand over what was written to stdout so far. Raises OSError where there is no room."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop(sys.stdout)
+
+
+def drop(stream: TextIO) -> None:
+    """Let what goes to a stream vanish from now on."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+    except BrokenPipeError:
+        # Whoever read, `head` perhaps, has enough; the command still ends as it would have.
+        drop(stream)
+
+
+def complain(what: str, help_: str = "") -> None:
+    """Say what went wrong, and the remedy."""
+    err(f"{paint('error', 'red', sys.stderr)}: {what}")
+    if help_:
+        err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
+
+
+def paint(text: str, how: Paint, stream: TextIO | None = None) -> str:
+    """Colour text for a terminal; elsewhere, and under NO_COLOR, leave it."""
+    return f"\x1b[{_CODES[how]}m{text}\x1b[0m" if colourful(stream or sys.stdout) else text
+
+
+def colourful(stream: TextIO) -> bool:
+    """Tell whether colours may go to a stream."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def interactive() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: str) -> bool:
+    """Ask a person on the terminal; Enter means no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    if not answer:
+        err()
+    return answer.strip().casefold() in {"y", "yes"}
+
+
+def printable(text: str) -> str:
+    """Show control characters as their code points: a file's text must not steer a terminal."""
+    return _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text.replace("\n", " "))
+
+
+def counted(number: int, thing: str) -> str:
+    """Give `1 file`, `2 files`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def width(text: str) -> int:
+    """Give how many columns a terminal needs for the text."""
+    return sum(
+        0 if category(c) in {"Mn", "Me", "Cf"} else 2 if east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Give aligned columns; the last one is cut where the terminal ends."""
+    cells = [tuple(head), *(tuple(" ".join(cell.split()) for cell in row) for row in rows)]
+    widths = [max(width(row[i]) for row in cells) for i in range(len(head) - 1)]
+    room = _columns() - sum(widths) - 2 * len(widths)
+    lines = []
+    for number, row in enumerate(cells):
+        fixed = "".join(
+            cell + " " * (size - width(cell) + 2)
+            for cell, size in zip(row[:-1], widths, strict=True)
+        )
+        line = (fixed + _cut(row[-1], room)).rstrip()
+        lines.append(paint(line, "bold") if number == 0 else line)
+    return "\n".join(lines)
+
+
+def _columns() -> int:
+    if not sys.stdout.isatty():
+        return sys.maxsize
+    return os.get_terminal_size(sys.stdout.fileno()).columns
+
+
+def _cut(text: str, room: int) -> str:
+    if width(text) <= room or room < 1:
+        return text
+    while text and width(text) >= room:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+@contextmanager
+def busy(doing: str) -> Iterator[None]:
+    """Show that something goes on, on a terminal, when it lasts more than half a second."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from threading import Timer
+
+    shown: list[Any] = []
+
+    def show() -> None:
+        from rich.console import Console
+
+        status = Console(stderr=True).status(f"{doing} …")
+        shown.append(status)
+        status.start()
+
+    timer = Timer(0.5, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        for status in shown:
+            status.stop()

@@ -1,0 +1,124 @@
+"""`new` and `init`: a canonical file, its Python, and a test that passes."""
+
+import keyword
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolmark._cli.authoring import first_tool
+from toolmark._cli.terminal.exits import ExitCode
+from toolmark._cli.terminal.options import ProjectOption, project_of, stop
+from toolmark._cli.terminal.screen import err, out, paint
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case or kebab-case.")]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.command("init", rich_help_panel="Write")(init)
+    group = typer.Typer(help="Write a new tool, skill or plugin.", no_args_is_help=True)
+    for name, verb in (("tool", new_tool), ("skill", new_skill), ("plugin", new_plugin)):
+        group.command(name)(verb)
+    app.add_typer(group, name="new", rich_help_panel="Write")
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.")] = (
+        Path()
+    ),
+) -> None:
+    """Make a project, with a first tool that works."""
+    from toolmark.config import OWN_FILE, find_project
+
+    root = folder.expanduser().resolve()
+    if root.exists() and not root.is_dir():
+        stop(ExitCode.USAGE, f"{folder}: not a folder", "name a folder")
+    if root.exists() and find_project(root) == root:
+        stop(ExitCode.USAGE, f"{folder}: a project already", "`toolmark new tool NAME` adds to it")
+    files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
+    files |= first_tool.FILES
+    make_files(root, files)
+    _ignore(root / ".gitignore", ".toolmark/")
+    (root / "skills_md").mkdir(exist_ok=True)
+    inside = "" if root == Path.cwd() else f"cd {folder} && "
+    err(f"Next: {inside}toolmark check && toolmark call {first_tool.NAME} name=Ana")
+
+
+def _ignore(file: Path, line: str) -> None:
+    known = file.read_text("utf-8") if file.is_file() else ""
+    if line not in known.splitlines():
+        ending = "" if known.endswith("\n") or not known else "\n"
+        file.write_text(f"{known}{ending}{line}\n", "utf-8")
+
+
+def new_tool(ctx: typer.Context, name: NameArgument, project: ProjectOption = None) -> None:
+    """Write a tool: its markdown, its Python and a test."""
+    _new(ctx, "tool", name, project)
+
+
+def new_skill(ctx: typer.Context, name: NameArgument, project: ProjectOption = None) -> None:
+    """Write a skill with steps, and a test."""
+    _new(ctx, "skill", name, project)
+
+
+def new_plugin(
+    name: NameArgument,
+    folder: Annotated[
+        Path | None, typer.Option("--dir", help="Where to make its folder; else here.")
+    ] = None,
+) -> None:
+    """Write an installable package of tools."""
+    snake = checked_name(name)
+    root = (folder or Path()) / snake.replace("_", "-")
+    from toolmark._cli.authoring.package import package_files
+
+    make_files(root, package_files(snake))
+    err(f"Next: cd {root} && toolmark check && pip install -e .")
+
+
+def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None:
+    from toolmark._cli.authoring.starter import definition_files
+    from toolmark.config import load_settings
+
+    settings = load_settings(project_of(ctx, project))
+    folders = settings.tools if kind == "tool" else settings.skills
+    if not folders:
+        help_ = f'set {kind}s = ["{kind}s_md"]'
+        stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
+    snake = checked_name(name)
+    files = definition_files(kind, snake, folders[0])
+    make_files(settings.root, files)
+    definition = os.path.relpath(settings.root / next(iter(files)))
+    err(f"Next: say in {definition} what it does, then toolmark check")
+
+
+def checked_name(name: str) -> str:
+    """Give the name in snake_case; ends where it can be no definition's and function's name."""
+    snake = name.replace("-", "_")
+    if not _NAME.fullmatch(snake):
+        words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)
+        near = "_".join(word.lower() for word in words).lstrip("0123456789_")
+        help_ = f"did you mean {near!r}?" if _NAME.fullmatch(near) else "write it like `find_table`"
+        stop(ExitCode.USAGE, f"{name!r} is no name: a letter, then letters, digits and `_`", help_)
+    if keyword.iskeyword(snake):
+        stop(ExitCode.USAGE, f"{name!r} is a word of Python", "choose another name")
+    return snake
+
+
+def make_files(root: Path, files: dict[str, str]) -> None:
+    """Write files that are not there yet; where one is, nothing is written."""
+    for path in files:
+        if (root / path).exists():
+            help_ = "choose another name, or move that file away; nothing was written"
+            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", help_)
+    for path, text in files.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        out(f"{paint('made', 'green', sys.stdout)} {os.path.relpath(target)}")

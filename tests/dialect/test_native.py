@@ -284,3 +284,9 @@ def test_a_model_reads_the_prompt_of_a_held_call_and_never_its_id():
 def test_no_results_are_no_message():
     for dialect in ("openai", "openai-responses", "anthropic", "inline", "action", "plan", "text"):
         assert render_results([], dialect) == []
+
+
+@pytest.mark.parametrize("kind", [{"a": 0}, ["text"], 7, None, True])
+def test_a_part_of_an_odd_kind_says_nothing(kind):
+    for reply in ([TEXT, {"type": kind}], {"role": "assistant", "content": [{"type": kind}, TEXT]}):
+        assert parse_reply(reply).clean_message == TEXT["text"]

@@ -205,7 +205,7 @@ def _words(content: Any) -> str:
     spoken = [""]
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else None
-        words = part.get(_SPOKEN[kind]) if kind in _SPOKEN else None
+        words = part.get(_SPOKEN[kind]) if isinstance(kind, str) and kind in _SPOKEN else None
         if isinstance(words, str):
             spoken[-1] += words
         else:

@@ -36,7 +36,7 @@ class _Line(NamedTuple):
     content: int
     """Its first character behind white space and list markers."""
     quoted: bool
-    """Whether it is of a block quote."""
+    """Whether it is of a block quote, by its own sign or as the rest of a quoted paragraph."""
 
 
 class Quotes:
@@ -50,6 +50,8 @@ class Quotes:
         self._asked = 0
         self._next: dict[str, int] = {}
         self._unclosed: set[int] = set()
+        self._first = self._text.find(">")
+        self._judged = (0, False)
         self._line = self._line_at(0)
 
     def skip(self, end: int) -> None:
@@ -167,7 +169,25 @@ class Quotes:
 
     def _line_at(self, start: int) -> _Line:
         content = _content(self._text, start)
-        return _Line(start, content, self._text.startswith(">", content))
+        quoted = self._text.startswith(">", content) or self._goes_on(start)
+        return _Line(start, content, quoted)
+
+    def _goes_on(self, start: int) -> bool:
+        """Tell whether the line goes on with a quoted paragraph, which needs no sign for that."""
+        text = self._text
+        if not 0 <= self._first < start:
+            return False
+        known, is_open = self._judged
+        begin = start
+        while begin > known:
+            end = begin - 1
+            begin = text.rfind("\n", known, end) + 1 or known
+            self.spend(2)
+            if (said := _leaves_open(text[begin:end])) is not None:
+                is_open = said
+                break
+        self._judged = (start, is_open)
+        return is_open and not _ends_paragraph(text[start : _line_end(text, start)])
 
     def _whole(self, line: _Line) -> Quote:
         end = _line_end(self._text, max(line.content, self._asked))
@@ -198,6 +218,36 @@ def _marker_end(text: str, at: int) -> int:
             return at
         end += 1
     return end + 1 if text[end : end + 1] in {" ", "\t"} else at
+
+
+def _leaves_open(line: str) -> bool | None:
+    """Tell whether the next line can go on with a quoted paragraph; None where this one tells not.
+
+    So it is behind quoted words, and is not behind what ends a paragraph, quoted or not.
+    """
+    at = _content(line, 0)
+    if line.startswith(">", at):
+        words = line[at:].lstrip("> \t")
+        return bool(words) and not words.startswith(("#", "```", "~~~"))
+    return False if _ends_paragraph(line) else None
+
+
+def _ends_paragraph(line: str) -> bool:
+    """Tell whether a line without a quote's sign ends a quoted paragraph, as few do."""
+    at = skip(line, 0, _SPACE)
+    words = line[at:].rstrip(_SPACE)
+    if not words or _column(line, 0, at) > 3:  # noqa: PLR2004 - further in, it is text
+        return not words
+    sign, run = words[0], _run(words, 0)
+    if sign == "#":
+        return run <= 6 and words[run : run + 1] in {"", " ", "\t"}  # noqa: PLR2004 - headings
+    if sign in "`~":
+        return run >= 3 and (sign == "~" or "`" not in words[run:])  # noqa: PLR2004 - a fence
+    if sign in "-*_" and not words.strip(sign + _SPACE) and words.count(sign) >= 3:  # noqa: PLR2004
+        return True
+    behind = _marker_end(words, 0)
+    number = words[:behind].rstrip(".) \t")
+    return sign == ">" or (0 < behind < len(words) and number.lstrip("0") in {*_BULLETS, "1"})
 
 
 def _begins_block(line: str) -> bool:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from toolmark._bind.build import Snapshot, build
-from toolmark._bind.cache import Cache
+from toolmark._bind.definitions.cache import Cache
 from toolmark._model.diagnostic import Diagnostic
-from toolmark._workspace.reader import READER, FileReader
+from toolmark._workspace.snapshot.reader import READER, FileReader
 from toolmark.config import load_settings
 
 

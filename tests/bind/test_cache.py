@@ -8,8 +8,8 @@ from bind_project import Project, parameter, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._bind.cache import INDEX, PAYLOAD, Cache, Entry
-from toolmark._workspace.reader import FileReader
+from toolmark._bind.definitions.cache import INDEX, PAYLOAD, Cache, Entry
+from toolmark._workspace.snapshot.reader import FileReader
 
 
 class CountingReader(FileReader):

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from toolmark._bind.convert import converter, plain
-from toolmark._bind.fits import misfit
+from toolmark._bind.python.convert import converter, plain
+from toolmark._bind.python.fits import misfit
 from toolmark._model.schema import JSON_TYPES, Parameter, Schema
 from toolmark._values import problems
 

@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from toolmark._bind.baseline import Baseline, Row
-from toolmark._bind.cache import Cache, Entry
+from toolmark._bind.definitions.cache import Cache, Entry
+from toolmark._bind.edits.baseline import Baseline, Row
 
 resource = pytest.importorskip("resource", reason="this system bounds no file's size")
 MOST = 10_000

@@ -9,7 +9,7 @@ from bind_project import Project, tool
 from test_plugins import DEFINITIONS, Packages, build_with, packages
 
 from toolmark._bind.build import Snapshot
-from toolmark._bind.loosening import loosened, tightened
+from toolmark._bind.edits.loosening import loosened, tightened
 from toolmark._bind.pin import Pin, Pinned, pin_of, unpin
 from toolmark._model.tool import Limits, Rate, Safety, ToolSpec
 from toolmark._parse import parse_tool

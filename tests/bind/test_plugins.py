@@ -8,8 +8,8 @@ import pytest
 from bind_project import Project, parameter, tool
 
 from toolmark._bind.build import Snapshot, build
-from toolmark._bind.manager import Plugins
-from toolmark._workspace.reader import READER
+from toolmark._bind.plugins.manager import Plugins
+from toolmark._workspace.snapshot.reader import READER
 from toolmark.config import load_settings
 from toolmark.hooks import hookimpl
 

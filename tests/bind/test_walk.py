@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from bind_project import Project, tool
 
-from toolmark._bind.walk import MAX_DEFINITION
-from toolmark._workspace.reader import FileReader
+from toolmark._bind.source.files import MAX_DEFINITION
+from toolmark._workspace.snapshot.reader import FileReader
 
 
 def codes(project: Project) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from toolmark._model.registry import Bound, Registry
 from toolmark._model.schema import Schema
 from toolmark._model.source import Source
 from toolmark._model.tool import ToolSpec
-from toolmark._workspace.called import Names
+from toolmark._workspace.names import Names
 
 LONG = [f"{'a_very_long_name_' * 5}{end}" for end in ("one", "two")]
 """Definitions have shorter names; plugins may bring others."""

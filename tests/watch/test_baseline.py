@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from toolmark._bind.baseline import Baseline, Row
+from toolmark._bind.edits.baseline import Baseline, Row
 
 
 def row(name: str, text: str = "{}", path: str = "") -> Row:

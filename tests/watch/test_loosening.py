@@ -14,8 +14,8 @@ from policies import (
 )
 
 from toolmark import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
-from toolmark._bind import strictness
-from toolmark._bind.loosening import hold, loosened
+from toolmark._bind.edits import strictness
+from toolmark._bind.edits.loosening import hold, loosened
 from toolmark._model.tool import Limits, Safety
 from toolmark._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
 

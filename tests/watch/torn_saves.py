@@ -7,7 +7,7 @@ from pathlib import Path
 from policies import FULL
 
 from toolmark import ToolSpec, Workspace
-from toolmark._bind.loosening import loosened
+from toolmark._bind.edits.loosening import loosened
 
 EDITS = (
     ("Give a patient a dose.", "Give one dose, now."),

@@ -8,18 +8,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from toolmark._bind.baseline import Baseline, Known
-from toolmark._bind.binding import bind_all
-from toolmark._bind.cache import Cache
-from toolmark._bind.checks import Checks, refused
-from toolmark._bind.folders import Group, package_groups, project_groups
-from toolmark._bind.implementation import Surroundings
-from toolmark._bind.keeping import Keeper, Kept, Waiting, parted
-from toolmark._bind.last_python import LastPython, broken_python, used_of
-from toolmark._bind.manager import Plugins
-from toolmark._bind.reading import Definition, Reader, Reading
-from toolmark._bind.resources import Resources
-from toolmark._bind.walk import File, Folder, whole_file
+from toolmark._bind.definitions.cache import Cache
+from toolmark._bind.definitions.checks import Checks, refused
+from toolmark._bind.definitions.folders import Group, package_groups, project_groups
+from toolmark._bind.definitions.reading import Definition, Reader, Reading
+from toolmark._bind.edits.baseline import Baseline, Known
+from toolmark._bind.edits.keeping import Keeper, Kept, Waiting, parted
+from toolmark._bind.edits.last_python import LastPython, broken_python, used_of
+from toolmark._bind.plugins.manager import Plugins
+from toolmark._bind.plugins.resources import Resources
+from toolmark._bind.python.binding import bind_all
+from toolmark._bind.python.implementation import Surroundings
+from toolmark._bind.source.files import File, Folder, whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.registry import Bound, Registry

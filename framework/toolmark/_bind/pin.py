@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from toolmark._bind.binding import bind_all
 from toolmark._bind.build import Snapshot
-from toolmark._bind.folders import Group, own_group, package_groups
-from toolmark._bind.implementation import Surroundings
-from toolmark._bind.manager import Plugins
-from toolmark._bind.modules import code_hash
-from toolmark._bind.reading import AnySpec, Definition, requires_of
-from toolmark._bind.resources import Resources
-from toolmark._bind.walk import File, Folder, Kind
+from toolmark._bind.definitions.folders import Group, own_group, package_groups
+from toolmark._bind.definitions.reading import AnySpec, Definition, requires_of
+from toolmark._bind.plugins.manager import Plugins
+from toolmark._bind.plugins.resources import Resources
+from toolmark._bind.python.binding import bind_all
+from toolmark._bind.python.implementation import Surroundings
+from toolmark._bind.source.files import File, Folder, Kind
+from toolmark._bind.source.modules import code_hash
 from toolmark._model.registry import Bound, Registry
 from toolmark._model.settings import Settings
 from toolmark._model.tool import ToolSpec

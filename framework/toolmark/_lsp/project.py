@@ -9,7 +9,7 @@ from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._workspace import Workspace
-from toolmark._workspace.reader import READER
+from toolmark._workspace.snapshot.reader import READER
 from toolmark.config import find_project
 from toolmark.errors import ToolmarkError
 

@@ -9,7 +9,7 @@ from toolmark._model.call import Call, Caller
 from toolmark._model.run import Order, RunEvent, RunKind
 from toolmark._model.schema import Parameter
 from toolmark._model.skill import Argument, Expression, SkillSpec, Step, Template
-from toolmark._run.journal import Hands, Journal
+from toolmark._run.journal import Executor, Journal
 from toolmark._run.text import MISSING, ValueTextError, text_of, value_of
 
 MAX_SKILL_DEPTH = 8
@@ -71,7 +71,7 @@ class Frame:
     spec: SkillSpec
     order: Order
     journal: Journal
-    hands: Hands
+    executor: Executor
     caller: Caller
     names: dict[str, Any]
     """Inputs and saved results; a name that is not there has no value."""

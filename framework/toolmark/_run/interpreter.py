@@ -19,7 +19,7 @@ from toolmark._run.frame import (
     StepError,
     Turn,
 )
-from toolmark._run.journal import CancelledRunError, Hands, Journal
+from toolmark._run.journal import CancelledRunError, Executor, Journal
 from toolmark._run.loop import each
 from toolmark._run.python import run_python
 from toolmark._run.text import value_of
@@ -33,8 +33,8 @@ _ANYTHING = Schema()
 class Interpreter:
     """Plays orders; holds nothing of a run but the way into the world."""
 
-    def __init__(self, hands: Hands) -> None:
-        self._hands = hands
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
         self._actions = Actions(self._within)
 
     async def play(self, order: Order, journal: Journal) -> SkillResult:
@@ -47,7 +47,7 @@ class Interpreter:
             order.plan.skill,
             order,
             journal,
-            journal.reach(self._hands),
+            journal.reach(self._executor),
             order.caller,
             dict(order.inputs),
         )
@@ -62,7 +62,7 @@ class Interpreter:
             frame.order.plan.skills[name],
             frame.order,
             frame.journal,
-            frame.hands,
+            frame.executor,
             frame.caller,
             inputs,
             prefix,
@@ -184,7 +184,7 @@ def _admitted(frame: Frame) -> Frame | SkillResult:
         spec,
         frame.order,
         frame.journal,
-        frame.hands,
+        frame.executor,
         caller,
         inputs,
         frame.prefix,

@@ -49,8 +49,8 @@ class Journal(Protocol):
     def tell(self, event: RunEvent) -> None:
         """Hand an event to whoever looks on, once."""
 
-    def reach(self, hands: "Hands") -> "Hands":
-        """Give the hands as they work from where the run is played."""
+    def reach(self, executor: "Executor") -> "Executor":
+        """Give the executor as it works from where the run is played."""
 
 
 class ParkedError(Exception):
@@ -68,8 +68,8 @@ class CancelledRunError(Exception):
 Through = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
 
-class Hands(Protocol):
-    """How a run reaches the world: through the one door, and into Python."""
+class Executor(Protocol):
+    """What does for a run what reaches the world: calls through the one door, and Python."""
 
     async def call(self, call: Call) -> Result:
         """Take a call through the door."""

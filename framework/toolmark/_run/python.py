@@ -49,7 +49,7 @@ async def _played(frame: Frame, actions: Actions) -> SkillResult:
     calls = _Calls(frame, actions)
     call = frame.call(spec.name, frame.names, f"{frame.prefix}{spec.name}")
     try:
-        value = await frame.hands.python(call, calls.through)
+        value = await frame.executor.python(call, calls.through)
     except ToolError as error:
         value = _failed(error.code, str(error))
     except CancelledRunError:

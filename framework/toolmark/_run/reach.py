@@ -85,7 +85,7 @@ class Errand:
     async def take(self, key: str) -> Done:
         """Take the call through the door."""
         call = self.frame.call(self.tool, self.arguments, self.name)
-        return await self._recorded(key, lambda: self.frame.hands.call(call))
+        return await self._recorded(key, lambda: self.frame.executor.call(call))
 
     async def confirm(self, held: Held, key: str) -> Done:
         """Lift the hold with these arguments."""
@@ -113,14 +113,14 @@ class Errand:
         All in one entry of the record: what kills its process again and again must be seen to
         get no further.
         """
-        hands, call = self.frame.hands, self.frame.call(self.tool, self.arguments, self.name)
-        result = await hands.confirm(held.id, call)
+        executor, call = self.frame.executor, self.frame.call(self.tool, self.arguments, self.name)
+        result = await executor.confirm(held.id, call)
         if result.error is None or not self._was_used(result.error.code):
             return result
-        anew = await hands.call(call)
+        anew = await executor.call(call)
         if anew.outcome != "confirm" or anew.confirmation is None:
             return anew
-        return await hands.confirm(anew.confirmation.id, call)
+        return await executor.confirm(anew.confirmation.id, call)
 
     def _was_used(self, code: str) -> bool:
         tool = self.frame.order.plan.tools.get(self.tool)
@@ -128,7 +128,7 @@ class Errand:
 
     async def _reject(self, held: Held, key: str) -> None:
         async def reject() -> bool:
-            await self.frame.hands.reject(held.id, self.frame.call(self.tool, {}, self.name))
+            await self.frame.executor.reject(held.id, self.frame.call(self.tool, {}, self.name))
             return True
 
         await self.frame.journal.perform(key, reject, undoing=True)

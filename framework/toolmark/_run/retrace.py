@@ -10,7 +10,7 @@ from toolmark._model.result import Result, SkillResult
 from toolmark._model.run import Answer, Order, Question, RunEvent, RunTrace, RunView
 from toolmark._run.graph.states import states_of
 from toolmark._run.interpreter import Interpreter
-from toolmark._run.journal import CancelledRunError, Doubt, Effect, Hands, ParkedError, Through
+from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError, Through
 from toolmark._run.python import result_key
 
 
@@ -35,7 +35,7 @@ async def retrace(order: Order, view: RunView) -> tuple[RunEvent, ...]:
 
 
 class _Shown:
-    """A record that is only read, and hands that reach nothing."""
+    """A record that is only read, and an executor that reaches nothing."""
 
     def __init__(self, order: Order, view: RunView) -> None:
         self._order = order
@@ -66,8 +66,8 @@ class _Shown:
     def tell(self, event: RunEvent) -> None:
         self.events.append(event)
 
-    def reach(self, hands: Hands) -> Hands:
-        return hands
+    def reach(self, executor: Executor) -> Executor:
+        return executor
 
     async def call(self, call: Call) -> Result:
         raise AssertionError(f"{call.tool} is called while a record is read")

@@ -5,13 +5,13 @@ from typing import Any
 
 from toolmark._model.held import HeldCall
 from toolmark._model.result import Result
-from toolmark._workspace.portal import Portal
+from toolmark._workspace.background_loop import BackgroundLoop
 
 
 class Decisions:
     """Held calls and their decisions; a decision never comes from a model's text."""
 
-    _portal: Portal
+    _loop: BackgroundLoop
 
     def _door(self) -> Any:
         raise NotImplementedError
@@ -44,12 +44,12 @@ class Decisions:
 
     def confirm_sync(self, held_id: str, **options: Any) -> Result:
         """Do as `confirm`, for those who can't await; the calling thread waits."""
-        return self._portal.run(self.confirm(held_id, **options))
+        return self._loop.run(self.confirm(held_id, **options))
 
     def reject_sync(self, held_id: str, **options: Any) -> Result:
         """Do as `reject`, for those who can't await."""
-        return self._portal.run(self.reject(held_id, **options))
+        return self._loop.run(self.reject(held_id, **options))
 
     def respond_sync(self, held_id: str, text: str, **options: Any) -> Result:
         """Do as `respond`, for those who can't await."""
-        return self._portal.run(self.respond(held_id, text, **options))
+        return self._loop.run(self.respond(held_id, text, **options))

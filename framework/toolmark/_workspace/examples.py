@@ -12,7 +12,7 @@ from toolmark._model.diagnostic import Severity
 from toolmark._model.registry import BoundTool
 from toolmark._model.result import Result
 from toolmark._model.tool import Example, ToolSpec
-from toolmark._workspace.outward import known_name
+from toolmark._workspace.names import known_name
 from toolmark._workspace.workspace import Workspace
 from toolmark.errors import NotFoundError
 

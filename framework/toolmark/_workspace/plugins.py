@@ -1,11 +1,13 @@
-"""Let plugins add to the command line, without reading any definition."""
+"""Ask the plugins of a project alone, no definition being read: for commands and importers."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from toolmark._bind.build import open_plugins
-from toolmark._bind.manager import Plugins, reason
+from toolmark._bind.plugins.manager import Plugins, reason
 from toolmark.config import load_settings
+from toolmark.errors import NotFoundError, ToolmarkError
 
 
 def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, ...]]:
@@ -23,3 +25,27 @@ def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, 
         if answer.error is not None
     ]
     return plugins, tuple(troubles)
+
+
+def import_by_plugin(folder: Path | None, kind: str, source: str) -> Mapping[str, str]:
+    """Give the definitions, file name to markdown, that a plugin of the project reads.
+
+    Raises NotFoundError for a kind that no plugin knows, ToolmarkError where its reader fails,
+    and ConfigError where the settings can't be read.
+    """
+    plugins = open_plugins(load_settings(folder))
+    known: set[str] = set()
+    for answer in plugins.ask("toolmark_importers"):
+        importers = answer.value if answer.error is None else None
+        if not isinstance(importers, Mapping):
+            continue
+        known |= importers.keys()
+        if kind in importers:
+            try:
+                return dict(importers[kind](source))
+            except Exception as error:
+                raise ToolmarkError(
+                    f"{answer.plugin} can't import {source}: {reason(error)}"
+                ) from error
+    others = f"; plugins add {', '.join(sorted(known))}" if known else ""
+    raise NotFoundError(f"no kind of source {kind!r}{others}")

@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmark._bind.baseline import Baseline
-from toolmark._bind.walk import whole_file
+from toolmark._bind.edits.baseline import Baseline
+from toolmark._bind.edits.settings import hold_settings
+from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.edit import HeldEdit
 from toolmark._model.registry import Registry
 from toolmark._model.settings import Settings
-from toolmark._workspace.kept_settings import hold_settings
-from toolmark._workspace.live import Live
-from toolmark._workspace.outward import known_name
+from toolmark._workspace.names import known_name
+from toolmark._workspace.snapshot.live import Live
 from toolmark.config import OWN_FILE, PROJECT_FILE
 from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from toolmark._bind.baseline import Baseline
 from toolmark._bind.build import build, collector_paused
-from toolmark._bind.cache import Cache
-from toolmark._bind.reading import Reader
+from toolmark._bind.definitions.cache import Cache
+from toolmark._bind.definitions.reading import Reader
+from toolmark._bind.edits.baseline import Baseline
 from toolmark._export.exported import Exported
 from toolmark._model.call import Budget, Caller
 from toolmark._model.diagnostic import Diagnostic
@@ -19,14 +19,14 @@ from toolmark._model.result import Result, SkillResult
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark._workspace.listeners import Asker, Clock, Listener, Watcher
-from toolmark._workspace.live import Live
-from toolmark._workspace.outward import export_from
-from toolmark._workspace.portal import Portal
-from toolmark._workspace.reader import READER
+from toolmark._workspace.background_loop import BackgroundLoop
+from toolmark._workspace.callbacks import Asker, Clock, Listener, Watcher
+from toolmark._workspace.exports import export_from
+from toolmark._workspace.notices import Notices
 from toolmark._workspace.reloading import Reloading
-from toolmark._workspace.told import Told
-from toolmark._workspace.turns import Turns
+from toolmark._workspace.replies.turns import Turns
+from toolmark._workspace.snapshot.live import Live
+from toolmark._workspace.snapshot.reader import READER
 from toolmark.config import load_settings
 from toolmark.errors import ToolmarkError
 
@@ -61,8 +61,8 @@ class Workspace(Turns, Reloading):
         self._baseline = Baseline(settings.state)
         self._lock = threading.Lock()
         self._tallies: dict[str, Any] = {}
-        self._portal = Portal()
-        self._told = Told()
+        self._loop = BackgroundLoop()
+        self._notices = Notices()
         self._runs: Any = None
         self._closed = False
         self._live = self._read(settings)
@@ -159,7 +159,7 @@ class Workspace(Turns, Reloading):
         self, name: str, arguments: Mapping[str, Any] | str | bytes = "{}", **options: Any
     ) -> Result:
         """Do as `call`, for those who can't await; the calling thread waits."""
-        return self._portal.run(self.call(name, arguments, **options))
+        return self._loop.run(self.call(name, arguments, **options))
 
     async def run(  # noqa: PLR0913 - the face of a run, by keyword
         self,
@@ -195,7 +195,7 @@ class Workspace(Turns, Reloading):
         self, name: str, inputs: Mapping[str, Any] | str | bytes = "{}", **options: Any
     ) -> SkillResult:
         """Do as `run`, for those who can't await; the calling thread waits."""
-        return self._portal.run(self.run(name, inputs, **options))
+        return self._loop.run(self.run(name, inputs, **options))
 
     def exported(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Exported:
         """Give the tools, and the skills that can run, as `target` reads them, and the losses.
@@ -227,7 +227,7 @@ class Workspace(Turns, Reloading):
             self._closed = True
         if self._runs is not None:
             self._runs.close()
-        self._portal.close()
+        self._loop.close()
         self._live.close_door()
         return first
 
@@ -263,13 +263,13 @@ class Workspace(Turns, Reloading):
         return self._live.open_door()
 
     def _all_runs(self) -> Any:
-        from toolmark._workspace.runs import Runs
+        from toolmark._workspace.runs.runs import Runs
 
         with self._lock:
             if self._closed:
                 raise ToolmarkError("the workspace is closed")
             if self._runs is None:
-                self._runs = Runs(lambda: self._live, self._clock, self._told, self._plugins)
+                self._runs = Runs(lambda: self._live, self._clock, self._notices, self._plugins)
             return self._runs
 
     def _read(self, settings: Settings, old: Live | None = None) -> Live:

@@ -108,7 +108,7 @@ def look_at_state(state: Path) -> Sign:
 
 
 def _cache(state: Path) -> Sign:
-    from toolmark._bind.cache import INDEX, PAYLOAD
+    from toolmark._bind.definitions.cache import INDEX, PAYLOAD
 
     try:
         files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]

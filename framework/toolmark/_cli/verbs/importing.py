@@ -69,7 +69,7 @@ def _read(kind: str, source: str, folder: Path | None) -> dict[str, Any]:
     from toolmark._import import KINDS, read_source
 
     if kind not in KINDS:
-        from toolmark._workspace.inward import import_by_plugin
+        from toolmark._workspace.plugins import import_by_plugin
 
         try:
             files = import_by_plugin(folder, kind, source)

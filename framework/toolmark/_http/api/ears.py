@@ -32,7 +32,7 @@ class Ears:
     def listen(self, workspace: Workspace) -> None:
         """Begin to hear of snapshots, decisions and runs."""
         self._workspace = workspace
-        self._ends = [workspace.on_change(self._changed), workspace.on_told(self.feed.publish)]
+        self._ends = [workspace.on_change(self._changed), workspace.on_notice(self.feed.publish)]
 
     def close(self) -> None:
         """Hear no more."""

@@ -139,7 +139,7 @@ class Runs:
             if kind == "run" and data["run_id"] in ids:
                 loop.call_soon_threadsafe(begun.set)
 
-        end = self._workspace.on_told(heard)
+        end = self._workspace.on_notice(heard)
         try:
             ids.append(self._background.start(name, body.inputs, caller, body.confidence))
             async with asyncio.timeout(FIRST_SIGN_S):

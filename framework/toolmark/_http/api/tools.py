@@ -9,7 +9,7 @@ from toolmark._http.api.operation import Asked, Body, Operation
 from toolmark._http.api.trouble import Trouble
 from toolmark._model.result import Result
 from toolmark._workspace import Workspace
-from toolmark._workspace.outward import known_name
+from toolmark._workspace.names import known_name
 from toolmark.errors import NotFoundError
 
 Confidence = Annotated[float, Field(ge=0, le=1)]

@@ -11,7 +11,7 @@ from toolmark._model.registry import Bound, BoundTool
 from toolmark._model.settings import Settings
 from toolmark._model.tool import ToolSpec
 from toolmark._workspace import Workspace
-from toolmark._workspace.outward import can_run
+from toolmark._workspace.names import can_run
 
 Status = Literal["live", "stale", "held", "broken", "idle"]
 STATUS_WORDS: Mapping[Status, str] = {

@@ -25,7 +25,7 @@ from toolmark._model.run import StepState
 from toolmark._model.skill import SkillSpec
 from toolmark._run.graph import chart_of, svg
 from toolmark._workspace import Workspace
-from toolmark._workspace.outward import can_run
+from toolmark._workspace.names import can_run
 from toolmark.errors import NotFoundError, ToolmarkError
 
 TARGETS = ("openai", "openai-responses", "anthropic", "gemini", "mcp", "prompt")

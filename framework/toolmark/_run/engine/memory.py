@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question, RunEvent, RunState, RunView
 from toolmark._run.engine import Ask, Play, Watch, taken
-from toolmark._run.journal import CancelledRunError, Doubt, Effect, Hands, ParkedError
+from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
 from toolmark.errors import NotFoundError, ToolmarkError
 
 MAX_RUNS = 1000
@@ -99,9 +99,9 @@ class MemoryJournal:
             raise CancelledRunError
         raise ParkedError(question)
 
-    def reach(self, hands: Hands) -> Hands:
-        """Give the hands: the run is played where its tools live."""
-        return hands
+    def reach(self, executor: Executor) -> Executor:
+        """Give the executor: the run is played where its tools live."""
+        return executor
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event on, unless it was told when the run was played before."""

@@ -12,7 +12,7 @@ from toolmark._model.registry import Registry
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._workspace import Workspace
-from toolmark._workspace.called import Names
+from toolmark._workspace.names import Names
 from toolmark.adapters.mcp.content import gives_blocks
 
 

@@ -11,9 +11,9 @@ from dbos import DBOS
 
 from toolmark._model.run import Answer, Entry, Question, RunEvent
 from toolmark._run.engine import Watch
-from toolmark._run.engine.durable.side import FarHands, Side
+from toolmark._run.engine.durable.side import FarExecutor, Side
 from toolmark._run.engine.durable.store import Asked
-from toolmark._run.journal import CancelledRunError, Doubt, Effect, Hands, ParkedError
+from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
 
 Clock = Callable[[], dt.datetime]
 
@@ -73,9 +73,9 @@ class DurableJournal:
         """Give the time of the last thing that was done."""
         return self._now
 
-    def reach(self, hands: Hands) -> Hands:
-        """Give the hands as they work from here."""
-        return hands if self.side is None else FarHands(hands, self.side)
+    def reach(self, executor: Executor) -> Executor:
+        """Give the executor as it works from here."""
+        return executor if self.side is None else FarExecutor(executor, self.side)
 
     def holds(self, key: str) -> bool:
         """Tell whether the thing is done."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from toolmark._model.call import Call
 from toolmark._model.result import Result
-from toolmark._run.journal import Hands, Through
+from toolmark._run.journal import Executor, Through
 
 T = TypeVar("T")
 
@@ -38,24 +38,24 @@ class Side:
         return await asyncio.wrap_future(future)
 
 
-class FarHands:
-    """The hands of a run that is played on another side than its tools live on."""
+class FarExecutor:
+    """The executor of a run that is played on another side than its tools live on."""
 
-    def __init__(self, hands: Hands, tools: Side) -> None:
-        self._hands = hands
+    def __init__(self, executor: Executor, tools: Side) -> None:
+        self._executor = executor
         self._tools = tools
 
     async def call(self, call: Call) -> Result:
         """Take a call through the door."""
-        return await self._tools.do(lambda: self._hands.call(call))
+        return await self._tools.do(lambda: self._executor.call(call))
 
     async def confirm(self, held: str, call: Call) -> Result:
         """Approve a held call by its id."""
-        return await self._tools.do(lambda: self._hands.confirm(held, call))
+        return await self._tools.do(lambda: self._executor.confirm(held, call))
 
     async def reject(self, held: str, call: Call) -> None:
         """Drop a held call by its id."""
-        await self._tools.do(lambda: self._hands.reject(held, call))
+        await self._tools.do(lambda: self._executor.reject(held, call))
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its calls come back to be recorded."""
@@ -64,4 +64,4 @@ class FarHands:
         async def back(name: str, arguments: Mapping[str, Any]) -> Result:
             return await played.do(lambda: through(name, arguments))
 
-        return await self._tools.do(lambda: self._hands.python(call, back))
+        return await self._tools.do(lambda: self._executor.python(call, back))

@@ -1,0 +1,1 @@
+"""Definitions: found, read through the cache, and the skills among them checked."""

@@ -1,0 +1,180 @@
+"""Read definitions through the cache or the parser, each file's bytes once."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from toolmark._bind.definitions.cache import NONSENSE, Cache, Entry, digest
+from toolmark._bind.definitions.folders import Group
+from toolmark._bind.source.files import File, Kind, whole_file
+from toolmark._model.code import Code
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+_log = logging.getLogger(__name__)
+AnySpec = ToolSpec | SkillSpec
+_NOUNS: dict[Kind, type[ToolSpec] | type[SkillSpec]] = {"tool": ToolSpec, "skill": SkillSpec}
+
+
+class Reader(Protocol):
+    """What turns bytes into specs, and holds skills against tools; handed in by the workspace."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Something that changes with whatever decides what is read of a file."""
+
+    def parse(
+        self, kind: Kind, data: bytes, path: str
+    ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
+        """Read a definition; never raises for its author's mistake."""
+
+    def check_skill(
+        self,
+        spec: SkillSpec,
+        tools: Mapping[str, ToolSpec],
+        skills: Mapping[str, SkillSpec],
+        *,
+        implemented: bool,
+    ) -> tuple[Diagnostic, ...]:
+        """Say what a skill asks that its tools can't give."""
+
+
+@dataclass(slots=True)
+class Definition:
+    """One file on its way to be bound; without a name where it gave no spec."""
+
+    kind: Kind
+    file: File
+    digest: str
+    group: Group
+    name: str
+    spec: AnySpec | Callable[[], AnySpec]
+    """The spec, or what decodes it."""
+    requires: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    encoded: bytes = b""
+    """The spec as JSON; empty where there is none, or JSON can't hold it."""
+    stale: bool = False
+    """Whether the file is broken, and this is what it said last."""
+
+    @property
+    def get(self) -> Callable[[], AnySpec]:
+        """What gives the spec."""
+        spec = self.spec
+        return spec if callable(spec) else lambda: spec
+
+
+@dataclass(slots=True)
+class Reading:
+    """The files of one snapshot as they are read."""
+
+    reader: Reader
+    cache: Cache | None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    fresh: bool = False
+    """Whether anything was parsed, so that the cache must be written."""
+
+    def group(self, group: Group) -> Iterator[Definition]:
+        """Read a folder's definitions; those that give no spec come without a name."""
+        self.diagnostics += group.folder.diagnostics
+        known = self.cache.entries if self.cache is not None else {}
+        for kind, file in group.folder.definitions:
+            key = digest(file.data)
+            entry = known.get(file.path)
+            kept = self._kept(kind, file, group, entry) if entry and entry.digest == key else None
+            definition = kept or self._parsed(kind, file, key, group)
+            self.diagnostics += definition.diagnostics
+            yield definition
+
+    def _kept(self, kind: Kind, file: File, group: Group, entry: Entry) -> Definition | None:
+        try:
+            said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
+        except NONSENSE:
+            return None
+        if type(entry.name) is not str:
+            return None
+        self.entries[file.path] = entry
+        spec = _Decode(self.reader, kind, file, entry.spec)
+        return Definition(
+            kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
+        )
+
+    def _parsed(self, kind: Kind, file: File, key: str, group: Group) -> Definition:
+        try:
+            spec, said = self.reader.parse(kind, file.data, file.path)
+        except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
+            return Definition(kind, file, key, group, "", _nothing, (), (fault(file, error),))
+        self.fresh = True
+        requires = requires_of(spec)
+        name = spec.name if spec is not None else ""
+        encoded = encode(spec) if spec is not None else b""
+        if self.cache is not None and (encoded or spec is None):
+            self.entries[file.path] = Entry(key, name, encoded, requires, said)
+        # A thousand specs kept alive cost the reading of the next ones more than decoding later.
+        told = _Decode(self.reader, kind, file, encoded) if encoded else spec or _nothing
+        return Definition(kind, file, key, group, name, told, requires, said, encoded)
+
+    def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
+        """Bring the cache up to date, where anything changed."""
+        if self.cache is None:
+            return
+        gone = len(self.cache.entries) != len(self.entries)
+        if self.fresh or fresh or gone:
+            self.cache.save(self.entries, checks)
+
+
+class _Decode:
+    """Gives a spec of its JSON on first use."""
+
+    __slots__ = ("_encoded", "_file", "_kind", "_reader")
+
+    def __init__(self, reader: Reader, kind: Kind, file: File, encoded: bytes) -> None:
+        self._reader = reader
+        self._kind = kind
+        self._file = file
+        self._encoded = encoded
+
+    def __call__(self) -> AnySpec:
+        try:
+            return decode(self._kind, self._encoded)
+        except ValueError:
+            # The hashes held and yet it is no spec: somebody else's. The file itself decides.
+            spec, _ = self._reader.parse(self._kind, self._file.data, self._file.path)
+            if spec is None:
+                raise
+            return spec
+
+
+def fault(file: File, error: Exception) -> Diagnostic:
+    """Make the diagnostic of a fault of Toolmark's own, met on a file; the trace is logged."""
+    _log.error("reading %s failed", file.path, exc_info=error)
+    message = f"Toolmark itself failed on this file: {type(error).__name__}: {error}"
+    help_ = "please report it with the file; until then, write it in the canonical form"
+    return whole_file(file.path, Code.READER_FAILED, message, help_)
+
+
+def encode(spec: AnySpec) -> bytes:
+    """Give a spec as JSON; empty where JSON can't hold it, as a lone surrogate in an example."""
+    try:
+        return spec.model_dump_json(exclude_defaults=True).encode()
+    except ValueError:
+        return b""
+
+
+def decode(kind: Kind, encoded: bytes) -> AnySpec:
+    """Read what `encode` wrote; raises ValueError where that is no spec."""
+    return _NOUNS[kind].model_validate_json(encoded, strict=True)
+
+
+def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
+    """Give the tools and skills that a skill names."""
+    if isinstance(spec, SkillSpec):
+        return (*spec.required_tools, *spec.required_skills)
+    return ()
+
+
+def _nothing() -> AnySpec:
+    raise LookupError("the file gave no spec")

@@ -1,0 +1,1 @@
+"""Edits of a running project: held to what was live before."""

@@ -1,0 +1,294 @@
+"""Find what a new version of a definition loosens, and what stays live until that is agreed to.
+
+Each restriction that the new version drops, widens, or changes beyond comparing keeps its old
+value; everything else of the new version is taken, what tightens among it. Pure: specs in, a
+spec and the findings out.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from toolmark._bind.edits.strictness import (
+    LIMITS,
+    METADATA,
+    RESULT,
+    SAFETY,
+    SCHEMA,
+    SKILL,
+    Looser,
+)
+from toolmark._model.edit import Loosening
+from toolmark._model.schema import Noun, Parameter, Schema
+from toolmark._model.skill import SkillSpec, Step
+from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
+from toolmark._values import problems
+
+_Noun = TypeVar("_Noun", bound=Noun)
+AnySpec = ToolSpec | SkillSpec
+
+
+class Loosened(NamedTuple):
+    """What may be live of a new version, and what it loosens."""
+
+    spec: AnySpec
+    """The new version itself where it loosens nothing."""
+    loosened: tuple[Loosening, ...]
+
+
+def loosened(
+    old: AnySpec, new: AnySpec, *, default_min: float | None = None
+) -> tuple[Loosening, ...]:
+    """Tell what `new` lets through that `old` did not; nothing where it is as strict."""
+    return hold(old, new, default_min=default_min).loosened
+
+
+def hold(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> Loosened:
+    """Give the new version with each restriction that it loosens as it was, and these.
+
+    `default_min` is the confidence (0..1) that is asked for where the file names none. Of a skill,
+    whose steps can't be mixed, the old version stays whole. Both must be of one kind.
+    """
+    found: list[Loosening] = []
+    if isinstance(old, ToolSpec) and isinstance(new, ToolSpec):
+        held = _Tool(found, default_min).hold(old, new)
+        return Loosened(held if found else new, tuple(found))
+    if isinstance(old, SkillSpec) and isinstance(new, SkillSpec):
+        _skill(found, old, new)
+        return Loosened(old if found else new, tuple(found))
+    raise TypeError("a tool and a skill can't be compared")
+
+
+def tightened(then: ToolSpec, now: ToolSpec, *, default_min: float | None = None) -> ToolSpec:
+    """Give a tool as it was, under the stricter of its policies of then and now.
+
+    Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
+    since the steps that use it were written for that.
+    """
+    found: list[Loosening] = []
+    held = _Tool(found, default_min).policy(now, then)
+    either = {
+        name: f"({before}) || ({after})"
+        for name in ("confirm_when", "escalate_when")
+        if (before := getattr(then.safety, name)) and (after := getattr(now.safety, name))
+        if before != after
+    }
+    return held if not either else _with(held, safety=_with(held.safety, **either))
+
+
+class _Tool:
+    """Goes through two versions of one tool, field by field."""
+
+    def __init__(self, found: list[Loosening], default_min: float | None) -> None:
+        self._found = found
+        self._default_min = default_min
+
+    def hold(self, old: ToolSpec, new: ToolSpec) -> ToolSpec:
+        found = self._found
+        metadata = _kept(found, "Metadata", METADATA, old, new)
+        # In the order of a canonical file, which is that of the findings.
+        return _with(
+            new,
+            **metadata,
+            parameters=_parameters(found, "Parameters", old.parameters, new.parameters),
+            returns=_result(found, "Returns", old.returns, new.returns),
+            rules=_rules(found, old.rules, new.rules),
+            safety=self._safety(old.safety, new.safety),
+            limits=self._limits(old.limits, new.limits),
+        )
+
+    def policy(self, old: ToolSpec, new: ToolSpec) -> ToolSpec:
+        """Hold what restricts a call, but not what the tool takes and gives."""
+        metadata = _kept(self._found, "Metadata", METADATA, old, new)
+        safety = self._safety(old.safety, new.safety)
+        return _with(new, **metadata, safety=safety, limits=self._limits(old.limits, new.limits))
+
+    def _limits(self, old: Limits, new: Limits) -> Limits:
+        return _with(new, **_kept(self._found, "Limits", LIMITS, old, new))
+
+    def _safety(self, old: Safety, new: Safety) -> Safety:
+        kept = _kept(self._found, "Safety", SAFETY, old, new)
+        default, stated = self._default_min, new.min_confidence
+        # A tool that was silent stood under the default: naming less is no restriction.
+        silent = old.min_confidence is None and default is not None
+        if silent and stated is not None and stated < (default or 0):
+            self._found.append(Loosening("Safety: Min Confidence", default, stated))
+            kept["min_confidence"] = None
+        return _with(new, **kept)
+
+
+def _kept(
+    found: list[Loosening], place: str, table: Mapping[str, Looser], old: Noun, new: Noun
+) -> dict[str, Any]:
+    """Report the fields of a table that got looser, and give their old values."""
+    kept = {}
+    for name, looser in table.items():
+        before, after = getattr(old, name), getattr(new, name)
+        if before is not after and looser(before, after):
+            found.append(Loosening(f"{place}: {_title(name)}", _json(before), _json(after)))
+            kept[name] = before
+    return kept
+
+
+def _rules(
+    found: list[Loosening], old: tuple[Rule, ...], new: tuple[Rule, ...]
+) -> tuple[Rule, ...]:
+    said = {rule.expression for rule in new}
+    dropped = tuple(rule for rule in old if rule.expression not in said)
+    found += [Loosening("Rules", rule.expression, None) for rule in dropped]
+    return new + dropped
+
+
+def _parameters(
+    found: list[Loosening], place: str, old: tuple[Parameter, ...], new: tuple[Parameter, ...]
+) -> tuple[Parameter, ...]:
+    """Hold parameters by name; a new one loosens nothing, one that must be given must not go.
+
+    What must be given may get another name: it is held to what it was under the old one.
+    """
+    before = {parameter.name: parameter for parameter in old}
+    names = {parameter.name for parameter in new}
+    gone = [parameter for parameter in old if parameter.required and parameter.name not in names]
+    held = []
+    for parameter in new:
+        known = before.get(parameter.name)
+        if known is None and parameter.required and gone:
+            known = gone.pop(0)
+        if known is None:
+            held.append(parameter)
+            continue
+        inner = f"{place}: {parameter.name}"
+        required = parameter.required or known.required
+        if required is not parameter.required:
+            found.append(Loosening(f"{inner}: Required", True, False))  # noqa: FBT003 - a value
+        shape = _shape(found, inner, known.shape, parameter.shape)
+        held.append(Parameter(name=parameter.name, shape=shape, required=required))
+    found += [Loosening(f"{place}: {parameter.name}", "required", None) for parameter in gone]
+    return (*held, *gone)
+
+
+def _shape(found: list[Loosening], place: str, old: Schema, new: Schema) -> Schema:
+    """Hold one value's shape, at every depth."""
+    known = len(found)
+    kept = _kept(found, place, SCHEMA, old, new)
+    inner = {name: (getattr(old, name), getattr(new, name)) for name in ("items", "values")}
+    if old.properties is not None and new.properties is None:
+        names = [field.name for field in old.properties]
+        found.append(Loosening(f"{place}: Properties", names, None))
+        kept["properties"] = old.properties
+    elif old.properties is not None and new.properties is not None:
+        kept["properties"] = _parameters(found, place, old.properties, new.properties)
+    elif old.values is not None and new.properties is not None:
+        # What every value had to be, each field must be now.
+        kept["properties"] = tuple(
+            _with(f, shape=_shape(found, f"{place}: {f.name}", old.values, f.shape))
+            for f in new.properties
+        )
+        del inner["values"]
+    if old.properties is not None and old.values is None and new.values is not None:
+        # The object was closed: fields that nobody named must stay out.
+        found.append(Loosening(f"{place}: Properties", "closed", "open"))
+        kept["values"] = None
+    for name, (before, after) in inner.items():
+        if before is None or before is after:
+            continue
+        below = f"{place}: {_title(name)}"
+        if after is None:
+            found.append(Loosening(below, before.json_schema, None))
+            kept[name] = before
+        else:
+            kept[name] = _shape(found, below, before, after)
+    if len(found) == known:
+        return new
+    return _fitting_default(old, _with(new, **kept))
+
+
+def _fitting_default(old: Schema, held: Schema) -> Schema:
+    """A default of the new version may be what the old shape does not take."""
+    if not held.has_default or not problems(held.default, held):
+        return held
+    if old.has_default and not problems(old.default, held):
+        return _with(held, default=old.default)
+    return _with(held, has_default=False, default=None)
+
+
+def _result(found: list[Loosening], place: str, old: Schema, new: Schema) -> Schema:
+    """Hold what of a result must not be recorded, at every depth."""
+    kept = _kept(found, place, RESULT, old, new)
+    if old.properties is not None:
+        fields = {field.name: field for field in new.properties or ()}
+        for field in old.properties:
+            inner = f"{place}: {field.name}"
+            after = fields.get(field.name)
+            if after is None and _hides(field.shape):
+                found.append(Loosening(f"{inner}: Sensitive", True, None))  # noqa: FBT003
+                fields[field.name] = Parameter(name=field.name, shape=field.shape)
+            elif after is not None:
+                shape = _result(found, inner, field.shape, after.shape)
+                fields[field.name] = _with(after, shape=shape)
+        if new.properties is not None:
+            kept["properties"] = tuple(fields.values())
+        elif any(_hides(field.shape) for field in old.properties):
+            kept["properties"] = old.properties
+    for name in ("items", "values"):
+        before, after = getattr(old, name), getattr(new, name)
+        if before is not None and _hides(before):
+            kept[name] = _result(found, f"{place}: {_title(name)}", before, after or Schema())
+    return _with(new, **kept)
+
+
+def _hides(shape: Schema) -> bool:
+    inner = [field.shape for field in shape.properties or ()]
+    inner += [s for s in (shape.items, shape.values) if s is not None]
+    return shape.sensitive or any(map(_hides, inner))
+
+
+def _skill(found: list[Loosening], old: SkillSpec, new: SkillSpec) -> None:
+    _kept(found, "Metadata", SKILL, old, new)
+    _parameters(found, "Input Schema", old.parameters, new.parameters)
+    before, after = list(_guards(old)), list(_guards(new))
+    for used, guards in after:
+        known = [guarded for name, guarded in before if name == used]
+        if known and not any(guarded <= guards for guarded in known):
+            weakest = min(known, key=len)
+            told = Loosening(f"Workflow: {used}", sorted(weakest), sorted(guards) or None)
+            if told not in found:
+                found.append(told)
+
+
+def _guards(skill: SkillSpec) -> Iterator[tuple[str, frozenset[str]]]:
+    """Give each use of a tool or skill, and what stands before or behind it."""
+    for section in skill.workflow_sections:
+        for step in section.steps:
+            if step.use is not None:
+                yield step.use.name, frozenset(_guarded(step))
+
+
+def _guarded(step: Step) -> Iterator[str]:
+    if step.ask is not None:
+        yield "Ask"
+    if step.check is not None:
+        yield f"Check: {step.check.cel}"
+
+
+def _with(noun: _Noun, **changes: Any) -> _Noun:
+    """Give a noun with other values; `model_copy` would keep what was computed of the old ones."""
+    if all(getattr(noun, name) is value for name, value in changes.items()):
+        return noun
+    values = {name: getattr(noun, name) for name in type(noun).model_fields}
+    return type(noun)(**values | changes)
+
+
+def _title(name: str) -> str:
+    """Give a field's name as authors write it."""
+    if name == "types":
+        return "Type"
+    return name.removesuffix("_s").replace("_", " ").title()
+
+
+def _json(value: Any) -> Any:
+    """Give a field's value as JSON; what restricts nothing as None."""
+    if isinstance(value, Noun):
+        return value.model_dump(mode="json")
+    if isinstance(value, tuple):
+        return list(value) or None
+    return value

@@ -1,0 +1,1 @@
+"""The plugins of one snapshot, and what they provide to implementations."""

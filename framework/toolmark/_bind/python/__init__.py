@@ -1,0 +1,1 @@
+"""The Python behind definitions: found, loaded, and held against the markdown."""

@@ -1,0 +1,1 @@
+"""What lies on disk: files read once, and modules made of their bytes."""

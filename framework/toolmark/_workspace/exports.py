@@ -1,0 +1,56 @@
+"""Choose what leaves the workspace: the tools and the skills that can run, for one target."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolmark._export.exported import Exported
+from toolmark._model.tool import ToolSpec
+from toolmark._workspace.names import can_run, known_name
+from toolmark._workspace.snapshot.live import Live
+
+
+def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
+    """Give one target's view of these names, or of all; see `Workspace.exported`."""
+    from toolmark._export.targets import TARGETS
+
+    if names or target.replace("_", "-") not in TARGETS:
+        return _made(live, target, names, skills=skills)
+    # A snapshot never changes, so the view of all of it is made once.
+    key = (target, skills)
+    if (made := live.exports.get(key)) is None:
+        made = live.exports[key] = _made(live, target, (), skills=skills)
+    items = made.items
+    if isinstance(items, str):
+        return made
+    return replace(made, items=[*map(dict, items)] if isinstance(items, list) else dict(items))
+
+
+def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
+    from toolmark._export.targets import TARGETS, export
+
+    registry = live.registry
+    everything = (*registry.tools, *registry.skills)
+    chosen = [known_name(name, everything, "tool or skill") for name in names]
+    tools = _chosen(registry.tools, chosen, named=bool(names))
+    taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
+    tool_specs = [bound.spec for bound in tools]
+    skill_specs = [b.spec for b in taken if target == "agentskills" or can_run(b)]
+    if target.replace("_", "-") not in TARGETS:
+        for answer in live.snapshot.plugins.ask("toolmark_exporters"):
+            if answer.error is None and target in (answer.value or {}):
+                return Exported(target, answer.value[target](tool_specs, skill_specs))
+    return export(
+        target, tool_specs, skill_specs, asks_confidence=lambda spec: _asks_confidence(live, spec)
+    )
+
+
+def _asks_confidence(live: Live, spec: ToolSpec) -> bool:
+    from toolmark._call.judge.policy import threshold
+
+    default_min = live.registry.tools[spec.name].default_min
+    return threshold(spec, default_min, live.settings.safety) is not None
+
+
+def _chosen(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:
+    return [bound[name] for name in names if name in bound] if named else list(bound.values())

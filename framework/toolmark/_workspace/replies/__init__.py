@@ -1,0 +1,1 @@
+"""A model's replies: their calls taken, their results given."""

@@ -1,0 +1,156 @@
+"""Take calls of skills from a reply: a run each, its questions decided like held calls."""
+
+from collections.abc import Awaitable, Mapping
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from toolmark._call.arguments.misfit import misfit
+from toolmark._call.refusal import logged
+from toolmark._model.call import Call
+from toolmark._model.result import Failure, Held, Outcome, Result, SkillResult
+from toolmark._model.run import Answer, Question
+from toolmark._model.skill import SkillSpec
+from toolmark._model.turn import Pending
+from toolmark._model.verdict import REFUSALS
+from toolmark._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
+from toolmark._workspace.runs.runs import Runs
+from toolmark.errors import NotFoundError
+
+MAX_ASKED = 1000
+"""Questions beyond these are forgotten, the oldest first; their runs still hold them."""
+
+
+class Asked(NamedTuple):
+    """A question of a run that a reply's call began."""
+
+    call: Call
+    question: Question
+
+    @property
+    def id(self) -> str:
+        """The name by which it is decided."""
+        return f"{self.question.run_id}/{self.question.key}"
+
+    def pending(self) -> Pending:
+        """Give what a person needs to decide."""
+        question, call = self.question, self.call
+        given = question.arguments if question.tool is not None else call.arguments
+        assert isinstance(given, Mapping)
+        tool = question.tool or call.tool
+        return Pending(self.id, "confirm", call.id, tool, dict(given), question.prompt,
+                       question.sensitivity, question.saves)  # fmt: skip
+
+
+class SkillCalls:
+    """The skills that replies called, and what their runs wait for."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._asked: dict[str, Asked] = {}
+
+    async def take(self, spec: SkillSpec, call: Call) -> Result:
+        """Run the skill, or give why not; a dry run ends where the first step would begin.
+
+        What its steps call comes down the ladder, each for itself.
+        """
+        began = perf_counter()
+        try:
+            inputs = ArgumentsValidator(spec.parameters).validate(call.arguments)
+        except (MalformedError, InvalidArgumentsError) as error:
+            return _result(call, "denied", began, error=misfit(error))
+        call = call._replace(arguments=inputs)
+        if call.dry_run:
+            return _result(call, "allowed", began)
+        run = self._runs.run(spec.name, inputs, caller=call.caller, confidence=call.confidence)
+        return await self._go(call, began, run)
+
+    def pending(self, result: Result) -> tuple[Pending, ...]:
+        """Give everything that the run behind a result waits for."""
+        held = result.confirmation
+        first = None if held is None else self._asked.get(held.id)
+        if first is None:
+            return ()
+        run_id = first.question.run_id
+        same = [asked for asked in self._asked.values() if asked.question.run_id == run_id]
+        return tuple(asked.pending() for asked in same)
+
+    def waiting(self, held_id: str) -> Pending | None:
+        """Give a question that no person decided yet."""
+        asked = self._asked.get(held_id)
+        return None if asked is None else asked.pending()
+
+    async def decide(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
+        """Answer a question and run on; None where no run asked it, or another user's did."""
+        asked = self._asked.get(held_id)
+        run_id, _, key = held_id.partition("/")
+        call = asked.call if asked is not None else self._begun(run_id)
+        if call is None or (user is not None and call.caller.user not in {None, user}):
+            return None
+        began = perf_counter()
+        # Taken before it is answered: of racing decisions one counts.
+        self._asked.pop(held_id, None)
+        try:
+            return await self._go(call, began, self._runs.answer(run_id, key, answer))
+        except NotFoundError as error:
+            used = "answered before" in str(error)
+            code = "confirmation_used" if used else "confirmation_expired"
+            return _result(call, "denied", began, error=Failure(code, str(error)))
+
+    def _begun(self, run_id: str) -> Call | None:
+        """Give the call that a run is, whichever process began it."""
+        order = self._runs.order(run_id)
+        if order is None:
+            return None
+        return Call(order.plan.skill.name, order.inputs, None, order.confidence, order.caller)
+
+    async def _go(self, call: Call, began: float, run: Awaitable[SkillResult]) -> Result:
+        try:
+            result = await run
+            if result.code == "waiting" and result.run_id is not None:
+                return await self._waiting(call, began, result.run_id)
+        except NotFoundError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
+            reference = logged(error, "the run of %s failed", call.tool)
+            message = f"{call.tool} failed inside; its operator finds the reason under {reference}."
+            return _result(call, "failed", began, error=Failure("tool_error", message))
+        if result.success:
+            return _result(call, "ok", began, message=result.message, data=result.data)
+        code = result.code or "skill_failed"
+        outcome: Outcome = "denied" if code in REFUSALS or code == "refused" else "failed"
+        failure = Failure(code, result.message)
+        return _result(call, outcome, began, error=failure, data=result.data or None)
+
+    async def _waiting(self, call: Call, began: float, run_id: str) -> Result:
+        questions = (await self._runs.show(run_id)).questions
+        for asked in (Asked(call, question) for question in questions):
+            self._asked[asked.id] = asked
+        while len(self._asked) > MAX_ASKED:
+            del self._asked[next(iter(self._asked))]
+        first = Asked(call, questions[0])
+        held = Held(first.id, first.question.prompt, first.question.sensitivity)
+        return _result(call, "confirm", began, message="The user must confirm it.", held=held)
+
+
+def _result(  # noqa: PLR0913 - the parts of a result, by keyword
+    call: Call,
+    outcome: Outcome,
+    began: float,
+    *,
+    message: str = "",
+    data: Any = None,
+    error: Failure | None = None,
+    held: Held | None = None,
+) -> Result:
+    return Result(
+        success=outcome in {"ok", "allowed"},
+        tool=call.tool,
+        outcome=outcome,
+        message=message,
+        data=data,
+        error=error,
+        tool_call_id=call.id,
+        attempts=0 if outcome in {"denied", "allowed"} else 1,
+        duration_ms=(perf_counter() - began) * 1000,
+        confirmation=held,
+    )

@@ -1,0 +1,1 @@
+"""The runs of skills, each on the snapshot on which it began."""

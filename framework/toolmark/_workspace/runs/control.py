@@ -1,0 +1,105 @@
+"""What a workspace knows of its runs: those under way, those that wait, those that ended."""
+
+from collections.abc import Callable
+from typing import Any
+
+from toolmark._model.held import HeldCall
+from toolmark._model.result import SkillResult
+from toolmark._model.run import Answer, RunTrace, RunView
+from toolmark._workspace.callbacks import Asker, Watcher
+from toolmark._workspace.decisions import Decisions
+from toolmark.errors import NotFoundError
+
+
+class RunControl(Decisions):
+    """Runs by their id, whichever process began them."""
+
+    def _all_runs(self) -> Any:
+        raise NotImplementedError
+
+    def pending(self, user: str | None = None) -> tuple[HeldCall, ...]:
+        """Give what waits for a person, the oldest first: held calls, and runs' questions.
+
+        Those of one user, or of all. A run's question is decided under `RUN/KEY`.
+        """
+        asked = self._all_runs().pending()
+        # A run asks for the calls that the door held for it; they are not decided twice.
+        held = [
+            one
+            for one in super().pending(user)
+            if not any(other.id.startswith(f"{one.call.id}:") for other in asked)
+        ]
+        theirs = [one for one in asked if user is None or one.call.caller.user == user]
+        return tuple(sorted((*held, *theirs), key=lambda one: one.created))
+
+    def runs(self, user: str | None = None) -> tuple[RunView, ...]:
+        """Give the runs that are kept, the latest first, without their steps.
+
+        Those of one user, or of all.
+        """
+        views: tuple[RunView, ...] = self._loop.run(self._all_runs().all())
+        return tuple(view for view in views if user is None or self._user_of(view.id) == user)
+
+    def show_run(self, run_id: str, user: str | None = None) -> RunView:
+        """Give one run step by step; raises NotFoundError, also for a run of another user."""
+        view: RunView = self._loop.run(self._all_runs().show(run_id))
+        if user is not None and self._user_of(run_id) != user:
+            raise NotFoundError(f"there is no run {run_id!r} of this user")
+        return view
+
+    async def trace_run(self, run_id: str) -> RunTrace:
+        """Give what a run did so far, and how each of its steps fares; raises NotFoundError."""
+        traced: RunTrace = await self._all_runs().trace(run_id)
+        return traced
+
+    def trace_run_sync(self, run_id: str) -> RunTrace:
+        """Do as `trace_run`, for those who can't await; the calling thread waits."""
+        return self._loop.run(self.trace_run(run_id))
+
+    def follow_run_sync(self, run_id: str, heard: Callable[[RunTrace], None]) -> RunTrace:
+        """Tell of a run each time that it got further, whoever plays it, until it ends.
+
+        The calling thread waits. Raises NotFoundError.
+        """
+        traced: RunTrace = self._loop.run(self._all_runs().follow(run_id, heard))
+        return traced
+
+    def _user_of(self, run_id: str) -> str | None:
+        order = self._all_runs().order(run_id)
+        return None if order is None else order.caller.user
+
+    async def resume_run(
+        self, run_id: str, *, ask: Asker | None = None, on_event: Watcher | None = None
+    ) -> SkillResult:
+        """Take up a run that stands still, in this process; raises NotFoundError."""
+        result: SkillResult = await self._all_runs().resume(run_id, ask=ask, on_event=on_event)
+        return result
+
+    async def cancel_run(self, run_id: str) -> SkillResult:
+        """Stop a run before its next call, and undo what it did; raises NotFoundError."""
+        result: SkillResult = await self._all_runs().cancel(run_id)
+        return result
+
+    def resume_run_sync(self, run_id: str, **options: Any) -> SkillResult:
+        """Do as `resume_run`, for those who can't await; the calling thread waits."""
+        return self._loop.run(self.resume_run(run_id, **options))
+
+    def cancel_run_sync(self, run_id: str) -> SkillResult:
+        """Do as `cancel_run`, for those who can't await; the calling thread waits."""
+        return self._loop.run(self.cancel_run(run_id))
+
+    def resolve_run_sync(self, run_id: str, key: str, *, done: bool) -> SkillResult:
+        """Say whether a call took effect over which a process died, and run on."""
+        answer = Answer(approved=done)
+        result: SkillResult = self._loop.run(self._all_runs().answer(run_id, key, answer))
+        return result
+
+    def start_runs(self) -> bool:
+        """Play from now on what was cut off, and what gets due, until the workspace closes.
+
+        False where runs are in memory only, and nothing can be taken up.
+        """
+        runs = self._all_runs()
+        if runs.keeps:
+            runs.durable().start()
+        return bool(runs.keeps)

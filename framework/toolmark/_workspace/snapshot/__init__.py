@@ -1,0 +1,1 @@
+"""A workspace's snapshot at work: its door, its dialects, its findings."""

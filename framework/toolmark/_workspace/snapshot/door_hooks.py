@@ -1,0 +1,79 @@
+"""Bring to the door what plugins say of calls: their judges, and those who only listen."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from toolmark._bind.plugins.manager import Plugins
+from toolmark._model.call import Call
+from toolmark._model.result import Result
+from toolmark._model.settings import Settings
+from toolmark._model.tool import ToolSpec
+from toolmark.hooks import Judge
+
+
+def judges_of(
+    plugins: Plugins, beside: Plugins | None = None
+) -> Callable[[ToolSpec], Sequence[Judge]]:
+    """Give what asks each plugin for its judges of one tool; raises what a plugin raised.
+
+    `beside` are the plugins of another snapshot, which rule too where they are not the same.
+    """
+
+    def judges(spec: ToolSpec) -> Sequence[Judge]:
+        answers = list(plugins.ask("toolmark_judges", spec=spec))
+        if beside is not None:
+            also = beside.ask("toolmark_judges", spec=spec)
+            answers += [a for a in also if beside.plugin(a.plugin) is not plugins.plugin(a.plugin)]
+        found: list[Judge] = []
+        for answer in answers:
+            if answer.error is not None:
+                raise answer.error
+            found.extend(answer.value or ())
+        return found
+
+    return judges
+
+
+def origins_of(plugins: Plugins, settings: Settings) -> Callable[[ToolSpec], Iterable[str]] | None:
+    """Give what asks each plugin for origins that a tool may reach; None where none says any.
+
+    A plugin that fails, or answers with anything but a list of texts, approves nothing.
+    """
+
+    def origins(spec: ToolSpec) -> Iterable[str]:
+        for answer in plugins.ask("toolmark_approved_origins", spec=spec, settings=settings):
+            if answer.error is None:
+                yield from _texts(answer.value)
+
+    return origins if plugins.implements("toolmark_approved_origins") else None
+
+
+def _texts(said: Any) -> tuple[str, ...]:
+    try:
+        return () if isinstance(said, str) else tuple(t for t in said if isinstance(t, str))
+    except Exception:  # noqa: BLE001 - what can't be read approves nothing
+        return ()
+
+
+def listeners_of(
+    plugins: Plugins,
+) -> tuple[
+    Callable[[Call, ToolSpec], None] | None, Callable[[Call, ToolSpec, Result], None] | None
+]:
+    """Give what tells of a call before and after it; None where no plugin listens."""
+
+    def before(call: Call, spec: ToolSpec) -> None:
+        _tell(plugins, "toolmark_before_call", call=call, spec=spec)
+
+    def after(call: Call, spec: ToolSpec, result: Result) -> None:
+        _tell(plugins, "toolmark_after_call", call=call, spec=spec, result=result)
+
+    return (
+        before if plugins.implements("toolmark_before_call") else None,
+        after if plugins.implements("toolmark_after_call") else None,
+    )
+
+
+def _tell(plugins: Plugins, hook: str, **said: Any) -> None:
+    for _ in plugins.ask(hook, **said):
+        pass

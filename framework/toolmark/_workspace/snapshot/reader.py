@@ -1,0 +1,74 @@
+"""Hand the parser and the skills' checker to the binder; both are imported when first needed."""
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
+
+_ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
+"""Whose code decides what is read of a file, or found in a skill."""
+
+_LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "cel_expr_python", "re2", "yaml")
+"""Whose files change when another version is installed."""
+
+
+class FileReader:
+    """Reads definitions with the parser, and skills with the checker of `_run`."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex sha256 over the state of the code and libraries that read a file."""
+        package = Path(__file__).parents[2]
+        files = [file for room in _ROOMS for file in sorted((package / room).rglob("*.py"))]
+        for library in _LIBRARIES:
+            if (found := find_spec(library)) is None:
+                continue
+            if found.origin is not None:
+                files.append(Path(found.origin))
+            else:
+                # A namespace package has no file of its own.
+                for place in found.submodule_search_locations or ():
+                    files += sorted(Path(place).glob("*.so"))
+        said = [sys.version]
+        for file in files:
+            status = file.stat()
+            said.append(f"{file} {status.st_size} {status.st_mtime_ns}")
+        return hashlib.sha256("\n".join(said).encode()).hexdigest()
+
+    def parse(
+        self, kind: str, data: bytes, path: str
+    ) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
+        """Read a definition; never raises for its author's mistake."""
+        from toolmark._parse import decode, lint_tool, parse_skill, parse_tool
+
+        text, said = decode(data, path)
+        if text is None:
+            return None, said
+        if kind == "skill":
+            skill, more = parse_skill(text, path)
+            return skill, (*said, *more)
+        tool, more = parse_tool(text, path)
+        policy = lint_tool(tool, text) if tool is not None else ()
+        return tool, (*said, *more, *policy)
+
+    def check_skill(
+        self,
+        spec: SkillSpec,
+        tools: Mapping[str, ToolSpec],
+        skills: Mapping[str, SkillSpec],
+        *,
+        implemented: bool,
+    ) -> tuple[Diagnostic, ...]:
+        """Say what a skill asks that its tools can't give."""
+        from toolmark._run.check import check_skill
+
+        return check_skill(spec, tools, skills, implemented=implemented)
+
+
+READER = FileReader()

@@ -59,7 +59,7 @@ def test_held_calls_and_what_became_of_them_are_recorded(harness, tool, settings
                    settings=settings).door  # fmt: skip
 
     async def main():
-        for decide in (door.confirm, door.reject):
+        for decide in (door.decisions.confirm, door.decisions.reject):
             held = await door.call("act", {"pin": "hunter2"})
             done = decide(held.confirmation.id)
             await done if asyncio.iscoroutine(done) else done
@@ -84,8 +84,8 @@ def told(door, *keys):
 def test_a_run_names_the_held_call_that_it_redeems(harness, tool, settings):
     door = held_door(harness, tool, settings, requires_confirmation=True)
     held = asyncio.run(door.call("act", {})).confirmation.id
-    asyncio.run(door.confirm(held))
-    asyncio.run(door.confirm(held))
+    asyncio.run(door.decisions.confirm(held))
+    asyncio.run(door.decisions.confirm(held))
     assert told(door, "decision", "held", "code") == [
         ("confirm", held, "confirmation_required"),
         ("run", held, None),
@@ -102,16 +102,16 @@ def test_a_run_that_nobody_had_to_approve_names_none(harness, tool, settings):
 def test_each_decision_names_the_held_call_that_it_was_on(harness, tool, settings):
     door = held_door(harness, tool, settings, requires_confirmation=True)
     first, second = (asyncio.run(door.call("act", {})).confirmation.id for _ in range(2))
-    door.reject(first)
-    door.respond(second, "Done by hand.")
+    door.decisions.reject(first)
+    door.decisions.respond(second, "Done by hand.")
     assert told(door, "decision", "held")[2:] == [("deny", first), ("responded", second)]
 
 
 def test_an_edited_critical_call_that_is_held_anew_has_a_record_of_its_own(harness, tool, settings):
     door = held_door(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(door.call("act", {"number": 1})).confirmation.id
-    second = asyncio.run(door.confirm(first, edit={"number": 2})).confirmation.id
-    asyncio.run(door.confirm(second))
+    second = asyncio.run(door.decisions.confirm(first, edit={"number": 2})).confirmation.id
+    asyncio.run(door.decisions.confirm(second))
     assert told(door, "decision", "held", "instead_of", "arguments") == [
         ("confirm", first, None, {"number": 1}),
         ("confirm", second, first, {"number": 2}),
@@ -123,7 +123,7 @@ def test_a_stale_approval_that_is_asked_again_has_a_record_of_its_own(harness, t
     door = held_door(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(door.call("act", {"number": 5})).confirmation.id
     changed = held_door(harness, tool, settings, escalate_when="number > 4")
-    result = asyncio.run(changed.confirm(first))
+    result = asyncio.run(changed.decisions.confirm(first))
     second = result.confirmation.id
     assert (result.outcome, result.error.code) == ("review", "confirmation_stale")
     assert told(changed, "decision", "held", "instead_of", "code")[1:] == [
@@ -137,7 +137,7 @@ def test_a_hold_that_cannot_be_recorded_anew_is_refused(harness, tool, settings)
     store = sqlite3.connect(settings.state / "audit.sqlite3")
     store.executescript("DROP TABLE decision")
     store.close()
-    result = asyncio.run(door.confirm(first, edit={"number": 2}))
+    result = asyncio.run(door.decisions.confirm(first, edit={"number": 2}))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
 
 

@@ -110,7 +110,7 @@ class World:
 
     @property
     def ready(self):
-        return self.door._ready["say"]
+        return self.door._tools.used("say")
 
     def call(self, word="hello"):
         # A text takes the quick way through the validator, an object the other: break both.
@@ -143,7 +143,7 @@ def test_an_approval_behind_a_broken_gate_runs_nothing(world, gate):
     held = world.call("ask")
     assert held.outcome == "confirm"
     {**GATES, "the held calls": break_holds}[gate](world)
-    result = asyncio.run(world.door.confirm(held.confirmation.id))
+    result = asyncio.run(world.door.decisions.confirm(held.confirmation.id))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert world.ran == []
 
@@ -160,7 +160,7 @@ def test_a_decision_that_cannot_be_kept_is_refused(world, decide):
     held = world.call("ask")
     break_holds(world)
     given = ("no",) if decide == "respond" else ()
-    result = getattr(world.door, decide)(held.confirmation.id, *given)
+    result = getattr(world.door.decisions, decide)(held.confirmation.id, *given)
     assert result.error.code == "internal_guard_error"
 
 

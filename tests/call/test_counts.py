@@ -99,7 +99,9 @@ def test_a_caller_that_is_cancelled_gives_its_place_back(harness, tool):
     async def act():
         await asyncio.Event().wait()
 
-    door = harness(tool("act", act, limits=Limits(max_concurrent=1)), settings=MEMORY).door
+    tallies = {}
+    limits = Limits(max_concurrent=1)
+    door = harness(tool("act", act, limits=limits), settings=MEMORY, tallies=tallies).door
 
     async def main():
         for _ in range(3):
@@ -110,6 +112,6 @@ def test_a_caller_that_is_cancelled_gives_its_place_back(harness, tool):
             second.cancel()
             first.cancel()
             await asyncio.gather(first, second, return_exceptions=True)
-        return door._tallies["act"].running
+        return tallies["act"].running
 
     assert asyncio.run(main()) == 0

@@ -49,7 +49,7 @@ class Desk:
         return result
 
     def confirm(self, held, **options):
-        return asyncio.run(self.door.confirm(held.confirmation.id, **options))
+        return asyncio.run(self.door.decisions.confirm(held.confirmation.id, **options))
 
 
 @pytest.fixture
@@ -75,12 +75,12 @@ def test_the_prompt_names_every_argument_as_the_seed_words_it(desk):
 def test_an_approved_call_runs_with_the_arguments_that_were_shown(desk):
     held = desk.hold(call_id="call-456", user="u1")
     assert desk.ran == []
-    assert [h.id for h in desk.door.pending("u1")] == [held.confirmation.id]
+    assert [h.id for h in desk.door.decisions.pending("u1")] == [held.confirmation.id]
     result = desk.confirm(held, user="u1")
     assert (result.success, result.message) == (True, "Created reminder: Take medication")
     assert result.tool_call_id == "call-456"
     assert desk.ran == [(*SEED.values(), held.confirmation.id)]
-    assert desk.door.pending() == ()
+    assert desk.door.decisions.pending() == ()
 
 
 def test_it_survives_a_restart(desk):
@@ -105,7 +105,7 @@ def test_of_racing_approvals_one_runs(desk):
     def approve():
         async def many():
             ready.wait()
-            approvals = (door.confirm(held.confirmation.id) for _ in range(125))
+            approvals = (door.decisions.confirm(held.confirmation.id) for _ in range(125))
             return await asyncio.gather(*approvals)
 
         outcomes.extend(result.outcome for result in asyncio.run(many()))
@@ -123,9 +123,9 @@ def test_of_racing_approvals_one_runs(desk):
 def test_after_ten_minutes_it_is_too_late(desk):
     held = desk.hold()
     desk.now += 599
-    assert len(desk.door.pending()) == 1
+    assert len(desk.door.decisions.pending()) == 1
     desk.now += 1
-    assert desk.door.pending() == ()
+    assert desk.door.decisions.pending() == ()
     assert desk.confirm(held).error.code == "confirmation_expired"
     assert desk.ran == []
 
@@ -133,13 +133,16 @@ def test_after_ten_minutes_it_is_too_late(desk):
 def test_another_user_cannot_decide(desk):
     held = desk.hold(user="u1")
     assert desk.confirm(held, user="u2").error.code == "confirmation_not_found"
-    assert desk.door.reject(held.confirmation.id, user="u2").error.code == "confirmation_not_found"
-    assert desk.door.pending("u2") == ()
+    assert (
+        desk.door.decisions.reject(held.confirmation.id, user="u2").error.code
+        == "confirmation_not_found"
+    )
+    assert desk.door.decisions.pending("u2") == ()
     assert desk.confirm(held, user="u1").success
 
 
 def test_an_unknown_id_is_told_so(desk):
-    result = asyncio.run(desk.door.confirm("nothing"))
+    result = asyncio.run(desk.door.decisions.confirm("nothing"))
     assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")
 
 
@@ -185,12 +188,12 @@ def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(desk
     for refused in (
         desk.confirm(held, user="u1"),
         desk.confirm(held, user="u1", edit={"days": [1]}),
-        desk.door.respond(held.confirmation.id, "I looked at it.", user="u1"),
+        desk.door.decisions.respond(held.confirmation.id, "I looked at it.", user="u1"),
     ):
         assert (refused.outcome, refused.error.code) == ("denied", "held_for_review")
         assert "toolmark pending" in refused.error.message
     assert desk.ran == []
-    assert [h.id for h in desk.door.pending("u1")] == [held.confirmation.id]
+    assert [h.id for h in desk.door.decisions.pending("u1")] == [held.confirmation.id]
     assert desk.confirm(held, user="a reviewer").success
 
 
@@ -204,7 +207,7 @@ def test_the_operator_decides_what_is_held_for_review(desk):
 def test_a_caller_may_take_back_what_is_held_for_review(desk):
     desk.open(safety=REVIEWED)
     held = desk.hold(user="u1")
-    assert desk.door.reject(held.confirmation.id, user="u1").error.code == "rejected"
+    assert desk.door.decisions.reject(held.confirmation.id, user="u1").error.code == "rejected"
     assert desk.ran == []
 
 
@@ -251,7 +254,7 @@ def test_a_held_call_of_a_tool_that_is_gone_does_not_run(desk):
 
 def test_a_rejected_call_never_runs(desk):
     held = desk.hold()
-    result = desk.door.reject(held.confirmation.id)
+    result = desk.door.decisions.reject(held.confirmation.id)
     assert (result.outcome, result.error.code) == ("denied", "rejected")
     assert desk.confirm(held).error.code == "confirmation_used"
     assert desk.ran == []
@@ -259,7 +262,7 @@ def test_a_rejected_call_never_runs(desk):
 
 def test_a_person_may_answer_in_the_tools_stead(desk):
     held = desk.hold(call_id="c")
-    result = desk.door.respond(held.confirmation.id, "It is on the fridge.")
+    result = desk.door.decisions.respond(held.confirmation.id, "It is on the fridge.")
     assert (result.success, result.data, result.tool_call_id) == (True, "It is on the fridge.", "c")
     assert desk.confirm(held).error.code == "confirmation_used"
     assert desk.ran == []
@@ -269,7 +272,7 @@ def test_a_dry_run_shows_the_prompt_and_keeps_nothing(desk):
     result = desk.hold(dry_run=True)
     assert result.confirmation.prompt.startswith("I'd like to create reminder")
     assert "id" not in result.to_dict()["confirmation"]
-    assert desk.door.pending() == ()
+    assert desk.door.decisions.pending() == ()
 
 
 def test_what_is_kept_for_people_hides_sensitive_values(desk):
@@ -277,7 +280,7 @@ def test_what_is_kept_for_people_hides_sensitive_values(desk):
     desk.open(secret, *REMINDER[1:])
     held = desk.hold()
     assert "Take medication" in held.confirmation.prompt
-    (kept,) = desk.door.pending()
+    (kept,) = desk.door.decisions.pending()
     assert "Take medication" not in str(kept.to_dict())
     changed = desk.confirm(held, edit={"title": "hunter2"})
     assert desk.ran[0][0] == "hunter2"
@@ -296,7 +299,7 @@ def test_a_run_approves_with_the_arguments_its_person_agreed_to(desk):
     for days in (SEED["days"], [1, 2]):
         held = desk.hold()
         call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
-        assert asyncio.run(desk.door.confirm_call(held.confirmation.id, call)).success
+        assert asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call)).success
         assert desk.ran[-1] == ("Take medication", "09:00", days, "run-1/4:create_reminder")
 
 
@@ -305,7 +308,7 @@ def test_a_run_that_agreed_to_one_does_not_approve_true(desk):
     desk.open(flag, *REMINDER[1:])
     held = desk.hold({"title": True, "time": "09:00"})
     call = Call("create_reminder", {"title": 1, "time": "09:00"})
-    assert asyncio.run(desk.door.confirm_call(held.confirmation.id, call)).success
+    assert asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call)).success
     assert type(desk.ran[0][0]) is int
 
 
@@ -319,5 +322,5 @@ def test_a_run_need_not_repeat_what_was_filled_in(desk):
     given = {"title": "Walk", "time": "09:00"}
     held = desk.hold(given)
     call = Call("create_reminder", given)
-    assert asyncio.run(desk.door.confirm_call(held.confirmation.id, call)).success
+    assert asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call)).success
     assert desk.ran[0][2] == [1]

@@ -33,11 +33,11 @@ def hold(door):
 
 
 def test_it_is_not_among_the_calls_that_wait_for_a_person(door, hold):
-    assert door.pending() == ()
+    assert door.decisions.pending() == ()
 
 
 def test_nobody_else_can_approve_it(door, hold, keys):
-    refused = asyncio.run(door.confirm(hold))
+    refused = asyncio.run(door.decisions.confirm(hold))
 
     assert refused.error.code == "confirmation_not_found"
     assert KEY in refused.error.message
@@ -45,11 +45,11 @@ def test_nobody_else_can_approve_it(door, hold, keys):
 
 
 def test_the_run_does_under_its_key(door, hold, keys):
-    asyncio.run(door.confirm(hold))
-    assert asyncio.run(door.confirm_call(hold, Call("act", {}, KEY, key=KEY))).success
+    asyncio.run(door.decisions.confirm(hold))
+    assert asyncio.run(door.decisions.confirm_call(hold, Call("act", {}, KEY, key=KEY))).success
     assert keys == [KEY]
 
 
 def test_a_call_that_a_tool_makes_waits_for_a_person(door):
     asyncio.run(door.take(Call("act", {}, key="0f/1", depth=1)))
-    assert len(door.pending()) == 1
+    assert len(door.decisions.pending()) == 1

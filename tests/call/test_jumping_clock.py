@@ -50,12 +50,12 @@ def test_what_was_too_late_once_stays_so(door, tool, wall, decide):
     held = one.call("act").confirmation.id
     wall.now += YEAR_S
     given = ("It is done.",) if decide == "respond" else ()
-    late = getattr(one.door, decide)(held, *given)
+    late = getattr(one.door.decisions, decide)(held, *given)
     late = asyncio.run(late) if asyncio.iscoroutine(late) else late
     wall.now -= YEAR_S
 
     assert late.error.code == "confirmation_expired"
-    assert asyncio.run(one.door.confirm(held)).error.code == "confirmation_used"
+    assert asyncio.run(one.door.decisions.confirm(held)).error.code == "confirmation_used"
     assert ran == []
 
 

@@ -206,7 +206,7 @@ def test_independent_calls_run_at_once_and_keep_their_order(harness, tool):
         door = harness(tool("meet", meet, number), tool("fail", fail, number)).door
         calls = [Call("meet", {"number": 1}, "a"), Call("fail", {"number": 2}, "b"),
                  Call("meet", {"number": 3}, "c"), Call("unknown", {}, "d")]  # fmt: skip
-        return await door.call_many(calls)
+        return await asyncio.gather(*map(door.take, calls))
 
     results = asyncio.run(main())
     assert [(r.tool_call_id, r.outcome) for r in results] == [

@@ -53,7 +53,7 @@ class Shelf:
         return self.harness.call("ask", {"word": "b"})
 
     def confirm(self, held):
-        return asyncio.run(self.door.confirm(held.confirmation.id))
+        return asyncio.run(self.door.decisions.confirm(held.confirmation.id))
 
     def recorded(self):
         """Give the decisions on record, whose chain holds."""
@@ -100,7 +100,7 @@ def test_a_call_is_held_whole_or_not_at_all(shelves):
     for size, shelf in shelves():
         with room(size):
             result = shelf.ask()
-        held = [one.id for one in shelf.door.pending()]
+        held = [one.id for one in shelf.door.decisions.pending()]
         assert refused(result) or held == [result.confirmation.id]
         assert (result.confirmation is None) == refused(result)
         assert shelf.ran == []

@@ -1,12 +1,9 @@
 """The one door: every call, whoever makes it, comes down this ladder (behaviour.md)."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from time import perf_counter, time
 from typing import Any
 
-from toolmark._call.arguments.misfit import read
 from toolmark._call.audit.chain import AUDIT_FILE, Audit
 from toolmark._call.audit.recorder import Recorder
 from toolmark._call.confirm.decisions import Decisions
@@ -18,12 +15,11 @@ from toolmark._call.invoke.plain import PlainRun
 from toolmark._call.invoke.trace import tracing_of
 from toolmark._call.judge.intent import says_any
 from toolmark._call.judge.plugins import Judge
-from toolmark._call.limits.starts import StartLimits
+from toolmark._call.limits.starts import limits_of
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import MACHINE, Timing
-from toolmark._call.limits.turns import turns_of
-from toolmark._call.ready import ReadyTool
-from toolmark._call.refusal import guard_failed, logged, refuse
+from toolmark._call.ready import ReadyTool, ReadyTools
+from toolmark._call.refusal import logged, overruled, refusal_of, refuse
 from toolmark._call.result.outcome import allowed, denied, held_back, told
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.registry import Registry
@@ -39,7 +35,7 @@ MAX_CALL_DEPTH = 16
 _make = tuple.__new__
 
 
-class Door(Decisions):
+class Door:
     """Takes the calls of one snapshot."""
 
     def __init__(  # noqa: PLR0913 - what a snapshot brings, by keyword
@@ -64,26 +60,30 @@ class Door(Decisions):
         operator approved beside a tool's Allowed Domains.
         """
         self.registry = registry
-        self.settings = settings
         self.resources = resources
-        self._judges = judges
         self._before = before
         self._after = after
-        self._safety = settings.safety
-        self._timing = timing
-        self._tallies = {} if tallies is None else tallies
-        self._turns = turns_of(settings, timing)
+        self._crisis_words = settings.safety.crisis_words
         self._clients = Clients(origins)
-        self._desk = Desk(Holds(settings.state / "held.sqlite3"), self._safety, self._known, clock)
         self.audit = Audit(settings.state / AUDIT_FILE) if settings.audit else None
         self._recorder = Recorder(self.audit, clock)
-        self._tracing = tracing_of(settings, provider)
-        self._has_last_words = bool(after or settings.safety.crisis_words)
-        self._looked_at = bool(self.audit or before or self._tracing or self._has_last_words)
+        tracing = tracing_of(settings, provider)
+        self._tools = ReadyTools(
+            registry,
+            settings.safety,
+            self,
+            judges=judges,
+            limits=limits_of(settings, {} if tallies is None else tallies, timing),
+            tracing=tracing,
+        )
+        holds = Holds(settings.state / "held.sqlite3")
+        self._desk = Desk(holds, settings.safety, self._tools, clock)
+        self.decisions = Decisions(self._desk, self._recorder, self._tools, self)
+        self._has_last_words = bool(after or self._crisis_words)
+        self._looked_at = bool(self.audit or before or tracing or self._has_last_words)
         """Whether somebody hears of each call, so that none takes the quick way."""
         self.quick: dict[str, PlainRun] = {}
         """The whole ladder of a tool in one closure, for those of which it is known."""
-        self._ready: dict[str, ReadyTool] = {}
 
     def call(  # noqa: PLR0913, PLR0917 - the face of a call; by place it costs a third
         self,
@@ -111,44 +111,73 @@ class Door(Decisions):
                             idempotency_key, 0))  # fmt: skip
         return self.take(call, on_event)
 
-    async def call_many(self, calls: Sequence[Call]) -> tuple[Result, ...]:
-        """Take independent calls at once; results in their order, none hinders another."""
-        return tuple(await asyncio.gather(*(self.take(call) for call in calls)))
-
     async def take(self, call: Call, on_event: Listener | None = None) -> Result:
         """Take a call down the ladder; the first row that does not pass gives the answer."""
         began = perf_counter()
         try:
-            stated = call.confidence
-            if (type(stated) is not float or not 0.0 <= stated <= 1.0) or call.depth:
-                _check(call)  # row 1
-            tool = self._ready.get(call.tool) or self._known(call)  # row 2
-            if tool.needs_caller:
-                tool.admit(call)  # row 2a
+            _check(call)  # row 1
+            tool = self._tools.find(call)  # row 2
+            tool.admit(call)  # row 2a
             arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
-            if tool.is_judged:  # rows 4 to 7
-                verdict = (
-                    await tool.judge(call, arguments)
-                    if tool.judges
-                    else tool.weigh(call, arguments)
-                )
+            if tool.judges:  # rows 4 to 7
+                verdict = await tool.judge(call, arguments)
             else:
-                verdict = ALLOWED
+                verdict = tool.weigh(call, arguments)
             if verdict is not ALLOWED:
                 result = self._stop(tool, call, arguments, verdict, began)
             elif call.dry_run:
                 tool.limits.check(call)  # row 8
                 result = allowed(call, began)
-            elif tool.limits.binds:
-                result = await self._in_turn(tool, call, arguments, began, on_event)
             else:
-                self._commit(tool, call, arguments)  # the record of the decision
-                result = await tool.invoker.run(call, arguments, began, on_event)  # row 9
+                result = await self.run(tool, call, arguments, began, on_event)  # rows 8 and 9
             if tool.ignores_unknown:
                 result = told(result, tool.dropped(call.arguments))
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
-            result = self._denied(call, error, began)
+            result = self.denied(call, error, began)
         return self.last_words(call, result) if self._has_last_words else result
+
+    def run(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: Listener | None = None,
+        held_id: str | None = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Rows 8 and 9, for a call that nothing stops: `held_id` is the held call it redeems."""
+        if tool.limits.binds:
+            return self._in_turn(tool, call, arguments, began, on_event, held_id)
+        self._commit(tool, call, arguments, held_id)
+        return tool.invoker.run(call, arguments, began, on_event)
+
+    async def _in_turn(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: Listener | None,
+        held_id: str | None,
+    ) -> Result:
+        """Wait for a place and a turn, and run. Raises a Refusal."""
+        await tool.limits.start(call)
+        try:
+            self._commit(tool, call, arguments, held_id)
+            return await tool.invoker.run(call, arguments, began, on_event)
+        finally:
+            tool.limits.end()
+
+    def _commit(
+        self, tool: ReadyTool, call: Call, arguments: dict[str, Any], held_id: str | None
+    ) -> None:
+        """Record that the call runs now; raises a Refusal where that can't be written."""
+        if self.audit is not None:
+            self._recorder.runs(call, tool, arguments, held_id)
+        if self._before is not None:
+            _tell(self._before, call, tool.spec)
+        if tool.is_plain and tool.invoker.plain is not None and not self._looked_at:
+            self.quick[call.tool] = tool.invoker.plain
 
     def _stop(
         self,
@@ -160,59 +189,18 @@ class Door(Decisions):
     ) -> Result:
         """Refuse a call, or hold it for a person."""
         if verdict.ruling is Ruling.DENY:
-            raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+            raise overruled(verdict)
         held = self._desk.hold(tool, call, arguments, verdict.ruling)
         self._recorder.held(call, tool, arguments, verdict, held.id)
         return held_back(call, held, verdict, began)
 
-    async def _in_turn(
-        self,
-        tool: ReadyTool,
-        call: Call,
-        arguments: dict[str, Any],
-        began: float,
-        on_event: Listener | None,
-        held_id: str | None = None,
+    def denied(
+        self, call: Call, error: Exception, began: float, held_id: str | None = None
     ) -> Result:
-        """Row 8 and what follows: wait for a place and a turn, and run. Raises a Refusal."""
-        await tool.limits.start(call)
-        try:
-            self._commit(tool, call, arguments, held_id)
-            return await tool.invoker.run(call, arguments, began, on_event)
-        finally:
-            tool.limits.end()
-
-    def _commit(
-        self, tool: ReadyTool, call: Call, arguments: dict[str, Any], held_id: str | None = None
-    ) -> None:
-        """Record that the call runs now; raises a Refusal where that can't be written."""
-        if self.audit is not None:
-            self._recorder.runs(call, tool, arguments, held_id)
-        if self._before is not None:
-            self._tell(self._before, call, tool.spec)
-        if tool.is_plain and tool.invoker.plain is not None and not self._looked_at:
-            self.quick[call.tool] = tool.invoker.plain
-
-    def _known(self, call: Call) -> ReadyTool:
-        name = call.tool
-        if (ready := self._ready.get(name)) is not None:
-            return ready
-        bound = self.registry.tools.get(name)
-        if bound is None:
-            read(call)
-            near = get_close_matches(name[:64], self.registry.tools, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "it is not in this project."
-            raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
-        try:
-            judges = tuple(self._judges(bound.spec)) if self._judges else ()
-            spec = bound.spec
-            tally = self._tallies.setdefault(spec.name, Tally())
-            limits = StartLimits(spec.name, spec.limits, tally, self._timing, self._turns)
-            ready = ReadyTool(bound, self, self._safety, judges, limits, self._tracing)
-        except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
-            raise guard_failed(name, "policy", error) from None
-        # Two threads may both make one: the first stays.
-        return self._ready.setdefault(name, ready)
+        """Give the Result of a call that a row refused, or at which one broke."""
+        refusal = refusal_of(call.tool, error)
+        self._recorder.denied(call, self._tools.used(call.tool), refusal, held_id)
+        return denied(call, refusal, began)
 
     def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
@@ -222,15 +210,12 @@ class Door(Decisions):
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False
     ) -> Result:
         """Rows 0 and 1 of a model's whole reply that can't be read: none of its calls runs."""
-        began = perf_counter()
         call = Call("", {}, caller=caller, dry_run=dry_run)
-        refusal = refuse(code, message)
-        self._recorder.denied(call, None, refusal)
-        return self.last_words(call, denied(call, refusal, began))
+        return self.last_words(call, self.denied(call, refuse(code, message), perf_counter()))
 
     def last_words(self, call: Call, result: Result) -> Result:
         """Add to a result what rides on every outcome, and tell those who listen."""
-        words = self._safety.crisis_words
+        words = self._crisis_words
         try:
             crisis = bool(words) and says_any(call.caller.message, words)
         except Exception as error:  # noqa: BLE001 - words that can't be read may be of a crisis
@@ -239,16 +224,8 @@ class Door(Decisions):
         if crisis:
             result = result._replace(crisis=True)
         if self._after is not None and (bound := self.registry.tools.get(call.tool)) is not None:
-            self._tell(self._after, call, bound.spec, result)
+            _tell(self._after, call, bound.spec, result)
         return result
-
-    def _tell(self, listener: Callable[..., None] | None, *said: Any) -> None:
-        if listener is None:
-            return
-        try:
-            listener(*said)
-        except Exception as error:  # noqa: BLE001 - it only listens
-            logged(error, "a listener to calls failed")
 
     def close(self) -> None:
         """Close the records."""
@@ -256,12 +233,20 @@ class Door(Decisions):
             self.audit.close()
 
 
+def _tell(listener: Callable[..., None], *said: Any) -> None:
+    try:
+        listener(*said)
+    except Exception as error:  # noqa: BLE001 - it only listens
+        logged(error, "a listener to calls failed")
+
+
 def _check(call: Call) -> None:
-    if call.confidence is not None and not _is_confidence(call.confidence):
+    """Row 1 but for the arguments: a confidence from 0 to 1, and no endless round of tools."""
+    stated = call.confidence
+    if stated is not None and (type(stated) not in _NUMBERS or not 0 <= stated <= 1):
         raise refuse("malformed_call", "confidence must be a number from 0 to 1")
     if call.depth > MAX_CALL_DEPTH:
         raise refuse("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
 
 
-def _is_confidence(confidence: Any) -> bool:
-    return type(confidence) in (int, float) and 0 <= confidence <= 1
+_NUMBERS = (int, float)

@@ -1,6 +1,7 @@
-"""A tool made ready for calls on its first use: everything that its spec decides, decided once."""
+"""Tools made ready for calls on their first use: all that a spec decides, decided once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from toolmark._call.judge.policy import rows_of
 from toolmark._call.limits.starts import StartLimits
 from toolmark._call.refusal import Refusal, guard_failed, refuse
 from toolmark._model.call import Call
-from toolmark._model.registry import Bound
+from toolmark._model.registry import Bound, Registry
 from toolmark._model.settings import SafetySettings
 from toolmark._model.tool import ToolSpec
 from toolmark._model.verdict import ALLOWED, Verdict
@@ -50,7 +51,7 @@ class ReadyTool:
         self.validator = ArgumentsValidator(spec.parameters, ignore_unknown=ignores)
         self._at_once = self.validator.at_once
         self._rules = _rules(spec)
-        self.needs_caller = spec.requires_auth or spec.requires_patient_context
+        self._needs_caller = spec.requires_auth or spec.requires_patient_context
         self.ignores_unknown = ignores
         is_clear = self.is_clear if self._rows or self._rules else None
         self.invoker = (
@@ -58,12 +59,13 @@ class ReadyTool:
             if tracing is None
             else TracedInvoker(tool, door, self.validator, limits, tracing)
         )
-        self.is_judged = bool(self._rows or judges)
         self.is_plain = self.validator.is_quick and not (judges or limits.binds)
         """Whether no row of the ladder waits or counts, so that its calls may go the quick way."""
 
     def admit(self, call: Call) -> None:
         """Row 2a: the host names the user and the patient that the tool requires."""
+        if not self._needs_caller:
+            return
         name, caller = self.spec.name, call.caller
         if self.spec.requires_auth and not caller.user:
             read(call)
@@ -124,6 +126,55 @@ class ReadyTool:
     def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:
         """Give the paths of unknown keys that were left out."""
         return self.validator.dropped(read_object(arguments))
+
+
+class ReadyTools:
+    """The tools of one snapshot."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        safety: SafetySettings,
+        door: Surroundings,
+        *,
+        judges: Callable[[ToolSpec], Sequence[Judge]] | None = None,
+        limits: Callable[[ToolSpec], StartLimits],
+        tracing: Tracing | None = None,
+    ) -> None:
+        """`judges` and `limits` give those of a tool; they are asked once."""
+        self._registry = registry
+        self._safety = safety
+        self._door = door
+        self._judges = judges
+        self._limits = limits
+        self._tracing = tracing
+        self._ready: dict[str, ReadyTool] = {}
+
+    def find(self, call: Call) -> ReadyTool:
+        """Row 2: the tool is there; raises a Refusal."""
+        return self._ready.get(call.tool) or self._made(call)
+
+    def used(self, name: str) -> ReadyTool | None:
+        """Give a tool that was called before; None for any other."""
+        return self._ready.get(name)
+
+    def _made(self, call: Call) -> ReadyTool:
+        name = call.tool
+        bound = self._registry.tools.get(name)
+        if bound is None:
+            read(call)
+            near = get_close_matches(name[:64], self._registry.tools, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "it is not in this project."
+            raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
+        try:
+            spec = bound.spec
+            judges = tuple(self._judges(spec)) if self._judges else ()
+            limits = self._limits(spec)
+            ready = ReadyTool(bound, self._door, self._safety, judges, limits, self._tracing)
+        except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
+            raise guard_failed(name, "policy", error) from None
+        # Two threads may both make one: the first stays.
+        return self._ready.setdefault(name, ready)
 
 
 def _rules(spec: ToolSpec) -> Any:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable
 
 from toolmark._model.result import Failure
-from toolmark._model.verdict import Problem
+from toolmark._model.verdict import Problem, Verdict
 
 logger = logging.getLogger("toolmark.call")
 
@@ -24,6 +24,16 @@ def refuse(
 ) -> Refusal:
     """Make a refusal of words that are ready."""
     return Refusal(Failure(code, message, details, retry_after_ms))
+
+
+def overruled(verdict: Verdict) -> Refusal:
+    """Make the refusal of a verdict that denies."""
+    return refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+
+
+def refusal_of(tool: str, error: Exception) -> Refusal:
+    """Give what was raised on the ladder as a refusal: whatever breaks there refuses."""
+    return error if isinstance(error, Refusal) else guard_failed(tool, "gate", error)
 
 
 def guard_failed(tool: str, guard: str, error: BaseException) -> Refusal:

@@ -24,22 +24,22 @@ class Decisions:
         An edit is validated and judged again, and counts as approval but for critical tools,
         which ask once more. A host that names no user decides for its operator.
         """
-        result: Result = await self._door().confirm(held_id, edit=edit, user=user)
+        result: Result = await self._door().decisions.confirm(held_id, edit=edit, user=user)
         return result
 
     async def reject(self, held_id: str, *, user: str | None = None) -> Result:
         """Refuse a held call: it never runs."""
-        result: Result = self._door().reject(held_id, user=user)
+        result: Result = self._door().decisions.reject(held_id, user=user)
         return result
 
     async def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
-        result: Result = self._door().respond(held_id, text, user=user)
+        result: Result = self._door().decisions.respond(held_id, text, user=user)
         return result
 
     def pending(self, user: str | None = None) -> tuple[HeldCall, ...]:
         """Give the held calls that wait, the oldest first; of one user, or of all."""
-        waiting: tuple[HeldCall, ...] = self._door().pending(user)
+        waiting: tuple[HeldCall, ...] = self._door().decisions.pending(user)
         return waiting
 
     def confirm_sync(self, held_id: str, **options: Any) -> Result:

@@ -1,30 +1,52 @@
-"""The half of the door that people stand behind: held calls approved, refused, answered."""
+"""What people decide on held calls: each approved, refused or answered, once."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from toolmark._call.audit.recorder import Recorder
 from toolmark._call.confirm.desk import Desk, Redeemed
 from toolmark._call.invoke.context import Listener
-from toolmark._call.ready import ReadyTool
-from toolmark._call.refusal import Refusal, guard_failed, refuse
-from toolmark._call.result.outcome import answered, denied, held_back, stale
+from toolmark._call.ready import ReadyTool, ReadyTools
+from toolmark._call.refusal import refuse
+from toolmark._call.result.outcome import answered, held_back, stale
 from toolmark._model.call import Call
-from toolmark._model.held import HeldCall
+from toolmark._model.held import HeldCall, HeldState
 from toolmark._model.result import Result
 
 
-class Decisions:
-    """What a person may do with held calls; the rest of the door runs and records them."""
+class Ladder(Protocol):
+    """What a decision needs of the door behind which calls are held."""
 
-    _desk: Desk
-    _recorder: Recorder
-    _ready: dict[str, ReadyTool]
-    _known: Callable[[Call], ReadyTool]
-    _in_turn: Callable[..., Coroutine[Any, Any, Result]]
-    last_words: Callable[[Call, Result], Result]
+    def run(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: Listener | None,
+        held_id: str | None = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Rows 8 and 9: wait for a turn, record the decision, and run."""
+
+    def denied(
+        self, call: Call, error: Exception, began: float, held_id: str | None = None
+    ) -> Result:
+        """Give the Result of a call that a row refused, or at which one broke."""
+
+    def last_words(self, call: Call, result: Result) -> Result:
+        """Add to a result what rides on every outcome."""
+
+
+class Decisions:
+    """What a person may do with the calls that are held."""
+
+    def __init__(self, desk: Desk, recorder: Recorder, tools: ReadyTools, ladder: Ladder) -> None:
+        self._desk = desk
+        self._recorder = recorder
+        self._tools = tools
+        self._ladder = ladder
 
     async def confirm(
         self,
@@ -50,9 +72,9 @@ class Decisions:
                 raise refuse("confirmation_not_found", message)  # noqa: TRY301 - a row like others
             decided = await self._desk.redeem(held, edit, key)
             call = decided.call
-            tool = self._known(call)
+            tool = self._tools.find(call)
             if isinstance(decided, Redeemed):
-                result = await self._in_turn(
+                result = await self._ladder.run(
                     tool, call, decided.arguments, began, on_event, held_id
                 )
                 result = result._replace(notes=(*decided.notes, *result.notes))
@@ -62,8 +84,8 @@ class Decisions:
                 answer = stale if decided.stale else held_back
                 result = answer(call, decided.held, decided.verdict, began)
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
-            result = self._denied(call, error, began, held_id)
-        return self.last_words(call, result)
+            result = self._ladder.denied(call, error, began, held_id)
+        return self._ladder.last_words(call, result)
 
     async def confirm_call(self, held_id: str, call: Call) -> Result:
         """Approve a held call with the arguments of `call`, as a run's person agreed to them."""
@@ -81,10 +103,12 @@ class Decisions:
 
     def reject(self, held_id: str, *, user: str | None = None) -> Result:
         """Refuse a held call: it never runs."""
-        message = "The user said no: do not call it again with the same arguments."
-        return self._decide(
-            held_id, user, "rejected", lambda _: refuse("rejected", message), drops=True
-        )
+
+        def no(_call: Call) -> Result:
+            message = "The user said no: do not call it again with the same arguments."
+            raise refuse("rejected", message)
+
+        return self._decide(held_id, user, "rejected", no, drops=True)
 
     def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
@@ -102,8 +126,8 @@ class Decisions:
         self,
         held_id: str,
         user: str | None,
-        state: Any,
-        make: Callable[[Call], Any],
+        state: HeldState,
+        answer: Callable[[Call], Result],
         *,
         drops: bool = False,
     ) -> Result:
@@ -112,22 +136,12 @@ class Decisions:
         try:
             held = self._desk.find(held_id, user, drops=drops)
             call = held.call
-            self._desk.decide(held, state)
-            made = make(call)
-            if isinstance(made, Refusal):
-                return self.last_words(call, self._denied(call, made, began, held_id))
-            self._recorder.decided(call, self._known(call), state, held_id)
+            self._desk.claim(held, state)
+            result = answer(call)
+            self._recorder.decided(call, self._tools.find(call), state, held_id)
         except Exception as error:  # noqa: BLE001 - as above
-            made = self._denied(call, error, began, held_id)
-        return self.last_words(call, made)
-
-    def _denied(
-        self, call: Call, error: Exception, began: float, held_id: str | None = None
-    ) -> Result:
-        """Give the Result of a call that a row refused, or at which one broke."""
-        refusal = error if isinstance(error, Refusal) else guard_failed(call.tool, "gate", error)
-        self._recorder.denied(call, self._ready.get(call.tool), refusal, held_id)
-        return denied(call, refusal, began)
+            result = self._ladder.denied(call, error, began, held_id)
+        return self._ladder.last_words(call, result)
 
 
 def _text(value: Any) -> str:

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 from toolmark._call.confirm.holds import Holds
 from toolmark._call.confirm.prompt import prompt_of
-from toolmark._call.ready import ReadyTool
+from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.redact import redacted
-from toolmark._call.refusal import guard_failed, refuse
+from toolmark._call.refusal import guard_failed, overruled, refuse
 from toolmark._model.call import Call
 from toolmark._model.held import HeldCall, HeldState
 from toolmark._model.result import Held
@@ -57,13 +57,13 @@ class Desk:
         self,
         holds: Holds,
         safety: SafetySettings,
-        known: Callable[[Call], ReadyTool],
+        tools: ReadyTools,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Keep them in `holds`; `known` is row 2; `clock` gives seconds since the epoch."""
+        """Keep them in `holds`; `clock` gives seconds since the epoch."""
         self._holds = holds
         self._safety = safety
-        self._known = known
+        self._tools = tools
         self._clock = clock
 
     def hold(
@@ -133,13 +133,13 @@ class Desk:
 
         Whatever could stop the call is asked again: the arguments, the rules, the judges.
         """
-        tool = self._known(held.call)
+        tool = self._tools.find(held.call)
         tool.admit(held.call)
         before = held.call.arguments
         assert isinstance(before, dict)
         arguments = tool.arguments(held.call)
         if self._bound(tool, before) != held.bound_to:
-            self._claim(held, "stale")
+            self.claim(held, "stale")
             verdict = await tool.judge(held.call, arguments)
             return self._again(tool, held.call, arguments, verdict, stale=True)
         call = _edited(held.call, edit)
@@ -147,27 +147,24 @@ class Desk:
             arguments = tool.arguments(call)
         verdict = await tool.judge(call, arguments)
         if verdict.ruling is Ruling.DENY:
-            raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+            raise overruled(verdict)
         escalated = verdict.ruling is Ruling.REVIEW and held.kind != "review"
         # An edit of a critical call is shown once more, with the values that would run.
         if escalated or (edit and tool.spec.safety.sensitivity == "critical"):
-            self._claim(held, "edited")
+            self.claim(held, "edited")
             return self._again(tool, call._replace(caller=held.call.caller), arguments, verdict)
         tool.limits.check(call)
-        self._claim(held, "edited" if edit else "approved")
+        self.claim(held, "edited" if edit else "approved")
         runs = call._replace(arguments=arguments, caller=held.call.caller, key=key or held.id)
         return Redeemed(runs, arguments, _changes(tool, before, arguments))
-
-    def decide(self, held: HeldCall, state: HeldState) -> None:
-        """Reject or answer a held call; raises a Refusal where somebody was quicker."""
-        self._claim(held, state)
 
     def pending(self, user: str | None) -> tuple[HeldCall, ...]:
         """Give what waits, for one user or for all; what a run holds, it asks for itself."""
         waiting = (h for h in self._holds.pending(self._clock()) if not h.call.is_of_a_run)
         return tuple(h for h in waiting if user is None or h.call.caller.user == user)
 
-    def _claim(self, held: HeldCall, state: HeldState) -> None:
+    def claim(self, held: HeldCall, state: HeldState) -> None:
+        """Take a held call out of waiting; raises a Refusal where somebody was quicker."""
         try:
             won = self._holds.claim(held.id, state)
         except (sqlite3.Error, OSError) as error:
@@ -185,7 +182,7 @@ class Desk:
         stale: bool = False,
     ) -> Stopped:
         if verdict.ruling is Ruling.DENY:
-            raise refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+            raise overruled(verdict)
         ruling = max(verdict.ruling, Ruling.CONFIRM)
         held = self.hold(tool, call, arguments, ruling)
         code, message = ("confirmation_stale", STALE) if stale else (verdict.code, verdict.message)

@@ -1,14 +1,17 @@
 """Row 8: how often a tool may start, and how many of its calls may run at one time."""
 
+from collections.abc import Callable
+
 from toolmark._call.limits.deadline import DEFAULT_S
 from toolmark._call.limits.pace import Pace
 from toolmark._call.limits.places import Places
 from toolmark._call.limits.tally import Tally, Who
-from toolmark._call.limits.timing import MACHINE, Timing
-from toolmark._call.limits.turns import Turns
+from toolmark._call.limits.timing import Timing
+from toolmark._call.limits.turns import Turns, turns_of
 from toolmark._call.refusal import refuse
 from toolmark._model.call import Call
-from toolmark._model.tool import Limits
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Limits, ToolSpec
 
 
 class StartLimits:
@@ -18,15 +21,15 @@ class StartLimits:
         self,
         name: str,
         limits: Limits,
-        tally: Tally | None = None,
-        timing: Timing = MACHINE,
-        shared: Turns | None = None,
+        tally: Tally,
+        timing: Timing,
+        shared: Turns | None,
     ) -> None:
         """Count in `tally`, which outlives the snapshot; `shared` are all processes' turns."""
         self._name = name
         self._seconds = limits.timeout_s or DEFAULT_S
         self._max_calls = limits.max_calls
-        self._tally = tally = tally or Tally()
+        self._tally = tally
         self.timing = timing
         """What the tries of a call go by, too."""
         rate, most = limits.rate, limits.max_concurrent
@@ -88,6 +91,19 @@ class StartLimits:
     def _longest(self, call: Call) -> float:
         planned = call.budget
         return self._seconds if planned is None else min(self._seconds, planned.timeout_ms / 1000)
+
+
+def limits_of(
+    settings: Settings, tallies: dict[str, Tally], timing: Timing
+) -> Callable[[ToolSpec], StartLimits]:
+    """Give what makes a tool's limits; it counts in `tallies`, by the tools' names."""
+    shared = turns_of(settings, timing)
+
+    def limits(spec: ToolSpec) -> StartLimits:
+        tally = tallies.setdefault(spec.name, Tally())
+        return StartLimits(spec.name, spec.limits, tally, timing, shared)
+
+    return limits
 
 
 def _who(call: Call) -> Who:

@@ -93,7 +93,7 @@ class ReplyHandler:
         """Give what waits behind a tool's result; a dry run kept nothing to look up."""
         confirmation = result.confirmation
         assert confirmation is not None
-        held = self._door.held(confirmation.id) if confirmation.id else None
+        held = self._door.decisions.held(confirmation.id) if confirmation.id else None
         given = call.arguments if held is None else held.call.arguments
         return Pending(
             id=confirmation.id,

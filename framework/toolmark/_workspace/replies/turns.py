@@ -98,7 +98,7 @@ class Turns(RunControl):
         asked: Pending | None = self._skill_calls.waiting(held_id)
         if asked is not None:
             return asked
-        held: HeldCall | None = self._door().held(held_id)
+        held: HeldCall | None = self._door().decisions.held(held_id)
         if held is None or held.state != "pending":
             return None
         given = dict(held.call.arguments) if isinstance(held.call.arguments, Mapping) else {}
@@ -159,7 +159,7 @@ class Turns(RunControl):
         if self._notices.subscribed and (
             result.error is None or result.error.code not in _NOTHING_HAPPENED
         ):
-            held: HeldCall | None = self._door().held(held_id)
+            held: HeldCall | None = self._door().decisions.held(held_id)
             whose = user if held is None else held.call.caller.user
             self._notices("pending", {"id": held_id, "state": state, "tool": result.tool}, whose)
         return result

@@ -26,11 +26,11 @@ class DoorExecutor:
 
     async def confirm(self, held: str, call: Call) -> Result:
         """Approve a held call by its id, with the arguments of `call`; runs it."""
-        return await self._door.confirm_call(held, call)
+        return await self._door.decisions.confirm_call(held, call)
 
     async def reject(self, held: str, call: Call) -> None:
         """Drop a held call by its id: it never runs."""
-        self._door.reject(held, user=call.caller.user)
+        self._door.decisions.reject(held, user=call.caller.user)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

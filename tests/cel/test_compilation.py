@@ -63,6 +63,10 @@ CHECKER = Checker(NAMES, functions=True)
         ("[slots.first()]", (1, 1), "optional", "orValue"),
         ("next_days(count, 3)", (1, 10), "'next_days' does not take integer, integer", ""),
         ("flag ? slot : date", (1, 6), "do not fit", ""),
+        ("{1.5: date}", (1, 1), "a key of an object must be text", ""),
+        ("{b'a': date}", (1, 1), "a key of an object must be text", ""),
+        ("{null: date}", (1, 1), "a key of an object must be text", ""),
+        ("date == 'a' &&\n '\0' == date", (2, 3), "the character NUL", ""),
     ],
 )
 def test_a_mistake_is_found_where_it_is(
@@ -93,6 +97,7 @@ def test_a_mistake_is_found_where_it_is(
         ("next_days(date, count)", ("array",), False),
         ("type + child_name", ("string",), False),
         ("has(type) && has(child_name)", ("boolean",), False),
+        (".slots[0].time + .date", ("string",), False),
         ("{'a': date}", ("object",), False),
     ],
 )
@@ -139,8 +144,9 @@ def test_unguarded_names_are_told() -> None:
         ("frist(x)", "unknown function 'frist'"),
         ("1 + 'a'", "'+' does not take integer, string"),
         ("x.all(i, v, true)", "unknown function 'all'"),
+        ("{1.5: 2}", "a key of an object must be text"),
     ],
-    ids=range(19),
+    ids=range(20),
 )
 def test_hostile_and_broken_text_is_refused(source: str, message: str) -> None:
     with pytest.raises(ExpressionError, match=re.escape(message)):

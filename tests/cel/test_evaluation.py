@@ -34,6 +34,8 @@ def value(source: str, /, **values: Any) -> Any:
         ("{'b': 1, 'a': [1.5, null]}", {"a": [1.5, None], "b": 1}),
         ("lists.range(3)", [0, 1, 2]),
         ("// a comment 'with a quote\n1 + 1", 2),
+        (".slots[0].n in .slots.map(s, s.n)", True),
+        ("{'slots': 3}.?slots.orValue(0)", 3),
     ],
 )
 def test_the_official_extensions_are_there(source: str, expected: Any) -> None:
@@ -107,6 +109,8 @@ def test_next_days_gives_the_days_after_a_date() -> None:
         ("next_days(x, 1)", "does not take"),
         ("now()", "no clock"),
         ("lists.range(1001)", "at most 1000"),
+        (".lists.range(100000000)", "at most 1000"),
+        ("[1].map(x, .lists . range(100000000))", "at most 1000"),
         ("x / 0", "divide by zero"),
         ("1.0 / 0.0", "not a number"),
         ("x ? 1 : 2", "not true or false"),

@@ -47,11 +47,11 @@ class Checker:
         if self._environment is None:
             self._environment = self._make()
         try:
-            compiled = self._environment.compile(rewritten.text)
+            kind = self._environment.compile(rewritten.text).return_type().name()
         except (RuntimeError, ValueError, MemoryError, SystemError) as error:
             fields = self._shapes.fields()
             raise compile_error(str(error), rewritten, self._names, fields) from None
-        return self._checked(rewritten, compiled.return_type().name())
+        return self._checked(rewritten, kind)
 
     def _make(self) -> Any:
         from cel_expr_python import cel

@@ -78,6 +78,9 @@ def rewrite(source: str, names: Iterable[str] = ()) -> Rewritten:
         raise ExpressionError(message, help="split it, or compute it in a tool")
     if any("\ud800" <= letter <= "\udfff" for letter in source):
         raise ExpressionError("the expression holds half of a character")
+    if "\0" in source:
+        line, column = _place(source, source.index("\0"))
+        raise ExpressionError("not understood: the character NUL", column, line=line)
     marks = tokens(source)
     if not marks:
         raise ExpressionError("the expression is empty")
@@ -121,7 +124,7 @@ class _Rewriter:
         if mark.kind != "name":
             return 1
         after = self._text(index + 1)
-        if index and self._text(index - 1) == ".":
+        if self._is_field(index):
             if after == "(":
                 self.calls.add(mark.text)
             return 1
@@ -143,12 +146,20 @@ class _Rewriter:
         self.variables.add(mark.text)
         return 1
 
+    def _is_field(self, index: int) -> bool:
+        """Tell whether the name is a field of what stands before it: `a.b`, `a.?b`, not `.b`."""
+        dot = index - 2 if self._text(index - 1) == "?" else index - 1
+        if dot < 1 or self._text(dot) != ".":
+            return False
+        kind, text, _ = self.marks[dot - 1]
+        return text in {")", "]", "}"} or (kind != "mark" and text != "in")
+
     def _tests_a_name(self, index: int) -> bool:
         is_name = index + 3 < len(self.marks) and self.marks[index + 2].kind == "name"
         return is_name and self._text(index + 3) == ")"
 
     def _text(self, index: int) -> str:
-        if index >= len(self.marks) or self.marks[index].kind == "string":
+        if not 0 <= index < len(self.marks) or self.marks[index].kind == "string":
             return ""
         return self.marks[index].text
 

@@ -67,6 +67,8 @@ def compile_error(
 def _limit(text: str) -> str:
     if "recursion" in text:
         return "the expression is nested too deeply or too long a chain (32 levels)"
+    if "map key type" in text:
+        return "a key of an object must be text, a whole number, true or false"
     return ""
 
 

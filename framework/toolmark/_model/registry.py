@@ -94,7 +94,6 @@ class Bound(Generic[Spec]):
 
 
 BoundTool = Bound[ToolSpec]
-BoundSkill = Bound[SkillSpec]
 
 
 @dataclass(frozen=True, slots=True)

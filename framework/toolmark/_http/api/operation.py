@@ -1,6 +1,5 @@
 """One operation of the API: its route, what it takes and gives, and how it is answered."""
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -16,8 +15,6 @@ from toolmark._http.api.trouble import Trouble
 from toolmark._http.api.wire import json_bytes
 from toolmark._model.call import NOBODY, Caller
 from toolmark.errors import NotFoundError, ToolmarkError
-
-logger = logging.getLogger(__name__)
 
 
 class Body(BaseModel):

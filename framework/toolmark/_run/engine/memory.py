@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime as dt
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -16,7 +15,6 @@ from toolmark.errors import NotFoundError, ToolmarkError
 MAX_RUNS = 1000
 """Finished runs beyond these are forgotten, the oldest first."""
 Clock = Callable[[], dt.datetime]
-logger = logging.getLogger(__name__)
 
 
 def utc_now() -> dt.datetime:

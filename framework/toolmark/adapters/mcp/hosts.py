@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 TOKEN_VARIABLE = "TOOLMARK_TOKEN"  # noqa: S105 - the name of a variable
-HOSTS = ("claude", "vscode", "cursor")
-"""Those whose form is known."""
 _FROM_ENVIRONMENT: Mapping[str, str] = {
     "claude": f"${{{TOKEN_VARIABLE}}}",
     "cursor": f"${{env:{TOKEN_VARIABLE}}}",

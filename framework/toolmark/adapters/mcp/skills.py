@@ -25,7 +25,6 @@ from toolmark._workspace import Workspace
 EXTENSION = "io.modelcontextprotocol/skills"
 SCHEME = "skill://"
 MARKDOWN = "text/markdown"
-FOLDER = "inode/directory"
 FRESH = {"ttlMs": 0, "cacheScope": "private"}
 """A list may change with the next save."""
 

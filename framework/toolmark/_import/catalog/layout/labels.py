@@ -45,7 +45,6 @@ _LABEL = re.compile(
     r"(?::|：|\s[-–—]\s)\s*(?P<rest>.*)",  # noqa: RUF001
     re.DOTALL,
 )
-NAMES_NOTHING = frozenset({"name", "title", "category", "version", "tags"})
 
 
 def role_of(label: str) -> str:

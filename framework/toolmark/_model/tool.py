@@ -92,6 +92,11 @@ class ToolSpec(Definition):
     examples: tuple[Example, ...] = ()
     """Calls that the author shows, which `toolmark test` makes."""
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether a second run of one call does no harm."""
+        return self.read_only or self.idempotent != "no"
+
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """Give the JSON Schema of the arguments."""

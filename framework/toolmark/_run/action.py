@@ -7,7 +7,7 @@ from toolmark._model.result import SkillResult
 from toolmark._model.skill import Step, Use
 from toolmark._run.frame import Frame, StepError, Undo
 from toolmark._run.person import answered, question
-from toolmark._run.reach import Errand, is_repeatable
+from toolmark._run.reach import Errand
 
 RunSkill = Callable[[Frame, str, dict[str, Any], str], Awaitable[SkillResult]]
 
@@ -92,7 +92,7 @@ def require(frame: Frame, name: str) -> None:
 def _retries(frame: Frame, step: Step, name: str) -> int:
     """Give how often a call may be tried again: never what might then happen twice."""
     tool = frame.order.plan.tools.get(name)
-    if step.on_error is None or tool is None or not is_repeatable(tool):
+    if step.on_error is None or tool is None or not tool.is_repeatable:
         return 0
     return step.on_error.retries
 

@@ -124,7 +124,7 @@ class Errand:
 
     def _was_used(self, code: str) -> bool:
         tool = self.frame.order.plan.tools.get(self.tool)
-        return code == "confirmation_used" and tool is not None and is_repeatable(tool)
+        return code == "confirmation_used" and tool is not None and tool.is_repeatable
 
     async def _reject(self, held: Held, key: str) -> None:
         async def reject() -> bool:
@@ -150,7 +150,7 @@ class Errand:
     def _doubt(self, key: str) -> Doubt | None:
         """Give what to ask should a process die over this call; None where it may be repeated."""
         tool = self.frame.order.plan.tools.get(self.tool)
-        if tool is None or is_repeatable(tool):
+        if tool is None or tool.is_repeatable:
             return None
         prompt = (
             f"Did {self.tool} take effect? The process ended while it was called for the step "
@@ -159,11 +159,6 @@ class Errand:
         question = Question(self.frame.order.id, key, self.frame.spec.name, self.step.title,
                             prompt, self.tool, self.arguments, "high")  # fmt: skip
         return Doubt(question, Done("ok", None, "", "", None).to_json())
-
-
-def is_repeatable(tool: ToolSpec) -> bool:
-    """Tell whether a tool may be called again where nobody knows what came of the last call."""
-    return tool.read_only or tool.idempotent != "no"
 
 
 async def _reached(name: str, answer: Awaitable[Result]) -> Done:
@@ -178,7 +173,7 @@ async def _reached(name: str, answer: Awaitable[Result]) -> Done:
 
 def _late(tool: ToolSpec | None, name: str, timeout_s: float | None) -> Done:
     within = f"{name} did not answer within {timeout_s:g} s"
-    if tool is not None and is_repeatable(tool):
+    if tool is not None and tool.is_repeatable:
         return Done("failed", None, "timeout", f"{within}.", None)
     message = f"{within}; it may have taken effect all the same."
     return Done("unknown", None, "outcome_unknown", message, None)

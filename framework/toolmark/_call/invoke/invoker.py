@@ -10,7 +10,7 @@ from toolmark._call.invoke.context import CallContext, Listener, Surroundings
 from toolmark._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
 from toolmark._call.invoke.plain import Clear, PlainRun, Ways, plain_run
 from toolmark._call.invoke.start import Arguments
-from toolmark._call.invoke.tries import Tries, may_repeat
+from toolmark._call.invoke.tries import Tries
 from toolmark._call.invoke.work import Work
 from toolmark._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmark._call.limits.starts import StartLimits
@@ -160,7 +160,7 @@ class Invoker:
         reference = logged(fault, "%s can't reach its service", name)
         tried = f"{attempts} tries" if attempts > 1 else "one try"
         message = f"{name} could not reach its service in {tried} (reference {reference})."
-        if may_repeat(self._spec) or was_unsent(fault):
+        if self._spec.is_repeatable or was_unsent(fault):
             return "failed", Failure(API_OFFLINE, f"{message} It may be called again later.")
         message = f"{message} {_PERHAPS_DONE}"
         if is_late(fault):
@@ -170,7 +170,7 @@ class Invoker:
     def _late(self, seconds: float) -> tuple[Outcome, Failure]:
         spec = self._spec
         within = f"{spec.name} did not answer within {seconds:g} s"
-        if may_repeat(spec):
+        if spec.is_repeatable:
             return "failed", Failure("timeout", f"{within}. It may be called again.")
         return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")
 

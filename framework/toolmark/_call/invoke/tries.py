@@ -14,18 +14,13 @@ BACKOFF_S = 0.5
 Start = Callable[[], Awaitable[Any]]
 
 
-def may_repeat(spec: ToolSpec) -> bool:
-    """Tell whether a second run of one call does no harm."""
-    return spec.read_only or spec.idempotent != "no"
-
-
 class Tries:
     """The tries of one call, which all end before its deadline."""
 
     def __init__(self, spec: ToolSpec, timing: Timing, seconds: float) -> None:
         """Begin a call that has so many seconds."""
         retries = spec.limits.retries or 0
-        self._most = retries if may_repeat(spec) else 0
+        self._most = retries if spec.is_repeatable else 0
         backoff = spec.limits.backoff_s
         self._backoff = BACKOFF_S if backoff is None else backoff
         self._timing = timing

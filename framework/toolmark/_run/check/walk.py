@@ -227,7 +227,7 @@ class Walk:
 
     def _retry(self, step: Step) -> None:
         tool = self._tools.get(step.use.name) if step.use is not None else None
-        if tool is not None and (tool.read_only or tool.idempotent != "no"):
+        if tool is not None and tool.is_repeatable:
             return
         name = step.use.name if step.use is not None else f"'{step.title}'"
         if step.use is not None and tool is None and step.use.name not in self._skills:

@@ -290,3 +290,12 @@ def test_no_results_are_no_message():
 def test_a_part_of_an_odd_kind_says_nothing(kind):
     for reply in ([TEXT, {"type": kind}], {"role": "assistant", "content": [{"type": kind}, TEXT]}):
         assert parse_reply(reply).clean_message == TEXT["text"]
+
+
+@pytest.mark.parametrize("changes", [{"input": {"a": "\ud800"}}, {"input": {"\ud800": 1}}])
+def test_half_of_a_character_refuses_the_reply_in_an_object_as_in_text(changes):
+    reply = {**MESSAGE, "content": [TEXT, block(), block(**changes)]}
+    plan = {"tool": "t", "params": changes["input"]}
+    for given in (reply, json.dumps(reply), plan, json.dumps(plan)):
+        with pytest.raises(MalformedReplyError, match="surrogate"):
+            parse_reply(given)

@@ -42,7 +42,12 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         except UnicodeDecodeError as error:
             raise MalformedReplyError(f"the reply is not UTF-8 (byte {error.start})") from None
     if not isinstance(reply, str):
-        return _opened(_Copy().of(reply, 0))
+        copy = _Copy()
+        envelope = _opened(copy.of(reply, 0))
+        if copy.is_halved and (envelope.calls or envelope.kind == "json"):
+            # As in JSON text: a call can't be told from another where a character is missing.
+            raise MalformedReplyError("a text holds half of a surrogate pair")
+        return envelope
     _refuse_size(reply)
     text = reply.removeprefix("\ufeff")
     if not json_text or not _looks_like_json(text):
@@ -72,11 +77,12 @@ class _Copy:
 
     def __init__(self) -> None:
         self._left = MAX_BYTES
+        self.is_halved = False
+        """Whether a text holds half of a surrogate pair."""
 
     def of(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
-            self._spend(len(value.encode(errors="surrogatepass")))
-            return value
+            return self._text(value)
         self._spend(2)
         if value is None or isinstance(value, bool | int):
             return value
@@ -95,8 +101,16 @@ class _Copy:
     def _key(self, key: Any) -> str:
         if not isinstance(key, str):
             raise MalformedReplyError("keys of a reply must be text")
-        self._spend(len(key))
-        return key
+        return self._text(key)
+
+    def _text(self, text: str) -> str:
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:
+            self.is_halved = True
+            size = len(text.encode(errors="surrogatepass"))
+        self._spend(size)
+        return text
 
     def _spend(self, size: int) -> None:
         self._left -= size

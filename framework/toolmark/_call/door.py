@@ -9,6 +9,7 @@ from toolmark._call.audit.recorder import Recorder
 from toolmark._call.confirm.decisions import Decisions
 from toolmark._call.confirm.desk import Desk
 from toolmark._call.confirm.holds import Holds
+from toolmark._call.crash import logged
 from toolmark._call.invoke.clients import Clients
 from toolmark._call.invoke.context import Listener, Resources
 from toolmark._call.invoke.plain import PlainRun
@@ -19,7 +20,7 @@ from toolmark._call.limits.starts import limits_of
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import MACHINE, Timing
 from toolmark._call.ready import ReadyTool, ReadyTools
-from toolmark._call.refusal import logged, overruled, refusal_of, refuse
+from toolmark._call.refusal import overruled, refusal_of, refuse
 from toolmark._call.result.outcome import allowed, denied, held_back, told
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.registry import Registry

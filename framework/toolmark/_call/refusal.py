@@ -1,13 +1,10 @@
 """Refuse a call: a row of the ladder did not pass."""
 
-import logging
-import secrets
 from collections.abc import Callable
 
+from toolmark._call.crash import logged
 from toolmark._model.result import Failure
 from toolmark._model.verdict import Problem, Verdict
-
-logger = logging.getLogger("toolmark.call")
 
 
 class Refusal(Exception):  # noqa: N818 - a decision, not an error
@@ -44,10 +41,3 @@ def guard_failed(tool: str, guard: str, error: BaseException) -> Refusal:
         f"{tool} was not run: its {guard} could not be decided (reference {reference})."
         " Nothing happened; the arguments need no change.",
     )
-
-
-def logged(error: BaseException, text: str, *values: object) -> str:
-    """Log a crash and give the reference under which it stands there."""
-    reference = secrets.token_hex(4)
-    logger.error("%s: %s", reference, text % values, exc_info=error)
-    return reference

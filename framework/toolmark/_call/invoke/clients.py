@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from toolmark._call.refusal import logged
+from toolmark._call.crash import logged
 from toolmark._egress import Approved, open_client
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec

@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
+from toolmark._call.crash import logged
 from toolmark._call.invoke.context import CallContext, Listener, Surroundings
 from toolmark._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
 from toolmark._call.invoke.plain import Clear, PlainRun, Ways, plain_run
@@ -14,7 +15,7 @@ from toolmark._call.invoke.tries import Tries
 from toolmark._call.invoke.work import Work
 from toolmark._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmark._call.limits.starts import StartLimits
-from toolmark._call.refusal import Refusal, logged
+from toolmark._call.refusal import Refusal
 from toolmark._call.result.answer import AnswerError, answer_of
 from toolmark._call.result.cut import bounds_of
 from toolmark._call.result.given import given

@@ -69,6 +69,11 @@ class Question(NamedTuple):
     saves: str | None = None
     """Under this name the run keeps the person's words; None where a yes or no is asked."""
 
+    @property
+    def asker(self) -> str:
+        """The key of the step that asks."""
+        return self.key.rsplit(":", 1)[0]
+
     def to_dict(self) -> dict[str, Any]:
         """Give the question as JSON; what is absent is left out."""
         return {key: value for key, value in self._asdict().items() if value is not None}
@@ -86,6 +91,10 @@ class Answer(NamedTuple):
     late: bool = False
     """No answer came in time; counts as a no."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give the answer as JSON; what is absent is left out."""
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
 
 RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "progress"]
 
@@ -100,6 +109,17 @@ class RunEvent(NamedTuple):
     """The step's key: `2`, `No slots/1[3]`, `2:visit/4` within a skill that step 2 uses."""
     title: str
     text: str = ""
+
+    @classmethod
+    def waiting(cls, question: Question) -> "RunEvent":
+        """Tell that a step waits for an answer."""
+        return cls(question.run_id, "waiting", question.skill, question.asker, question.step,
+                   question.prompt)  # fmt: skip
+
+    @property
+    def mark(self) -> tuple[str, str, str]:
+        """Equal for an event that is told anew because its run is played again."""
+        return self.kind, self.step, self.text
 
     def to_dict(self) -> dict[str, Any]:
         """Give the event as JSON."""

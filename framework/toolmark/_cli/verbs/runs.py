@@ -111,11 +111,7 @@ class _News:
         """Tell what is new in a RunTrace."""
         from toolmark._model.run import RunEvent
 
-        asked = [
-            RunEvent(trace.view.id, "waiting", question.skill, question.key.rsplit(":", 1)[0],
-                     question.step, question.prompt)
-            for question in trace.view.questions
-        ]  # fmt: skip
+        asked = [RunEvent.waiting(question) for question in trace.view.questions]
         for event in (*trace.events, *asked):
             if event not in self._told:
                 self._told.add(event)

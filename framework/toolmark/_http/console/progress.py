@@ -31,8 +31,7 @@ def lines(trace: RunTrace) -> tuple[Line, ...]:
         step = _step_of(question.key, last) or question.key
         told = last.get(step)
         title = question.step if told is None else told.title
-        last[step] = RunEvent(trace.view.id, "waiting", question.skill, step, title,
-                              question.prompt)  # fmt: skip
+        last[step] = RunEvent.waiting(question)._replace(step=step, title=title)
     kept: dict[str, list[Entry]] = {step: [] for step in last}
     loose: list[Entry] = []
     for entry in trace.view.entries:

@@ -1,6 +1,7 @@
 """Where runs live: what every engine does, whatever it keeps its records in."""
 
-from collections.abc import Awaitable, Callable
+import datetime as dt
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from toolmark._model.result import SkillResult
@@ -12,6 +13,24 @@ Play = Callable[[Order, Journal], Awaitable[SkillResult]]
 Ask = Callable[[Question], Awaitable[Answer | None]]
 """Asks a person who is at hand; None means that nobody is, and the run waits."""
 Watch = Callable[[RunEvent], None]
+Clock = Callable[[], dt.datetime]
+"""Gives the time, with its zone."""
+
+
+class OpenQuestion(Protocol):
+    """A question that nobody answered yet."""
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+
+    @property
+    def opened(self) -> float:
+        """Since when, in seconds since the epoch."""
+
+    @property
+    def expires(self) -> float | None:
+        """Until when, alike; None where it waits for ever."""
 
 
 class Engine(Protocol):
@@ -56,7 +75,8 @@ class Engine(Protocol):
     async def show(self, run_id: str) -> RunView:
         """Give one run step by step; raises NotFoundError."""
 
+    def order(self, run_id: str) -> Order:
+        """Give what was ordered; raises NotFoundError."""
 
-def taken(run_id: str) -> str:
-    """Tell whoever orders under the id of another run; whose that is, is not theirs to know."""
-    return f"{run_id} is the id of another run: of another skill, other inputs, or another user"
+    def waiting(self, run_id: str | None = None) -> Sequence[OpenQuestion]:
+        """Give the open questions of all runs, or of one, the oldest first."""

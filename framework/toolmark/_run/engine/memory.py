@@ -2,19 +2,25 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Entry, Order, Question, RunEvent, RunState, RunView
-from toolmark._run.engine import Ask, Play, Watch, taken
+from toolmark._run.engine import Ask, Clock, Play, Watch
+from toolmark._run.engine.outcomes import (
+    AnsweredError,
+    TooLateError,
+    ended,
+    taken,
+    unknown,
+    waiting,
+)
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
-from toolmark.errors import NotFoundError, ToolmarkError
+from toolmark.errors import ToolmarkError
 
 MAX_RUNS = 1000
 """Finished runs beyond these are forgotten, the oldest first."""
-Clock = Callable[[], dt.datetime]
 
 
 def utc_now() -> dt.datetime:
@@ -22,8 +28,8 @@ def utc_now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-class OpenQuestion(NamedTuple):
-    """A question that nobody answered yet; times in seconds since the epoch."""
+class _Open(NamedTuple):
+    """An OpenQuestion of this process's memory."""
 
     question: Question
     opened: float
@@ -103,9 +109,8 @@ class MemoryJournal:
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event on, unless it was told when the run was played before."""
-        mark = (event.kind, event.step, event.text)
-        if self._watch is not None and mark not in self._run.told:
-            self._run.told.add(mark)
+        if self._watch is not None and event.mark not in self._run.told:
+            self._run.told.add(event.mark)
             self._watch(event)
 
 
@@ -144,8 +149,9 @@ class MemoryEngine:
         run = self._found(run_id)
         self._expire(run)
         if key not in run.questions:
-            message = f"run {run_id} has no open question {key!r}: it was answered, or time is up"
-            raise NotFoundError(message)
+            if (before := run.answers.get(key)) is not None and not before.late:
+                raise AnsweredError(run_id, key, before)
+            raise TooLateError(run_id, key, "time is up" if before else "")
         self._settle(run, key, answer)
         return await self._drive(run, ask, watch)
 
@@ -173,15 +179,13 @@ class MemoryEngine:
         """Give what was ordered; raises NotFoundError."""
         return self._found(run_id).order
 
-    def waiting(self) -> tuple[OpenQuestion, ...]:
-        """Give the open questions of all runs; one past its time is answered with a no."""
+    def waiting(self, run_id: str | None = None) -> tuple[_Open, ...]:
+        """Give the open questions of all runs, or of one, but for those past their time."""
         now = self._clock()
         return tuple(
-            OpenQuestion(
-                question, run.opened[key].timestamp(), None if ends is None else ends.timestamp()
-            )
+            _Open(question, run.opened[key].timestamp(), None if ends is None else ends.timestamp())
             for run in list(self._runs.values())
-            if run.result is None
+            if run.result is None and run_id in {None, run.order.id}
             for key, question in list(run.questions.items())
             if (ends := run.deadlines.get(key)) is None or ends > now
         )
@@ -198,8 +202,7 @@ class MemoryEngine:
         try:
             return self._runs[run_id]
         except KeyError:
-            message = f"there is no run {run_id!r}; `toolmark runs` lists them"
-            raise NotFoundError(message) from None
+            raise unknown(run_id) from None
 
     async def _drive(self, run: _Run, ask: Ask | None, watch: Watch | None) -> SkillResult:
         """Play the run again and again, until it ends or waits for somebody not at hand."""
@@ -211,11 +214,11 @@ class MemoryEngine:
                     result = await self._play(run.order, journal)
                 except ParkedError as parked:
                     if not await self._asked(run, parked, journal, ask):
-                        return _waiting(run, parked.questions[0])
+                        return waiting(parked.questions[0])
                 else:
                     run.result = result
                     run.questions.clear()
-                    run.state = _state(result)
+                    run.state = ended(result)
             return run.result
 
     async def _asked(
@@ -236,11 +239,7 @@ class MemoryEngine:
         return answer is not None or run.answered.is_set()
 
     def _open(self, run: _Run, question: Question, journal: MemoryJournal) -> None:
-        step = question.key.rsplit(":", 1)[0]
-        event = RunEvent(
-            run.order.id, "waiting", question.skill, step, question.step, question.prompt
-        )
-        journal.tell(event)
+        journal.tell(RunEvent.waiting(question))
         run.opened.setdefault(question.key, self._clock())
         if question.timeout_s is not None and question.key not in run.deadlines:
             patience = dt.timedelta(seconds=question.timeout_s)
@@ -248,8 +247,7 @@ class MemoryEngine:
 
     def _settle(self, run: _Run, key: str, answer: Answer) -> None:
         run.answers[key] = answer
-        shown = {name: value for name, value in answer._asdict().items() if value is not None}
-        run.entries[key] = Entry(key, shown, self._clock().isoformat())
+        run.entries[key] = Entry(key, answer.to_dict(), self._clock().isoformat())
         del run.questions[key]
         run.answered.set()
 
@@ -278,19 +276,3 @@ async def _either(run: _Run, question: Question, ask: Ask) -> Answer | None:
     finally:
         elsewhere.cancel()
         asked.cancel()
-
-
-def _waiting(run: _Run, question: Question) -> SkillResult:
-    return SkillResult(
-        success=False,
-        message=question.prompt,
-        error=f"waiting: {question.skill} waits for an answer to {question.key}",
-        run_id=run.order.id,
-        code="waiting",
-    )
-
-
-def _state(result: SkillResult) -> RunState:
-    if result.success:
-        return "done"
-    return "cancelled" if result.code == "cancelled" else "failed"

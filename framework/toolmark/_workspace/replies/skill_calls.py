@@ -12,6 +12,7 @@ from toolmark._model.run import Answer, Question
 from toolmark._model.skill import SkillSpec
 from toolmark._model.turn import Pending
 from toolmark._model.verdict import REFUSALS
+from toolmark._run.engine.outcomes import AnsweredError
 from toolmark._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
 from toolmark._workspace.runs.runs import Runs
 from toolmark.errors import NotFoundError
@@ -92,7 +93,7 @@ class SkillCalls:
         try:
             return await self._go(call, began, self._runs.answer(run_id, key, answer))
         except NotFoundError as error:
-            used = "answered before" in str(error)
+            used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"
             return _result(call, "denied", began, error=Failure(code, str(error)))
 

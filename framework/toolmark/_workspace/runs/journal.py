@@ -4,6 +4,7 @@ from typing import Any
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, Question, RunEvent, RunState
+from toolmark._run.engine.outcomes import ended
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Journal, ParkedError
 from toolmark._workspace.notices import NoticeListener
 
@@ -62,19 +63,14 @@ class NotifyingJournal:
     def parked(self, parked: ParkedError) -> None:
         """Tell what the run waits for."""
         for question in parked.questions:
-            step = question.key.rsplit(":", 1)[0]
-            event = RunEvent(self._order.id, "waiting", question.skill, step, question.step,
-                             question.prompt)  # fmt: skip
-            self._once(event)
+            self._once(RunEvent.waiting(question))
         self.state("waiting")
 
     def ended(self, result: SkillResult) -> None:
         """Tell how the run ended."""
-        failed: RunState = "cancelled" if result.code == "cancelled" else "failed"
-        self.state("done" if result.success else failed)
+        self.state(ended(result))
 
     def _once(self, event: RunEvent) -> None:
-        mark = (event.kind, event.step, event.text)
-        if mark not in self._told:
-            self._told.add(mark)
+        if event.mark not in self._told:
+            self._told.add(event.mark)
             self._tell("run-step", event.to_dict(), self._order.caller.user)

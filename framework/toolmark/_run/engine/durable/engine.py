@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, RunView
-from toolmark._run.engine import Ask, Play, Watch, taken
+from toolmark._run.engine import Ask, Clock, Play, Watch
 from toolmark._run.engine.durable.database import (
     address,
     is_postgres,
@@ -20,15 +20,15 @@ from toolmark._run.engine.durable.database import (
     outspoken,
 )
 from toolmark._run.engine.durable.heartbeat import Heartbeat
-from toolmark._run.engine.durable.journal import Clock
 from toolmark._run.engine.durable.liveness import Locks
 from toolmark._run.engine.durable.lookout import Lookout
 from toolmark._run.engine.durable.process import Process
 from toolmark._run.engine.durable.segment import Seat, Segments, in_thread
 from toolmark._run.engine.durable.side import Side
 from toolmark._run.engine.durable.store import Asked, Row, Store
-from toolmark._run.engine.durable.views import stuck, too_late, view, waiting
-from toolmark.errors import NotFoundError, ToolmarkError, UnreachableError
+from toolmark._run.engine.durable.views import stuck, too_late, view
+from toolmark._run.engine.outcomes import taken, unknown, waiting
+from toolmark.errors import ToolmarkError, UnreachableError
 
 PATIENCE_S = 15.0
 """How long a caller waits for a data base that does not answer, in seconds."""
@@ -98,9 +98,7 @@ class DurableEngine:
         now = self._clock()
         won = row.result is None and not row.cancelled
         if not won or not await in_thread(lambda: self._store.settle(run_id, key, answer, now)):
-            raise NotFoundError(
-                await in_thread(lambda: too_late(row, key, self._store.asked(run_id)))
-            )
+            raise await in_thread(lambda: too_late(row, key, self._store.asked(run_id)))
         return await self._go_on(row, ask, watch)
 
     async def resume(
@@ -217,7 +215,7 @@ class DurableEngine:
                 if one is not None:
                     answer = None if ask is None else await self._asked(one, ask)
                     if answer is None:
-                        return waiting(run_id, one.question)
+                        return waiting(one.question)
                     await self._settle(one, answer)
                 await _soon(process.do(partial(process.wake, run_id, row.segment)), run_id)
                 after = row.segment
@@ -274,7 +272,7 @@ class DurableEngine:
     def _found(self, run_id: str) -> Row:
         row = self._store.find(run_id)
         if row is None:
-            raise NotFoundError(f"there is no run {run_id!r}; `toolmark runs` lists them")
+            raise unknown(run_id)
         return row
 
 

@@ -4,18 +4,16 @@ import asyncio
 import contextlib
 import datetime as dt
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from dbos import DBOS
 
 from toolmark._model.run import Answer, Entry, Question, RunEvent
-from toolmark._run.engine import Watch
+from toolmark._run.engine import Clock, Watch
 from toolmark._run.engine.durable.side import FarExecutor, Side
 from toolmark._run.engine.durable.store import Asked
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
-
-Clock = Callable[[], dt.datetime]
 
 
 class LostRunError(BaseException):
@@ -110,10 +108,9 @@ class DurableJournal:
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event on to where the looker-on lives."""
-        mark = (event.kind, event.step, event.text)
-        if self.watch is None or mark in self.told:
+        if self.watch is None or event.mark in self.told:
             return
-        self.told.add(mark)
+        self.told.add(event.mark)
         if self.side is None:
             self.watch(event)
             return

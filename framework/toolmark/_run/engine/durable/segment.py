@@ -13,8 +13,8 @@ from dbos import DBOS
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Question, RunEvent
-from toolmark._run.engine import Play, Watch
-from toolmark._run.engine.durable.journal import Clock, DurableJournal, LostRunError
+from toolmark._run.engine import Clock, Play, Watch
+from toolmark._run.engine.durable.journal import DurableJournal, LostRunError
 from toolmark._run.engine.durable.process import Process
 from toolmark._run.engine.durable.side import Side
 from toolmark._run.engine.durable.store import Row, Store
@@ -184,7 +184,7 @@ class Segments:
             lambda: store.change(row.id, at=number, segment=number + 1, parked=since, attempts=0)
         )
         for question in questions:
-            journal.tell(_waits(question))
+            journal.tell(RunEvent.waiting(question))
         await self._handed(row, number)
         return "waiting"
 
@@ -193,10 +193,3 @@ class Segments:
         assert self.process is not None
         if (row.id, number + 1) in await in_thread(self._store.due):
             await self.process.wake(row.id, number + 1)
-
-
-def _waits(question: Question) -> RunEvent:
-    step = question.key.rsplit(":", 1)[0]
-    return RunEvent(
-        question.run_id, "waiting", question.skill, step, question.step, question.prompt
-    )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Entry, Question, RunState, RunView
 from toolmark._run.engine.durable.store import Asked, Row
+from toolmark._run.engine.outcomes import AnsweredError, TooLateError, ended
+from toolmark.errors import NotFoundError
 
 
 def view(row: Row, asked: Sequence[Asked], entries: Sequence[Entry] = ()) -> RunView:
@@ -16,14 +18,6 @@ def view(row: Row, asked: Sequence[Asked], entries: Sequence[Entry] = ()) -> Run
     steps = tuple(sorted((*entries, *answers), key=lambda entry: entry.at))
     return RunView(row.id, row.skill, _state(row, questions), row.inputs, row.began.isoformat(),
                    steps, questions, row.result)  # fmt: skip
-
-
-def waiting(run_id: str, question: Question) -> SkillResult:
-    """Give the result of a run that waits for an answer."""
-    error = f"waiting: {question.skill} waits for an answer to {question.key}"
-    return SkillResult(
-        success=False, message=question.prompt, error=error, run_id=run_id, code="waiting"
-    )
 
 
 def stuck(row: Row) -> SkillResult:
@@ -37,27 +31,22 @@ def stuck(row: Row) -> SkillResult:
     )
 
 
-def too_late(row: Row, key: str, asked: Sequence[Asked]) -> str:
-    """Say why an answer does not count."""
-    none = f"run {row.id} has no open question {key!r}"
+def too_late(row: Row, key: str, asked: Sequence[Asked]) -> NotFoundError:
+    """Make the error of an answer that does not count, which says why."""
     one = next((one for one in asked if one.question.key == key), None)
     if one is None:
-        return none
+        return TooLateError(row.id, key)
     if one.answer is not None and not one.answer.late:
-        who = f" by {one.answer.by}" if one.answer.by else ""
-        word = "yes" if one.answer.approved else "no"
-        return f"{none}: it was answered before{who}, with {word}"
+        return AnsweredError(row.id, key, one.answer)
     if row.result is None and one.expires is not None:
         until = dt.datetime.fromtimestamp(one.expires, dt.UTC)
-        return f"{none}: time was up at {until:%Y-%m-%d %H:%M:%S} UTC"
-    return f"{none}: the run has ended"
+        return TooLateError(row.id, key, f"time was up at {until:%Y-%m-%d %H:%M:%S} UTC")
+    return TooLateError(row.id, key, "the run has ended")
 
 
 def _state(row: Row, questions: Sequence[Question]) -> RunState:
     if row.result is not None:
-        if row.result.success:
-            return "done"
-        return "cancelled" if row.result.code == "cancelled" else "failed"
+        return ended(row.result)
     if row.stuck:
         return "stuck"
     return "waiting" if questions else "running"
@@ -66,5 +55,4 @@ def _state(row: Row, questions: Sequence[Question]) -> RunState:
 def _entry(one: Asked) -> Entry:
     assert one.answer is not None
     assert one.answered is not None
-    said = {name: value for name, value in one.answer._asdict().items() if value is not None}
-    return Entry(one.question.key, said, one.answered.isoformat())
+    return Entry(one.question.key, one.answer.to_dict(), one.answered.isoformat())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from toolmark._call.audit.chain import Audit, chained
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmark._model.settings import SafetySettings, Settings
 from toolmark._model.tool import Safety
 
 SECRET = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
@@ -91,6 +91,16 @@ def test_a_run_names_the_held_call_that_it_redeems(harness, tool, settings):
         ("run", held, None),
         ("deny", held, "confirmation_used"),
     ]
+
+
+@pytest.mark.parametrize("crisis_words", [(), ("suicide",)])
+def test_a_review_says_that_it_is_one(harness, tool, tmp_path, crisis_words):
+    project = Settings(
+        root=tmp_path, state=tmp_path, safety=SafetySettings(crisis_words=crisis_words)
+    )
+    door = held_door(harness, tool, project, escalate_when=None if crisis_words else "true")
+    asyncio.run(door.call("act", {}, message="suicide"))
+    assert told(door, "decision", "code") == [("review", "held_for_review")]
 
 
 def test_a_run_that_nobody_had_to_approve_names_none(harness, tool, settings):

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -284,7 +285,8 @@ def block(_call, _arguments):
 
 
 ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Ruling.ALLOW,
-       "a tuple": (0,), "a number": Verdict(0), "a word": Verdict("allow")}  # fmt: skip
+       "a tuple": (0,), "a number": Verdict(0), "a word": Verdict("allow"),
+       "a likeness": SimpleNamespace(**ALLOWED._asdict())}  # fmt: skip
 
 
 @pytest.mark.parametrize("answer", ODD)
@@ -306,6 +308,7 @@ def test_a_slow_judge_refuses(judge):
     with pytest.raises(Refusal) as refused:
         asyncio.run(main())
     assert refused.value.failure.code == "internal_guard_error"
+    assert "its judge could not be decided" in refused.value.failure.message
 
 
 def test_judges_that_cannot_be_had_refuse(harness, tool, tmp_path):

@@ -37,7 +37,7 @@ def finder(keywords: tuple[str, ...]) -> Callable[[str], bool]:
 
 
 def _folded(text: str) -> str:
-    cut = text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE]
+    cut = text[:MAX_MESSAGE]
     if cut.isascii():
         return cut.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cut).casefold())
@@ -45,7 +45,7 @@ def _folded(text: str) -> str:
 
 def _phrase(words: list[str]) -> str:
     """Match words side by side: a search skips to the first letter, then looks what is around."""
-    forms = [sorted(set(_inflections(word)), key=len, reverse=True) for word in words]
+    forms = [list(_inflections(word)) for word in words]
     first = re.escape(words[0][0])
     forms[0] = [form[1:] for form in forms[0]]
     phrase = r"\W+".join(f"(?:{'|'.join(map(re.escape, each))})" for each in forms)

@@ -14,6 +14,8 @@ from toolmark._model.verdict import Ruling, Verdict
 Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
 """Says its ruling on one call and its validated arguments; None has no opinion."""
 
+UNNAMED = "denied"
+"""The code of a verdict that has none: what a model reads always has one."""
 PATIENCE_S = 5.0
 """How long a judge may take, in seconds."""
 
@@ -33,19 +35,21 @@ async def ask(
                 verdict = await _answer(judge, shown)
         except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
             raise guard_failed(call.tool, "judge", error) from None
-        if verdict is None:
-            continue
-        if not isinstance(verdict, Verdict) or not isinstance(verdict.ruling, Ruling):
-            odd = TypeError(f"{judge!r} answered {type(verdict).__name__}, not a Verdict")
-            raise guard_failed(call.tool, "judge", odd)
-        yield verdict
+        if verdict is not None:
+            yield verdict if verdict.code else verdict._replace(code=UNNAMED)
 
 
-async def _answer(judge: Judge, call: Call) -> Any:
+async def _answer(judge: Judge, call: Call) -> Verdict | None:
     arguments = deepcopy(call.arguments)
     assert isinstance(arguments, dict)
+    answer: Any
     if inspect.iscoroutinefunction(judge):
-        return await judge(call, arguments)
-    # In a thread, so that a slow one can be given up.
-    answer = await in_thread(lambda: judge(call, arguments))
-    return await answer if inspect.isawaitable(answer) else answer
+        answer = await judge(call, arguments)
+    else:
+        # In a thread, so that a slow one can be given up.
+        answer = await in_thread(lambda: judge(call, arguments))
+        if inspect.isawaitable(answer):
+            answer = await answer
+    if answer is None or (isinstance(answer, Verdict) and isinstance(answer.ruling, Ruling)):
+        return answer
+    raise TypeError(f"{judge!r} answered {type(answer).__name__}, not a Verdict")

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmark._call.judge.intent import finder, unsaid
 from toolmark._model.call import Call
-from toolmark._model.schema import Parameter, Schema
+from toolmark._model.schema import Schema
 from toolmark._model.settings import SafetySettings
 from toolmark._model.tool import ToolSpec
 from toolmark._model.verdict import ALLOWED, Problem, Ruling, Verdict
@@ -24,9 +24,10 @@ def rows_of(spec: ToolSpec, default_min: float | None, safety: SafetySettings) -
     rows: list[Row] = []
     if (least := threshold(spec, default_min, safety)) is not None:
         rows.append(_confidence(spec.name, least, safety.on_missing_confidence))
-    verbatim = [p for p in spec.parameters if _has_verbatim(p.shape)]
-    if own.explicit_intent or verbatim:
-        rows.append(_stated(spec, verbatim))
+    if own.explicit_intent:
+        rows.append(_intent(spec))
+    if verbatim := {p.name: p.shape for p in spec.parameters if _has_verbatim(p.shape)}:
+        rows.append(_verbatim(verbatim))
     if safety.crisis_words:
         rows.append(_crisis(safety.crisis_words))
     if own.escalate_when is not None:
@@ -72,26 +73,23 @@ def _confidence(name: str, least: float, on_missing: str) -> Row:
     return row
 
 
-def _stated(spec: ToolSpec, verbatim: list[Parameter]) -> Row:
-    intended = finder(spec.safety.intent_keywords) if spec.safety.explicit_intent else None
-    no_intent = Verdict(
+def _intent(spec: ToolSpec) -> Row:
+    told = finder(spec.safety.intent_keywords)
+    missing = Verdict(
         Ruling.DENY,
         "no_explicit_intent",
         f"The user did not ask for {spec.name} in words of their own: ask whether they want it.",
     )
+    return lambda call, _arguments: ALLOWED if told(call.caller.message) else missing
 
-    if intended is not None and not verbatim:
-        return lambda call, _arguments: ALLOWED if intended(call.caller.message) else no_intent
 
+def _verbatim(shapes: Mapping[str, Schema]) -> Row:
     def row(call: Call, arguments: Mapping[str, Any]) -> Verdict:
-        message = call.caller.message
-        if intended is not None and not intended(message):
-            return no_intent
         missing = tuple(
             Problem("not_stated_by_user", path, f"{path} must be in the user's own words")
-            for parameter in verbatim
-            if parameter.name in arguments
-            for path in _unsaid(arguments[parameter.name], parameter.shape, parameter.name, message)
+            for name, shape in shapes.items()
+            if name in arguments
+            for path in _unsaid(arguments[name], shape, name, call.caller.message)
         )
         if not missing:
             return ALLOWED
@@ -110,14 +108,10 @@ def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[str]
         for index, item in enumerate(value):
             yield from _unsaid(item, shape.items, f"{path}[{index}]", message)
     elif isinstance(value, dict):
-        for field in shape.properties or ():
-            if field.name in value:
-                inner = f"{path}.{field.name}"
-                yield from _unsaid(value[field.name], field.shape, inner, message)
-        known = {field.name for field in shape.properties or ()}
-        if shape.values is not None:
-            for name in value.keys() - known:
-                yield from _unsaid(value[name], shape.values, f"{path}.{name}", message)
+        fields = {field.name: field.shape for field in shape.properties or ()}
+        for name, item in value.items():
+            if (inner := fields.get(name, shape.values)) is not None:
+                yield from _unsaid(item, inner, f"{path}.{name}", message)
 
 
 def _has_verbatim(shape: Schema) -> bool:

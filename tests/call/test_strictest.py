@@ -1,0 +1,84 @@
+"""The strictest of all judges wins, in whatever order they are asked, and odd ones refuse."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolmark._model.result import Failure
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Safety
+from toolmark._model.verdict import Ruling, Verdict
+
+OUTCOMES = {
+    Ruling.ALLOW: "allowed",
+    Ruling.CONFIRM: "confirm",
+    Ruling.REVIEW: "review",
+    Ruling.DENY: "denied",
+}
+PROJECT = Settings(root=Path.cwd(), audit=False)
+
+
+def crash():
+    raise RuntimeError("hunter2")
+
+
+SAID = {
+    "nothing": lambda: None,
+    **{ruling.name: lambda ruling=ruling: Verdict(ruling, ruling.name) for ruling in Ruling},
+    "yes": lambda: True,
+    "a crash": crash,
+}
+ODD = {"yes", "a crash"}
+OWN = {
+    "nothing": Safety(),
+    "CONFIRM": Safety(requires_confirmation=True),
+    "REVIEW": Safety(escalate_when="true"),
+    "DENY": Safety(min_confidence=0.5),
+}
+
+
+def judge_of(said):
+    async def later(_call, _arguments):
+        return SAID[said]()
+
+    return later
+
+
+@pytest.fixture(scope="module")
+def judged(harness, tool):
+    """Judge a call by what its file says and by these judges, in this order."""
+
+    def judge(own, said):
+        made = tool("act", dict, safety=OWN[own])
+        judges = tuple(judge_of(word) for word in said)
+        return harness(made, settings=PROJECT, judges=lambda _: judges).call("act", dry_run=True)
+
+    return judge
+
+
+@given(own=st.sampled_from(list(OWN)), said=st.lists(st.sampled_from(list(SAID)), max_size=5))
+def test_the_strictest_of_all_judges_wins(judged, own, said):
+    result = judged(own, said)
+    rulings = [Ruling[word] for word in (own, *said) if word in Ruling.__members__]
+    strictest = max(rulings, default=Ruling.ALLOW)
+    if own != "DENY" and ODD & set(said) and "DENY" not in said:
+        assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+    else:
+        assert result.outcome == OUTCOMES[strictest]
+
+
+@given(said=st.lists(st.sampled_from(list(SAID)), max_size=4, unique=True))
+def test_the_order_of_judges_changes_no_outcome(judged, said):
+    results = [judged("nothing", order) for order in itertools.permutations(said)]
+    assert len({result.outcome for result in results}) == 1
+
+
+def test_a_denial_has_a_code_even_where_its_judge_gave_none(harness, tool):
+    def deny(_call, _arguments):
+        return Verdict(Ruling.DENY)
+
+    made = harness(tool("act", dict), settings=PROJECT, judges=lambda _: (deny,))
+    assert made.call("act").error == Failure("denied", "")

@@ -1,0 +1,71 @@
+"""Verbatim values must be the user's own words, however deep they stand."""
+
+from pathlib import Path
+
+import pytest
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+
+SAID = Schema(types=("string",), verbatim=True)
+FREE = Schema(types=("string",))
+
+
+def object_of(**shapes):
+    return Schema(
+        types=("object",),
+        properties=tuple(Parameter(name=name, shape=shape) for name, shape in shapes.items()),
+    )
+
+
+def list_of(shape):
+    return Schema(types=("array",), items=shape)
+
+
+def map_of(shape):
+    return Schema(types=("object",), values=shape)
+
+
+CASES = {
+    "a value": (SAID, "no", "x"),
+    "a list": (list_of(SAID), ["yes", "no", "no"], "x[1] x[2]"),
+    "a list of lists": (list_of(list_of(SAID)), [["no"], ["yes", "no"]], "x[0][0] x[1][1]"),
+    "a field": (object_of(a=SAID, b=FREE), {"a": "no", "b": "no"}, "x.a"),
+    "a field that is absent": (object_of(a=SAID, b=FREE), {"b": "no"}, ""),
+    "a map": (map_of(SAID), {"k": "no", "l": "yes"}, "x.k"),
+    "a map of lists": (map_of(list_of(SAID)), {"k": ["yes", "no"]}, "x.k[1]"),
+    "a whole list": (Schema(types=("array",), verbatim=True), ["yes", "no"], "x"),
+    "a whole object": (Schema(types=("object",), verbatim=True), {"k": "no"}, "x"),
+    "a list of anything": (object_of(a=Schema(types=("array",)), b=SAID), {"a": ["no"]}, ""),
+    "an open object": (object_of(a=Schema(types=("object",)), b=SAID), {"a": {"k": "no"}}, ""),
+}
+
+
+@pytest.fixture
+def told(harness, tool):
+    """Give the paths of what was not said, of a call with `value` in a message that says "yes"."""
+
+    def tell(shape, arguments):
+        other = Parameter(name="y", shape=FREE)
+        made = tool("log", lambda **_: {}, Parameter(name="x", shape=shape), other)
+        door = harness(made, settings=Settings(root=Path.cwd(), audit=False))
+        error = door.call("log", arguments, message="Yes!", dry_run=True).error
+        if error is None:
+            return []
+        assert error.code == "not_stated_by_user"
+        assert all(problem.code == error.code for problem in error.details)
+        assert all(problem.path in error.message for problem in error.details)
+        return [problem.path for problem in error.details]
+
+    return tell
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_verbatim_value_that_was_not_said_is_named_by_its_path(told, case):
+    shape, value, paths = CASES[case]
+    assert told(shape, {"x": value}) == paths.split()
+
+
+def test_a_verbatim_value_that_is_absent_need_not_be_said(told):
+    assert told(SAID, {}) == []
+    assert told(SAID, {"y": "no"}) == []

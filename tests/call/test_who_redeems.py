@@ -1,0 +1,135 @@
+"""A held call is redeemed once, with what was shown, by who may, whatever else happens."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+from toolmark._model.tool import Safety
+
+NUMBER = Parameter(name="number", shape=Schema(types=("integer",), maximum=9), required=True)
+SAFETY = Safety(requires_confirmation=True, escalate_when="number > 5")
+USERS = st.sampled_from(["ada", "bob", None])
+"""Two users and the operator, who names none."""
+LIFE_S = 600
+
+
+class Holds(RuleBasedStateMachine):
+    """A door whose holds are compared with what is written down beside them."""
+
+    make_door = make_tool = new_folder = None
+    """What a test hands in."""
+    holds = Bundle("holds")
+
+    def __init__(self):
+        super().__init__()
+        self.root, self.now = type(self).new_folder(), 1_000_000.0
+        self.ran, self.wanted = [], []
+        self.known = {}
+        self.open("1")
+
+    def open(self, version):
+        self.version = version
+
+        async def act(number):
+            self.ran.append(number)
+
+        made = type(self).make_tool("act", act, NUMBER, safety=SAFETY, notes=version)
+        project = Settings(root=self.root, state=self.root, audit=False)
+        self.harness = type(self).make_door(made, settings=project, clock=lambda: self.now)
+        self.decisions = self.harness.door.decisions
+
+    def keep(self, result, number, user):
+        kind = "review" if number > 5 else "confirm"
+        assert result.outcome == kind
+        assert f"number: {number}" in result.confirmation.prompt
+        self.known[result.confirmation.id] = {
+            "number": number, "user": user, "kind": kind, "state": "pending",
+            "version": self.version, "until": self.now + LIFE_S,
+        }  # fmt: skip
+        return result.confirmation.id
+
+    @rule(target=holds, number=st.integers(0, 9), user=USERS)
+    def hold(self, number, user):
+        result = self.harness.call("act", {"number": number}, user=user)
+        return self.keep(result, number, user)
+
+    @rule(version=st.sampled_from("12"))
+    def change_the_tool(self, version):
+        self.open(version)
+
+    @rule(seconds=st.sampled_from([1, 299, 300, 600]))
+    def wait(self, seconds):
+        self.now += seconds
+
+    def why_not(self, held, user, *, drops=False):
+        """Give the code with which a decision of this user is refused, if it is."""
+        own = user is not None and user == held["user"]
+        if held["kind"] == "confirm" and not own and None not in (user, held["user"]):
+            return "confirmation_not_found"
+        if held["state"] != "pending":
+            return "confirmation_used"
+        if held["until"] <= self.now:
+            held["state"] = "over"
+            return "confirmation_expired"
+        return "held_for_review" if held["kind"] == "review" and own and not drops else None
+
+    @rule(held_id=holds, user=USERS, edit=st.none() | st.integers(0, 10))
+    def approve(self, held_id, user, edit):
+        held = self.known[held_id]
+        changes = None if edit is None else {"number": edit}
+        result = asyncio.run(self.decisions.confirm(held_id, user=user, edit=changes))
+        code = result.error and result.error.code
+        if refusal := self.why_not(held, user):
+            assert (result.outcome, code) == ("denied", refusal)
+        elif held["version"] != self.version:
+            assert code == "confirmation_stale"
+            self.keep(result, held["number"], held["user"])
+            held["state"] = "over"
+        elif edit == 10:
+            assert (result.outcome, code) == ("denied", "invalid_arguments")
+        elif edit is not None and edit > 5 and held["kind"] == "confirm":
+            self.keep(result, edit, held["user"])
+            held["state"] = "over"
+        else:
+            assert result.outcome == "ok"
+            self.wanted.append(held["number"] if edit is None else edit)
+            held["state"] = "over"
+        assert self.ran == self.wanted
+
+    @rule(held_id=holds, user=USERS, answer=st.booleans())
+    def decline(self, held_id, user, answer):
+        held = self.known[held_id]
+        if answer:
+            result = self.decisions.respond(held_id, "Done.", user=user)
+        else:
+            result = self.decisions.reject(held_id, user=user)
+        refusal = self.why_not(held, user, drops=not answer)
+        if refusal is None:
+            held["state"] = "over"
+            refusal = None if answer else "rejected"
+        assert (result.error and result.error.code) == refusal
+        assert self.ran == self.wanted
+
+    @rule(user=USERS)
+    def look(self, user):
+        waiting = [
+            held_id
+            for held_id, held in self.known.items()
+            if held["state"] == "pending" and held["until"] > self.now
+            if user is None or held["user"] == user
+        ]
+        assert sorted(held.id for held in self.decisions.pending(user)) == sorted(waiting)
+
+
+def test_a_held_call_runs_once_as_shown_and_by_who_may(harness, tool, tmp_path):
+    class Here(Holds):
+        make_door, make_tool = harness, staticmethod(tool)
+        new_folder = staticmethod(lambda: Path(tempfile.mkdtemp(dir=tmp_path)))
+
+    run_state_machine_as_test(Here, settings=profile(max_examples=25, stateful_step_count=25))

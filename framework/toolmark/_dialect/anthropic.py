@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolmark._dialect.body import body_text
-from toolmark._dialect.calls import read_arguments, read_id, read_name, stated
+from toolmark._dialect.calls import read_arguments, read_parts
 from toolmark._dialect.opened import parse_native
 from toolmark._model.call import Call
 from toolmark._model.reply import Dialect, Parsed
@@ -18,14 +18,8 @@ def parse(reply: Any) -> Parsed:
 
 def read_block(block: Any) -> Call:
     """Read one `tool_use` block; the provider's own tools have another type."""
-    arguments, confidence = stated(read_arguments(block.get("input"), "input"))
-    call_id = block.get("id")
-    return Call(
-        read_name(block.get("name"), "name"),
-        arguments,
-        None if call_id is None else read_id(call_id, "id"),
-        confidence,
-    )
+    arguments = read_arguments(block.get("input"), "input")
+    return read_parts(block.get("name"), arguments, block.get("id"))
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:

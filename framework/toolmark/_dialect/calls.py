@@ -48,6 +48,13 @@ def read_call(value: Any, keys: Keys) -> Call:
     return Call(tool, arguments, call_id, confidence)
 
 
+def read_parts(name: Any, arguments: Mapping[str, Any], call_id: Any) -> Call:
+    """Give the call that a provider's own form says; its arguments were read by its dialect."""
+    arguments, confidence = stated(arguments)
+    call_id = None if call_id is None else read_id(call_id, "id")
+    return Call(read_name(name, "name"), arguments, call_id, confidence)
+
+
 def read_name(value: Any, key: str) -> str:
     """Give a tool's name as the model wrote it; whether there is such a tool comes later."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmark._dialect.body import body_text
-from toolmark._dialect.calls import read_arguments, read_id, read_name, stated
+from toolmark._dialect.calls import read_arguments, read_parts
 from toolmark._dialect.decoder import decode_whole
 from toolmark._dialect.opened import parse_native
 from toolmark._model.call import Call
@@ -54,13 +54,7 @@ def render_items(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 
 def _call(function: Mapping[str, Any], call_id: Any) -> Call:
-    arguments, confidence = stated(_arguments(function.get("arguments")))
-    return Call(
-        read_name(function.get("name"), "name"),
-        arguments,
-        None if call_id is None else read_id(call_id, "id"),
-        confidence,
-    )
+    return read_parts(function.get("name"), _arguments(function.get("arguments")), call_id)
 
 
 def _arguments(value: Any) -> Mapping[str, Any]:

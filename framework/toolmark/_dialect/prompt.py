@@ -8,26 +8,10 @@ from toolmark._dialect.body import compact
 from toolmark._dialect.calls import CONFIDENCE
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.tool import ToolSpec
+from toolmark._values import sample_arguments
 
 _SURE = 0.95
 """The confidence in an example, where the tool does not ask for more."""
-_STAND_INS: dict[str, Any] = {
-    "string": "…",
-    "number": 1,
-    "integer": 1,
-    "boolean": True,
-    "array": [],
-    "object": {},
-    "null": None,
-}
-_FORMATS = {
-    "date": "2026-01-31",
-    "time": "09:00:00",
-    "date-time": "2026-01-31T09:00:00Z",
-    "email": "name@example.org",
-    "uri": "https://example.org/",
-    "uuid": "00000000-0000-4000-8000-000000000000",
-}
 
 
 class Example(NamedTuple):
@@ -61,7 +45,7 @@ def teach_tools(tools: Sequence[ToolSpec], syntax: Syntax) -> str:
 def example_of(spec: ToolSpec, *, in_arguments: bool) -> Example:
     """Give the tool's own first Example, or one made of its parameters where it has none."""
     own = next((e.arguments for e in spec.examples if e.error is None), None)
-    arguments = own if own is not None else _made(spec.parameters)
+    arguments = own if own is not None else sample_arguments(spec.parameters, "…")
     threshold = spec.safety.min_confidence
     confidence = max(_SURE, threshold or 0)
     if in_arguments and threshold is not None:
@@ -146,26 +130,3 @@ def _range(least: float | None, most: float | None, unit: str) -> Iterator[str]:
         yield f"at least {least}{unit}"
     elif most is not None:
         yield f"at most {most}{unit}"
-
-
-def _made(parameters: Sequence[Parameter]) -> dict[str, Any]:
-    return {p.name: _value(p.shape) for p in parameters if p.required}
-
-
-def _value(shape: Schema) -> Any:
-    if shape.has_example:
-        return shape.example
-    if shape.has_default:
-        return shape.default
-    if shape.enum:
-        return shape.enum[0]
-    match shape.types[0] if shape.types else "string":
-        case "object":
-            made: Any = _made(shape.properties or ())
-        case "array" if shape.items is not None:
-            made = [_value(shape.items)] * (shape.min_items or 1)
-        case "number" | "integer" if shape.minimum is not None or shape.maximum is not None:
-            made = shape.minimum if shape.minimum is not None else shape.maximum
-        case kind:
-            made = _FORMATS.get(shape.format or "", _STAND_INS[kind])
-    return made

@@ -64,13 +64,8 @@ def _not_in_enum(value: Any, shape: Schema, path: str, *, sensitive: bool) -> Pr
 
 
 def _text(value: str, shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
-    length = f"{len(value)} characters"
-    if shape.min_length is not None and len(value) < shape.min_length:
-        wanted = f"at least {_counted(shape.min_length, 'character')}"
-        yield _problem("too_short", path, f"must have {wanted}", wanted, length)
-    if shape.max_length is not None and len(value) > shape.max_length:
-        wanted = f"at most {_counted(shape.max_length, 'character')}"
-        yield _problem("too_long", path, f"must have {wanted}", wanted, length)
+    length = (shape.min_length, shape.max_length)
+    yield from _size(len(value), "character", length, ("too_short", "too_long"), path)
     got = shown_value(value, sensitive=sensitive)
     if shape.pattern is not None:
         yield from _pattern(value, shape.pattern, path, got)
@@ -107,13 +102,8 @@ def _number(value: float, shape: Schema, path: str, *, sensitive: bool) -> Itera
 
 
 def _array(value: list[Any], shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
-    length = _counted(len(value), "item")
-    if shape.min_items is not None and len(value) < shape.min_items:
-        wanted = f"at least {_counted(shape.min_items, 'item')}"
-        yield _problem("too_few_items", path, f"must have {wanted}", wanted, length)
-    if shape.max_items is not None and len(value) > shape.max_items:
-        wanted = f"at most {_counted(shape.max_items, 'item')}"
-        yield _problem("too_many_items", path, f"must have {wanted}", wanted, length)
+    length = (shape.min_items, shape.max_items)
+    yield from _size(len(value), "item", length, ("too_few_items", "too_many_items"), path)
     if shape.unique:
         yield from _repeated(value, path, sensitive=sensitive)
     if shape.items is not None:
@@ -170,6 +160,23 @@ def _nearest(word: str, known: list[str]) -> str | None:
     folded = {k.casefold().replace("-", "_"): k for k in known}
     near = get_close_matches(word[:64].casefold().replace("-", "_"), folded, n=1)
     return folded[near[0]] if near else None
+
+
+def _size(
+    size: int,
+    thing: str,
+    bounds: tuple[int | None, int | None],
+    codes: tuple[str, str],
+    path: str,
+) -> Iterator[Problem]:
+    least, most = bounds
+    got = _counted(size, thing)
+    if least is not None and size < least:
+        wanted = f"at least {_counted(least, thing)}"
+        yield _problem(codes[0], path, f"must have {wanted}", wanted, got)
+    if most is not None and size > most:
+        wanted = f"at most {_counted(most, thing)}"
+        yield _problem(codes[1], path, f"must have {wanted}", wanted, got)
 
 
 def _counted(number: int, thing: str) -> str:

@@ -8,6 +8,7 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._parse import new_text
+from toolmark._values import sample, sample_arguments
 
 _PYTHON = {
     "string": "str",
@@ -16,23 +17,6 @@ _PYTHON = {
     "boolean": "bool",
     "object": "dict[str, Any]",
     "null": "None",
-}
-_SAMPLES: dict[str, Any] = {
-    "string": "text",
-    "number": 1.5,
-    "integer": 1,
-    "boolean": True,
-    "object": {},
-    "array": [],
-    "null": None,
-}
-_FORMATS = {
-    "date": "2026-01-31",
-    "time": "09:30:00Z",
-    "date-time": "2026-01-31T09:30:00Z",
-    "email": "someone@example.org",
-    "uri": "https://example.org/",
-    "uuid": "00000000-0000-4000-8000-000000000000",
 }
 
 
@@ -63,7 +47,7 @@ def python_text(spec: ToolSpec | SkillSpec) -> str:
 
 def test_text(spec: ToolSpec | SkillSpec) -> str:
     """Give a test that calls the definition once, through the door."""
-    values = {p.name: sample(p.shape) for p in spec.parameters if p.required}
+    values = sample_arguments(spec.parameters)
     arguments = ", ".join(f'"{name}": {_literal(value)}' for name, value in values.items())
     verb = "run_sync" if isinstance(spec, SkillSpec) else "call_sync"
     return f'''"""Hold {spec.name} to what its file says."""
@@ -98,22 +82,6 @@ def annotation(shape: Schema) -> str:
         for name in shape.types
     ]
     return " | ".join(dict.fromkeys(named))
-
-
-def sample(shape: Schema) -> Any:
-    """Give a value that the schema takes, in plain cases."""
-    if shape.has_example:
-        return shape.example
-    if shape.has_default:
-        return shape.default
-    if shape.enum:
-        return shape.enum[0]
-    name = shape.types[0] if shape.types else "string"
-    if name == "string" and shape.format in _FORMATS:
-        return _FORMATS[shape.format]
-    if name in {"number", "integer"} and shape.minimum is not None:
-        return shape.minimum
-    return _SAMPLES[name]
 
 
 def _ordered(parameters: tuple[Parameter, ...]) -> list[Parameter]:

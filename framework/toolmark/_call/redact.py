@@ -15,13 +15,6 @@ def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) ->
     return {name: shown(value, shapes.get(name)) for name, value in arguments.items()}
 
 
-def holds_sensitive(shape: Schema) -> bool:
-    """Tell whether values of this shape may hold Sensitive ones."""
-    inner = [p.shape for p in shape.properties or ()]
-    inner += [s for s in (shape.items, shape.values) if s is not None]
-    return shape.sensitive or any(holds_sensitive(s) for s in inner)
-
-
 def shown(value: Any, shape: Schema | None) -> Any:
     """Give a value of this shape with what is Sensitive in it replaced."""
     if shape is None:

@@ -64,6 +64,22 @@ class Schema(Noun):
         """Give JSON Schema 2020-12; what it has no word for stands under `x-` keys."""
         return _json_schema(self)
 
+    @property
+    def inner(self) -> "tuple[Schema, ...]":
+        """The shapes of what stands directly inside such a value."""
+        fields = tuple(field.shape for field in self.properties or ())
+        return (*fields, *(s for s in (self.items, self.values) if s is not None))
+
+    @property
+    def holds_sensitive(self) -> bool:
+        """Whether such a value may hold Sensitive ones, at any depth."""
+        return self.sensitive or any(shape.holds_sensitive for shape in self.inner)
+
+    @property
+    def holds_verbatim(self) -> bool:
+        """Whether such a value may hold Verbatim ones, at any depth."""
+        return self.verbatim or any(shape.holds_verbatim for shape in self.inner)
+
 
 class Parameter(Noun):
     """A named value of a tool, a skill or an object."""

@@ -219,7 +219,7 @@ def _result(found: list[Loosening], place: str, old: Schema, new: Schema) -> Sch
         for field in old.properties:
             inner = f"{place}: {field.name}"
             after = fields.get(field.name)
-            if after is None and _hides(field.shape):
+            if after is None and field.shape.holds_sensitive:
                 found.append(Loosening(f"{inner}: Sensitive", True, None))  # noqa: FBT003
                 fields[field.name] = Parameter(name=field.name, shape=field.shape)
             elif after is not None:
@@ -227,19 +227,13 @@ def _result(found: list[Loosening], place: str, old: Schema, new: Schema) -> Sch
                 fields[field.name] = _with(after, shape=shape)
         if new.properties is not None:
             kept["properties"] = tuple(fields.values())
-        elif any(_hides(field.shape) for field in old.properties):
+        elif any(field.shape.holds_sensitive for field in old.properties):
             kept["properties"] = old.properties
     for name in ("items", "values"):
         before, after = getattr(old, name), getattr(new, name)
-        if before is not None and _hides(before):
+        if before is not None and before.holds_sensitive:
             kept[name] = _result(found, f"{place}: {_title(name)}", before, after or Schema())
     return _with(new, **kept)
-
-
-def _hides(shape: Schema) -> bool:
-    inner = [field.shape for field in shape.properties or ()]
-    inner += [s for s in (shape.items, shape.values) if s is not None]
-    return shape.sensitive or any(map(_hides, inner))
 
 
 def _skill(found: list[Loosening], old: SkillSpec, new: SkillSpec) -> None:

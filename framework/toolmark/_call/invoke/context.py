@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from toolmark._call.redact import holds_sensitive
 from toolmark._call.result.cut import bounds_of
 from toolmark._call.result.given import ReadOn, Remarks
 from toolmark._model.call import Call
@@ -87,7 +86,7 @@ class CallContext:
 
     def is_sensitive(self, name: str) -> bool:
         """Tell whether a parameter holds Sensitive values, at any depth."""
-        return any(p.name == name and holds_sensitive(p.shape) for p in self._spec.parameters)
+        return any(p.name == name and p.shape.holds_sensitive for p in self._spec.parameters)
 
     @property
     def user(self) -> str | None:

@@ -11,7 +11,7 @@ from toolmark._call.invoke.context import Listener, Surroundings
 from toolmark._call.invoke.invoker import Invoker
 from toolmark._call.invoke.start import Arguments
 from toolmark._call.limits.starts import StartLimits
-from toolmark._call.redact import HIDDEN, holds_sensitive, redacted, shown
+from toolmark._call.redact import HIDDEN, redacted, shown
 from toolmark._model.call import Call
 from toolmark._model.registry import Bound
 from toolmark._model.result import Result
@@ -130,7 +130,7 @@ def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
 def _result_text(result: Result, spec: ToolSpec, arguments: Mapping[str, Any]) -> str:
     """Give the result without Sensitive values, those of the arguments included."""
     returns = spec.returns
-    if result.notes and holds_sensitive(returns):
+    if result.notes and returns.holds_sensitive:
         # What does not fit the file's Returns can't be told apart by it.
         return HIDDEN
     text = _compact(shown(result.data, returns))
@@ -142,14 +142,14 @@ def _sensitive_texts(
     arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
 ) -> Iterator[str]:
     for parameter in parameters:
-        if parameter.name in arguments and holds_sensitive(parameter.shape):
+        if parameter.name in arguments and parameter.shape.holds_sensitive:
             yield from _leaves(arguments[parameter.name], parameter.shape)
 
 
 def _leaves(value: Any, shape: Schema | None) -> Iterator[str]:
     """Give each Sensitive text or number in a value, as it stands in JSON."""
     inner = shape if shape is not None and not shape.sensitive else None
-    if shape is None or (inner is not None and not holds_sensitive(inner)):
+    if shape is None or (inner is not None and not inner.holds_sensitive):
         return
     if isinstance(value, dict):
         fields = {p.name: p.shape for p in (inner.properties if inner else None) or ()}

@@ -26,7 +26,7 @@ def rows_of(spec: ToolSpec, default_min: float | None, safety: SafetySettings) -
         rows.append(_confidence(spec.name, least, safety.on_missing_confidence))
     if own.explicit_intent:
         rows.append(_intent(spec))
-    if verbatim := {p.name: p.shape for p in spec.parameters if _has_verbatim(p.shape)}:
+    if verbatim := {p.name: p.shape for p in spec.parameters if p.shape.holds_verbatim}:
         rows.append(_verbatim(verbatim))
     if safety.crisis_words:
         rows.append(_crisis(safety.crisis_words))
@@ -112,12 +112,6 @@ def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[str]
         for name, item in value.items():
             if (inner := fields.get(name, shape.values)) is not None:
                 yield from _unsaid(item, inner, f"{path}.{name}", message)
-
-
-def _has_verbatim(shape: Schema) -> bool:
-    inner = [p.shape for p in shape.properties or ()]
-    inner += [s for s in (shape.items, shape.values) if s is not None]
-    return shape.verbatim or any(_has_verbatim(s) for s in inner)
 
 
 def _crisis(words: tuple[str, ...]) -> Row:

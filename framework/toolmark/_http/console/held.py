@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolmark._call.redact import HIDDEN, holds_sensitive, redacted
+from toolmark._call.redact import HIDDEN, redacted
 from toolmark._http.console.form import Field, fields_of
 from toolmark._model.held import HeldCall
 from toolmark._workspace import Workspace
@@ -43,6 +43,6 @@ def _slip(workspace: Workspace, held: HeldCall) -> Slip:
     given = held.shown if isinstance(held.shown, Mapping) else {}
     # What a run asks about comes as it stands in the run.
     shown = dict.fromkeys(given, HIDDEN) if bound is None else redacted(given, parameters)
-    plain = () if tool is None else tuple(p for p in parameters if not holds_sensitive(p.shape))
+    plain = () if tool is None else tuple(p for p in parameters if not p.shape.holds_sensitive)
     kind: Literal["tool", "skill"] = "skill" if name in workspace.skills else "tool"
     return Slip(held, kind, shown, fields_of(plain), run_id if slash else "")

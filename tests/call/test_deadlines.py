@@ -4,8 +4,11 @@ import asyncio
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from limit_world import leap
 
-from toolmark._call.limits.deadline import DeadlineError, Deadlines
+from toolmark._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 
 LONG = 3600.0
 
@@ -123,3 +126,72 @@ def test_loops_one_after_another_and_side_by_side_share_deadlines():
         for thread in threads:
             thread.join()
     assert len(late) == 6
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 30)), max_size=8))
+def test_each_call_is_late_at_its_own_time_or_not_at_all(calls):
+    deadlines = Deadlines()
+
+    async def one(begins, seconds, needs):
+        await asyncio.sleep(begins)
+        late = None
+        try:
+            # Half a second more, so that no call ends in the moment in which it would be late.
+            await held(deadlines, seconds, asyncio.sleep(needs + 0.5))
+        except DeadlineError as error:
+            late = error.seconds
+        took = asyncio.get_running_loop().time() - begins
+        # What was late once is not ended again.
+        await asyncio.sleep(100)
+        in_time = needs < seconds
+        assert late == (None if in_time else seconds)
+        assert took == pytest.approx(needs + 0.5 if in_time else seconds)
+
+    async def main():
+        await asyncio.gather(*(one(*call) for call in calls))
+
+    leap(main())
+
+
+def test_a_loop_in_which_nobody_waits_has_no_timer():
+    deadlines = Deadlines()
+
+    async def main():
+        for _ in range(3):
+            await held(deadlines, 5, asyncio.sleep(1))
+        with pytest.raises(DeadlineError):
+            await held(deadlines, 5, forever())
+        (watch,) = deadlines._watches.values()
+        return watch.waiting, watch._timer
+
+    assert leap(main()) == (({}, None), 8)
+
+
+def test_loops_that_were_closed_are_forgotten():
+    deadlines = Deadlines()
+    for _ in range(3):
+        leap(held(deadlines, 5, asyncio.sleep(1)))
+    assert len(deadlines._watches) == 1
+
+
+def test_only_a_task_can_be_held_to_a_deadline():
+    async def main():
+        told = asyncio.get_running_loop().create_future()
+
+        def outside():
+            try:
+                Deadlines().within(1)
+            except RuntimeError as error:
+                told.set_result(str(error))
+
+        asyncio.get_running_loop().call_soon(outside)
+        return await told
+
+    assert leap(main())[0] == "a deadline needs a task"
+
+
+def test_a_tool_without_a_timeout_has_half_a_minute(harness, tool):
+    made = harness(tool("act", forever))
+    result, seconds = leap(made.door.call("act", "{}"))
+    assert (result.error.code, seconds) == ("outcome_unknown", 30.0)
+    assert DEFAULT_S == 30.0

@@ -286,7 +286,7 @@ def block(_call, _arguments):
 
 ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Ruling.ALLOW,
        "a tuple": (0,), "a number": Verdict(0), "a word": Verdict("allow"),
-       "a likeness": SimpleNamespace(**ALLOWED._asdict())}  # fmt: skip
+       "a likeness": SimpleNamespace(ruling=Ruling.ALLOW, code="fine")}  # fmt: skip
 
 
 @pytest.mark.parametrize("answer", ODD)

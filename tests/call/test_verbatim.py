@@ -36,6 +36,7 @@ CASES = {
     "a map of lists": (map_of(list_of(SAID)), {"k": ["yes", "no"]}, "x.k[1]"),
     "a whole list": (Schema(types=("array",), verbatim=True), ["yes", "no"], "x"),
     "a whole object": (Schema(types=("object",), verbatim=True), {"k": "no"}, "x"),
+    "a text where a list may be": (Schema(types=("string", "array"), items=SAID), "no", ""),
     "a list of anything": (object_of(a=Schema(types=("array",)), b=SAID), {"a": ["no"]}, ""),
     "an open object": (object_of(a=Schema(types=("object",)), b=SAID), {"a": {"k": "no"}}, ""),
 }

@@ -95,12 +95,11 @@ class Pace:
         with self._tally.lock:
             took = now() - asked
             self._quickest = min(self._quickest, took)
-            # Another process started last, by the clock of this one.
-            elsewhere = now() + wait - self._apart
-            self._tally.last_start = max(self._tally.last_start, elsewhere)
-            if wait <= _MOMENT and took - self._quickest > self._late:
-                return self._apart
-            return wait if wait > _MOMENT else 0.0
+            # The last start was this one, or another process's, by the clock of this one.
+            last = now() + wait - self._apart if wait else asked
+            self._tally.last_start = max(self._tally.last_start, last)
+            is_late = took - self._quickest > self._late
+            return self._apart if is_late and not wait else wait
 
     def _due(self, rank: int) -> float:
         return self._tally.last_start + self._apart * (rank + 1)

@@ -1,0 +1,167 @@
+"""Row 8 over processes: each asks for the turns that all of them share, and waits by its own."""
+
+import asyncio
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from limit_world import VirtualTime, most_in_a_window, run
+
+from toolmark._call.limits.pace import Pace
+from toolmark._call.limits.tally import Tally
+from toolmark._call.limits.turns import TURNS_FILE, SharedTurns
+from toolmark._call.refusal import Refusal
+from toolmark._model.settings import Settings as Project
+from toolmark._model.tool import Limits, Rate
+
+
+class Server:
+    """Turns that another machine keeps: each answer takes its time, as `delays` tells."""
+
+    def __init__(self, world, delays=()):
+        self.world, self.delays = world, iter(delays)
+        self.last, self.asked = float("-inf"), []
+
+    async def ready(self, tool):
+        self.asked.append(f"ready {tool}")
+
+    async def take(self, tool, apart):
+        self.asked.append(f"take {tool}")
+        now = self.world.now()
+        wait = self.last + apart - now
+        if wait < 1e-6:
+            self.last, wait = now, 0.0
+        if delay := next(self.delays, 0.0):
+            # The way back is what makes a start late.
+            await self.world.sleep(delay)
+        return wait
+
+
+def pace_of(world, server, calls=3, per_s=1.0):
+    rate = Rate(calls=calls, per_s=per_s)
+    return Pace("act", rate, Tally(), world.timing, server)
+
+
+def start_all(world, paces, longest=1e6):
+    """Let each pace start once for each time it is named; give the moments of the starts."""
+    starts = []
+
+    async def one(pace):
+        await pace.turn(longest)
+        starts.append(world.now())
+
+    async def work():
+        await asyncio.gather(*(one(pace) for pace in paces))
+
+    run(world, work)
+    return starts
+
+
+@settings(max_examples=60)
+@given(
+    calls=st.integers(1, 5),
+    arrivals=st.lists(st.integers(0, 2), min_size=1, max_size=15),
+    delays=st.lists(st.sampled_from([0.0, 0.001, 0.02, 0.5, 3.0]), max_size=30),
+)
+def test_no_window_holds_more_starts_of_all_processes_however_late_an_answer_comes(
+    calls, arrivals, delays
+):
+    world = VirtualTime()
+    server = Server(world)
+    paces = [pace_of(world, server, calls) for _ in range(3)]
+    # Each has seen by then how quick an answer can be.
+    starts = start_all(world, paces)
+    server.delays = iter(delays)
+    starts += start_all(world, [paces[process] for process in arrivals])
+    assert len(starts) == 3 + len(arrivals)
+    assert most_in_a_window(starts, 1.0) <= calls
+
+
+def test_a_turn_that_is_heard_of_late_is_left_and_another_taken():
+    world = VirtualTime()
+    server = Server(world, [0.0, 0.2])
+    pace = pace_of(world, server)
+    first, second = start_all(world, [pace, pace])
+    # The second asked 0.34 s later, heard it 0.2 s later, and took the turn after that one.
+    assert second - first == pytest.approx(0.34 + 0.2 + 0.34, abs=0.01)
+
+
+def test_an_answer_is_late_by_what_is_usual():
+    world = VirtualTime()
+    server = Server(world, [0.3, 0.3, 0.3])
+    pace = pace_of(world, server)
+    first, second = start_all(world, [pace, pace])
+    assert first == 1000.3
+    assert second - first == pytest.approx(0.34)
+
+
+def test_a_wait_that_is_nearly_nothing_is_no_start():
+    world = VirtualTime()
+    server = Server(world)
+    server.last = 1000.0 - 0.34 + 2e-6
+    start_all(world, [pace_of(world, server)])
+    assert server.asked.count("take act") == 2
+
+
+def test_those_who_wait_ask_when_their_turn_may_have_come_and_not_before():
+    world = VirtualTime()
+    server = Server(world)
+    starts = start_all(world, [pace_of(world, server)] * 6)
+    assert len(starts) == 6
+    assert server.asked == ["ready act", "take act"] * 6
+
+
+def test_a_start_of_another_process_is_waited_for_without_asking_again():
+    world = VirtualTime()
+    server = Server(world)
+    here, there = pace_of(world, server), pace_of(world, server)
+    first, second = start_all(world, [there, here])
+    assert second - first == pytest.approx(0.34)
+    assert server.asked.count("take act") == 3
+    # Who knows of a start refuses without asking anybody.
+    with pytest.raises(Refusal) as refused:
+        here.check(0.1)
+    assert refused.value.failure.retry_after_ms == 340
+    assert there.check(0.1) is None
+
+
+def test_a_dry_run_knows_of_the_last_start(harness, tool, tmp_path):
+    made = tool("act", dict, limits=Limits(rate=Rate(calls=1, per_s=3600)))
+    shared = Project(root=tmp_path, state=tmp_path, audit=False)
+    door = harness(made, settings=shared)
+    assert door.call("act", dry_run=True).outcome == "allowed"
+    assert door.call("act").success
+    assert door.call("act", dry_run=True).error.code == "rate_limited"
+
+
+def test_each_tool_has_turns_of_its_own_in_the_file_of_a_machine(tmp_path):
+    now = [1000.0]
+    turns, others = (SharedTurns(tmp_path, lambda: now[0]) for _ in range(2))
+    assert turns.taken("act", 10.0) == 0.0
+    assert others.taken("act", 10.0) == 10.0
+    assert others.taken("other", 10.0) == 0.0
+    now[0] += 4.0
+    assert others.taken("act", 10.0) == 6.0
+    # Who only asked moved nothing.
+    now[0] += 6.0
+    assert others.taken("act", 10.0) == 0.0
+    assert turns.taken("act", 10.0) == 10.0
+
+
+def test_the_file_of_the_turns_is_its_owners_alone(tmp_path):
+    SharedTurns(tmp_path / "state", lambda: 1.0).taken("act", 1.0)
+    assert (tmp_path / "state" / TURNS_FILE).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("content", [b"no data base", b""])
+def test_a_file_that_holds_no_turns_refuses_and_is_left_as_it_is(tmp_path, content):
+    (tmp_path / TURNS_FILE).write_bytes(content)
+    if not content:
+        with sqlite3.connect(tmp_path / TURNS_FILE) as store:
+            store.execute("CREATE TABLE turn (odd TEXT) STRICT")
+        store.close()
+    with pytest.raises(Refusal) as refused:
+        SharedTurns(tmp_path, lambda: 1.0).taken("act", 1.0)
+    assert refused.value.failure.code == "internal_guard_error"
+    assert "its rate could not be decided" in refused.value.failure.message

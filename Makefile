@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types storeys install bench bench-peers crash interop pictures lock docs clean
+.PHONY: help demo test check format lint types storeys install bench bench-peers crash fuzz interop pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -62,6 +62,15 @@ pictures: $(STAMP)  ## take the pictures of the console anew; needs a Chromium
 crash: $(STAMP)  ## kill processes over durable runs, on SQLite and on Postgres: half an hour
 	@$(BIN)/python tests/durability/crash/crash.py
 
+# TARGET=parser, replies or expressions has one of them fuzzed; what is found lies in .fuzz.
+FUZZ := .venv-fuzz
+fuzz: $(STAMP)  ## fuzz the parser, the readers of replies and the expressions: an hour each
+	@test -x $(FUZZ)/bin/python || $(BIN)/python -m venv $(FUZZ)
+	@$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade atheris -e .
+	@for target in $(or $(TARGET),parser replies expressions); do \
+		$(FUZZ)/bin/python tests/fuzz/fuzz.py $$target $(or $(SECONDS),3600) .fuzz || exit 1; done
+	@! find .fuzz -name '*-*' -not -name 'seed-*' -path '.fuzz/*/*' -not -path '*/corpus/*' | grep .
+
 lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.txt
 	@$(BIN)/python -m pip install --quiet uv
 	@echo '-e .' | $(BIN)/uv pip compile pyproject.toml $(PACKAGES) - --extra clinic --extra dev --universal \
@@ -69,7 +78,7 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--no-emit-package toolmark --quiet -o constraints.txt
 
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) $(PEERS) .interop .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) $(PEERS) $(FUZZ) .fuzz .interop .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

@@ -3,6 +3,7 @@
 import json
 import string
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -221,3 +222,11 @@ def test_a_misspelt_restriction_never_falls_back_to_a_looser_reading(which, at, 
         text += f"\n## {table.name}\n\n{line}\n"
     spec, diagnostics = parse_tool(text, "weather.tool.md")
     assert spec is None, [str(d) for d in diagnostics]
+
+
+@pytest.mark.parametrize("line", ["Max Bytes**: 0.5", "Rate**: 3/0.0000001s", "Max Rows**: 0"])
+def test_a_limit_that_comes_to_nothing_is_refused(line):
+    text = TOOL.split("\n## Safety", maxsplit=1)[0] + f"\n## Limits\n\n- **{line}\n"
+    spec, diagnostics = parse_tool(text, "weather.tool.md")
+    assert spec is None
+    assert [d.code for d in diagnostics if d.severity == "error"] == ["unreadable-value"]

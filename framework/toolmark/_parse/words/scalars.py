@@ -90,20 +90,20 @@ def whole(text: str) -> int | None:
 
 
 def duration(text: str) -> float | None:
-    """Read `10s`, `500 ms` or `2 minutes` as seconds, above zero."""
+    """Read `10s`, `500 ms` or `2 minutes` as seconds, from a millionth on."""
     amount, unit = _amount(text)
     if amount is None or unit not in _SECONDS or amount <= 0:
         return None
     seconds = round(amount * _SECONDS[unit], 6)
-    return int(seconds) if seconds == int(seconds) else seconds
+    return (int(seconds) if seconds == int(seconds) else seconds) or None
 
 
 def size(text: str) -> int | None:
-    """Read `64KB`, `1 MiB` or `512` as bytes; K is 1,024."""
+    """Read `64KB`, `1 MiB` or `512` as bytes, from 1 on; K is 1,024."""
     amount, unit = _amount(text)
     if amount is None or unit not in _BYTES or amount <= 0:
         return None
-    return int(amount * _BYTES[unit])
+    return int(amount * _BYTES[unit]) or None
 
 
 def rate(text: str) -> Rate | None:

@@ -1,0 +1,100 @@
+"""Fuzz one target for a while: `python tests/fuzz/fuzz.py parser SECONDS FOLDER`.
+
+Runs in an environment that has atheris (`make fuzz` makes it). The corpus begins with what the
+project's own files hold, and lies in FOLDER/TARGET. So does what broke a promise, as `found-…`, the
+first, second, fourth … input that did at its place, and what ended the process, as `crash-…`,
+`timeout-…` or `oom-…`. `fuzz.py TARGET FILE` runs one of them again.
+"""
+
+import random
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import atheris
+from line_mutator import mutate_lines
+
+with atheris.instrument_imports(include=["toolmark"]):
+    import expression_target
+    import parser_target
+    import reply_target
+
+import fuzz_seeds
+
+MOST_BYTES = {"parser": 6_000, "replies": 8_192, "expressions": 512}
+TARGETS = {
+    "parser": (parser_target.one, fuzz_seeds.of_parser, fuzz_seeds.words_of_parser),
+    "replies": (reply_target.one, fuzz_seeds.of_replies, fuzz_seeds.words_of_replies),
+    "expressions": (
+        expression_target.one,
+        fuzz_seeds.of_expressions,
+        fuzz_seeds.words_of_expressions,
+    ),
+}
+
+
+def main(target: str, *rest: str) -> None:
+    """Run a target over one file, or for so many seconds."""
+    one, seeds, words = TARGETS[target]
+    if len(rest) == 1:
+        one(Path(rest[0]).read_bytes())
+        return
+    seconds, folder = int(rest[0]), Path(rest[1]) / target
+    corpus = folder / "corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    for finding in folder.glob("*-*"):
+        finding.unlink()
+    for number, seed in enumerate(seeds()):
+        (corpus / f"seed-{number:04}").write_bytes(seed)
+    known = [word.encode() for word in words()]
+    listed = folder / "words"
+    listed.write_text("".join(f'"{_escaped(word)}"\n' for word in known if word))
+    options = [
+        f"-max_total_time={seconds}",
+        f"-max_len={MOST_BYTES[target]}",
+        f"-dict={listed}",
+        f"-artifact_prefix={folder}/",
+        "-timeout=10",
+        "-rss_limit_mb=2048",
+        "-print_final_stats=1",
+        str(corpus),
+    ]
+
+    def mutate(data: bytes, most: int, seed: int) -> bytes:
+        chance = random.Random(seed)
+        if chance.random() < 0.5:
+            return atheris.Mutate(data, most)
+        return mutate_lines(data, chance, known)[:most]
+
+    atheris.Setup([sys.argv[0], *options], _surviving(one, folder), custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+def _surviving(one: Callable[[bytes], None], folder: Path) -> Callable[[bytes], None]:
+    """Go on after a broken promise: the first input that broke it at its place is kept."""
+    places: Counter[str] = Counter()
+
+    def run(data: bytes) -> None:
+        try:
+            one(data)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+            frames = traceback.extract_tb(error.__traceback__)[-3:]
+            place = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames))
+            places[place] += 1
+            times = places[place]
+            if times & (times - 1) == 0:
+                name = f"found-{list(places).index(place) + 1:03}-{times}"
+                (folder / name).write_bytes(data)
+                print(f"{name} {place}\n  {error!r:.400}", flush=True)
+
+    return run
+
+
+def _escaped(word: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in word)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

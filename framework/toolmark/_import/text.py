@@ -2,6 +2,10 @@
 
 import re
 
+from toolmark._parse.document.strays import restriction_of
+from toolmark._parse.source.page import Mark
+from toolmark._parse.words.keys import split
+
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -31,7 +35,18 @@ def plain_line(text: str) -> str:
     heading = _HEADING.fullmatch(line)
     if heading:
         line = (heading[1] or "").strip()
-    return re.sub(r"^(?:[-*+>|]|\d+[.)])\s+", "", line).replace("<!--", "").replace("-->", "")
+    line = re.sub(r"^(?:[-*+>|]|\d+[.)])\s+", "", line)
+    return _not_meant(line.replace("<!--", "").replace("-->", ""))
+
+
+def _not_meant(line: str) -> str:
+    """Escape the sign behind a restriction's name: whoever wrote it described another program."""
+    pair = split(Mark(line, 1, 1))
+    if pair is None or restriction_of(pair) is None:
+        return line
+    end = pair.key.column - 1 + len(pair.key.text)
+    sign = next(at for at in range(end, len(line)) if line[at] not in " *_`")
+    return f"{line[:sign]}\\{line[sign:]}"
 
 
 def prose(text: str) -> str:
@@ -54,7 +69,7 @@ def prose(text: str) -> str:
         elif _UNDERLINE.fullmatch(line) and lines and lines[-1].strip():
             lines.append("")
         else:
-            lines.append(line.replace("<!--", "").replace("-->", ""))
+            lines.append(_not_meant(line.replace("<!--", "").replace("-->", "")))
     if fence:
         lines.append(fence)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip()

@@ -24,6 +24,7 @@ class Code(StrEnum):
     EMPTY_FILE = "empty-file", "The file holds nothing."
     NESTED_TOO_DEEP = "nested-too-deep", "A list is nested deeper than 8 levels: not read."
     UNCLOSED_FENCE = "unclosed-fence", "A code fence is never closed: it hides all that follows."
+    UNCLOSED_COMMENT = "unclosed-comment", "A comment is never closed: it hides all that follows."
     UNREAD_LINE = "unread-line", "A line ended nowhere in the definition."
     MOJIBAKE = "mojibake", "Text was saved with the wrong encoding and reads as nonsense."
 
@@ -36,13 +37,16 @@ class Code(StrEnum):
     MISSING_TITLE = "missing-title", "A definition begins with `# Title`."
     MISSING_DESCRIPTION = "missing-description", "A paragraph below the title tells what it does."
     MISSING_SECTION = "missing-section", "A needed section is not there."
+    MISSPELT_SECTION = (
+        "misspelt-section",
+        "A section's title is nearly right; it was read as the near one, or refused.",
+    )
     DUPLICATE_SECTION = "duplicate-section", "A section stands twice. Keep one."
     MISSING_NAME = "missing-name", "Without Name the file's name is taken."
     MISSING_VERSION = "missing-version", "Without Version 1.0.0 is taken."
     MISSING_CATEGORY = "missing-category", "Without Category `general` is taken."
     MISSING_FIELD = "missing-field", "A field is needed here."
     INVALID_NAME = "invalid-name", "A name is a letter, then letters, digits and `_`."
-    NAME_DIFFERS = "name-differs", "The file's name and the Name inside it differ."
 
     # Fields
     UNKNOWN_FIELD = "unknown-field", "No field of this name belongs here."

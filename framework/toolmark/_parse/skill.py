@@ -31,7 +31,7 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
     if workflow is not None:
         said["workflow"], sections = read_workflow(definition.page, workflow.blocks, workflow.parts)
         said["workflow_sections"] = tuple(sections)
-    said["sections"] = definition.document.prose()
+    said["sections"] = definition.kept()
     return definition.finish(SkillSpec, said)
 
 

@@ -7,7 +7,7 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.schema import Parameter
 from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
-from toolmark._parse.blocks.outline import Block, Bullets, Item, Table
+from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
 from toolmark._parse.document.definition import Definition, open_definition
 from toolmark._parse.document.examples import read_examples
 from toolmark._parse.document.metadata import read_metadata
@@ -35,7 +35,7 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
     said["limits"] = _limits(definition, said["parameters"])
     said["when_to_use"] = definition.prose_of("When to use")
     said["examples"] = read_examples(definition, said["name"], said["parameters"])
-    said["sections"] = definition.document.prose()
+    said["sections"] = definition.kept()
     return definition.finish(ToolSpec, said)
 
 
@@ -60,8 +60,10 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
         return ()
     rules: list[Rule] = []
     prose: list[Block] = []
-    for block in section.blocks:
-        if isinstance(block, Bullets):
+    below = [block for part in section.parts for block in part.blocks]
+    for at, block in enumerate([*section.blocks, *below]):
+        own = at < len(section.blocks)
+        if own and isinstance(block, Bullets):
             for item in block.items:
                 rule = _rule(page, item)
                 if rule is None:
@@ -69,17 +71,31 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
                 mark = page.mark(rule.expression, item.mark.line, item.mark.column)
                 if conditions.check(mark, rule.expression, "rule"):
                     rules.append(rule)
-        elif isinstance(block, Table):
+        elif (unread := _unread_rule(block)) is not None:
             page.error(
                 Code.UNREADABLE_RULE,
-                block.head[0],
-                "a table holds no rules",
-                "write each as a bullet: `` - `a < b`: What is wrong where it is false. ``",
+                unread,
+                "what stands here is read as no rule, so nothing would enforce it",
+                "write each as a bullet directly below `## Rules`: "
+                "`` - `a < b`: What is wrong where it is false. ``",
             )
-        else:
+        elif own:
             prose.append(block)
     keep(definition.document, section, prose, section.parts)
     return tuple(rules)
+
+
+def _unread_rule(block: Block) -> Mark | None:
+    """Give where a block holds what may be a rule: anything but words and comments."""
+    match block:
+        case Paragraph() if not block.mark.text.startswith("`"):
+            return None
+        case Raw() if not block.mark.text.strip("-*_ "):
+            return None  # a line between two parts of the page
+        case Comment():
+            return None
+        case _:
+            return mark_of(block)
 
 
 def _rule(page: Page, item: Item) -> Rule | None:

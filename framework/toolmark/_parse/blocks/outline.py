@@ -3,14 +3,16 @@
 from dataclasses import dataclass, field
 
 from markdown_it.common.utils import mdTrim
+from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
 from toolmark._model.code import Code
 from toolmark._parse.blocks import plain_bullets
 from toolmark._parse.blocks.tokens import tokens
+from toolmark._parse.blocks.unread import MAX_LIST_DEPTH, refuse_unread, too_deep
 from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.flow import without_comments
 
-MAX_LIST_DEPTH = 8
 NESTED_INDENT = 2
 """Columns by which a bullet must stand further right to belong to the one above."""
 
@@ -79,6 +81,13 @@ class Raw:
 Block = Paragraph | Fence | Bullets | Table | Comment | Raw
 
 
+def mark_of(block: Block) -> Mark:
+    """Give where a block begins."""
+    if isinstance(block, Bullets):
+        return block.items[0].mark
+    return block.head[0] if isinstance(block, Table) else block.mark
+
+
 @dataclass(slots=True)
 class Part:
     """A heading and the blocks below it, up to the next heading; level 0 is the file's head."""
@@ -91,7 +100,7 @@ class Part:
 def outline(page: Page) -> list[Part]:
     """Give the parts of a page in order; the first one holds what stands above any heading."""
     stream = tokens(page.lines)
-    _refuse_unread(page, stream)
+    refuse_unread(page, stream)
     cursor = _Cursor(page, stream)
     parts = [Part(0, Mark("", 1, 1))]
     while (token := cursor.take()) is not None:
@@ -140,7 +149,7 @@ class _Cursor:
             case "table_open":
                 return self._table()
             case "html_block" if token.content.lstrip().startswith("<!--"):
-                return Comment(Mark(token.content.strip(), line, 1))
+                return self._comment(token, line)
             case "blockquote_open":
                 self._skip(token)
                 return self._raw(token)
@@ -178,7 +187,7 @@ class _Cursor:
         source = source.expandtabs(4) if "\t" in source else source
         indent = len(source) - len(source.lstrip())
         if self.lists == MAX_LIST_DEPTH + 1:
-            _too_deep(self.page, self.page.mark(source.strip(), line))
+            too_deep(self.page, self.page.mark(source.strip(), line))
         return Item(Mark("", line, indent + 1), line, indent)
 
     def _filled(self, item: Item) -> Item:
@@ -209,11 +218,29 @@ class _Cursor:
             )
         return Fence(mark, token.info.strip(), token.content)
 
+    def _comment(self, token: Token, line: int) -> Comment | Paragraph:
+        """Read a comment; what stands behind it in its last line is text."""
+        text = token.content.rstrip()
+        end = text.rfind("-->")
+        if end < 0:
+            self.page.error(
+                Code.UNCLOSED_COMMENT,
+                self.page.mark("<!--", line),
+                "this comment is never closed, so everything below it is hidden",
+                "write --> where the comment ends",
+            )
+        behind = without_comments(text).strip()
+        if behind and end > 0:
+            return Paragraph(self.page.mark(behind, line + text.count("\n", 0, end)))
+        return Comment(Mark(text.strip(), line, 1))
+
     def _table(self) -> Table:
         rows: list[list[Mark]] = []
         line, after = 1, 1
         while (token := self.take()) is not None and token.type != "table_close":
-            if token.type == "tr_open":
+            if token.type == "tr_close" and len(rows) > 1:
+                rows[-1] += self._surplus(line, after, len(rows[0]))
+            elif token.type == "tr_open":
                 rows.append([])
                 line, after = (token.map or [line - 1])[0] + 1, 1
             elif token.type == "inline":
@@ -221,6 +248,16 @@ class _Cursor:
                 after = mark.column + len(mark.text)
                 rows[-1].append(mark)
         return Table(rows[0], rows[1:])
+
+    def _surplus(self, line: int, after: int, columns: int) -> list[Mark]:
+        """Give the cells of a row behind the last column of the head, which markdown drops."""
+        row = self.page.lines[line - 1].strip().removeprefix("|").removesuffix("|")
+        marks = []
+        for cell in map(str.strip, escapedSplit(row)[columns:]):
+            if cell:
+                marks.append(self.page.mark(cell, line, after))
+                after = marks[-1].column + len(cell)
+        return marks
 
     def _skip(self, opening: Token) -> None:
         while (token := self.take()) is not None and token.level > opening.level:
@@ -243,10 +280,10 @@ def joined(blocks: list[Block]) -> list[Block]:
     out: list[Block] = []
     last: Bullets | None = None
     for block in blocks:
+        if isinstance(block, Bullets) and last is not None:
+            _join(last, block)
+            continue
         if isinstance(block, Bullets):
-            if last is not None:
-                _join(last, block)
-                continue
             last = block
         elif not isinstance(block, Comment):
             last = None
@@ -261,28 +298,3 @@ def _join(last: Bullets, following: Bullets) -> None:
             above.blocks = joined([*above.blocks, Bullets([item], following.ordered)])
         else:
             last.items.append(item)
-
-
-_HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
-
-
-def _refuse_unread(page: Page, stream: list[Token]) -> None:
-    """Report every line that no token holds: markdown-it-py drops what is nested too deep."""
-    read: set[int] = set()
-    for token in stream:
-        if token.map is not None and (token.nesting == 0 or token.type in _HOLDING):
-            read.update(range(*token.map))
-    for number in sorted(set(range(len(page.lines))) - read):
-        line = page.lines[number]
-        if line.strip(" \t\xa0-*+>#|:=1234567890.)"):
-            _too_deep(page, page.mark(line.strip(), number + 1))
-            return
-
-
-def _too_deep(page: Page, mark: Mark) -> None:
-    page.error(
-        Code.NESTED_TOO_DEEP,
-        mark,
-        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line lies deeper and can't be read",
-        "give nested fields a heading of their own, such as `### range.start`",
-    )

@@ -12,10 +12,12 @@ from toolmark._parse.blocks.prose import prose, with_headings
 from toolmark._parse.blocks.tokens import source_lines
 from toolmark._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmark._parse.document.sections import Document, Section, read_sections
-from toolmark._parse.fields.table import TABLES
+from toolmark._parse.document.strays import refuse_strays
+from toolmark._parse.fields.table import TABLES, section_of
 from toolmark._parse.source.mojibake import report_mojibake
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.source.text import MAX_BYTES
+from toolmark._parse.words.keys import fold
 
 _N = TypeVar("_N", bound=Noun)
 
@@ -61,8 +63,16 @@ class Definition:
         section = self.document.known.get(name)
         if section is None:
             return ""
+        refuse_strays(self.page, section.blocks, section.parts, None)
         texts = prose(section.blocks), with_headings(section.parts, section.level + 1)
         return "\n\n".join(text for text in texts if text)
+
+    def kept(self) -> dict[str, str]:
+        """Give the prose that is kept, by section; a restriction in it closes the door."""
+        for section in self.document.others:
+            here = section_of(self.kind, fold(section.title))
+            refuse_strays(self.page, section.blocks, section.parts, here)
+        return self.document.prose()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -102,4 +112,5 @@ def open_definition(
     report_mojibake(page)
     front = read_front_matter(page)
     document = read_sections(page, outline(page), kind)
+    refuse_strays(page, document.head, (), None)
     return Definition(page, kind, document, front), ()

@@ -6,7 +6,7 @@ from typing import Any
 from toolmark._model.code import Code
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.tool import Example
-from toolmark._parse.blocks.outline import Block, Bullets, Fence, Item
+from toolmark._parse.blocks.outline import Block, Bullets, Fence, Item, Paragraph, Part
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import keep
 from toolmark._parse.fields.entries import item_entry
@@ -33,13 +33,21 @@ def read_examples(
     else:
         keep(definition.document, section, section.blocks, [])
     groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
-    examples = []
+    examples: list[Example] = []
+    unread: list[Part] = []
+    beside: list[Block] = []
     for title, mark, blocks in groups:
         reader = _Reader(definition.page, title, mark, tool)
         example = reader.read(blocks)
         if example is not None:
             _held(definition.page, mark, example, parameters)
             examples.append(example)
+            beside += reader.beside
+        elif mark is section.mark:
+            beside += blocks
+        else:
+            unread.append(Part(section.level + 1, mark, blocks))
+    keep(definition.document, section, beside, unread)
     return tuple(examples)
 
 
@@ -49,14 +57,18 @@ class _Reader:
     def __init__(self, page: Page, title: str, mark: Mark, tool: str) -> None:
         self.page, self.title, self.mark, self.tool = page, title, mark, tool
         self.said: dict[str, Any] = {"title": title}
+        self.beside: list[Block] = []
+        """What is no part of the call that is shown, and kept as prose."""
 
     def read(self, blocks: list[Block]) -> Example | None:
         for block in blocks:
             if isinstance(block, Fence):
                 self._fence(block)
             elif isinstance(block, Bullets):
-                for item in block.items:
-                    self._bullet(item)
+                left = [item for item in block.items if not self._bullet(item)]
+                self.beside += [Bullets(left, block.ordered)] if left else []
+            else:
+                self.beside.append(block)
         if "arguments" not in self.said:
             self.page.warn(
                 Code.INVALID_EXAMPLE,
@@ -77,6 +89,13 @@ class _Reader:
             self._arguments(value, fence.mark)
         elif "result" not in self.said:
             self.said |= {"result": value, "has_result": True}
+        else:
+            self.page.warn(
+                Code.INVALID_EXAMPLE,
+                fence.mark._replace(text=f"```\n{fence.content}```"),
+                f"the example '{self.title}' has arguments and a result already; this is not read",
+                "give it a `### title` of its own, or take it away",
+            )
 
     def _arguments(self, value: Any, mark: Mark) -> None:
         if isinstance(value, dict) and set(value) <= _CALL_KEYS and len(value) == 2:  # noqa: PLR2004
@@ -94,27 +113,33 @@ class _Reader:
             'write `{"name": value}`',
         )
 
-    def _bullet(self, item: Item) -> None:
+    def _bullet(self, item: Item) -> bool:
+        """Read Arguments, Result or Error; whether the bullet is one of them."""
         entry = item_entry(item)
         key = fold(entry.name) if entry else ""
-        if entry is None or key not in {"result", "error", "arguments"}:
-            self.page.warn(
-                Code.UNKNOWN_FIELD,
-                item.mark,
-                f"'{flow(item.mark.text)[:40]}' is no part of an example; it is not kept",
-                "an example has Arguments, Result and Error",
-            )
-            return
+        if entry is None or key not in {"result", "error", "arguments"} or key in self.said:
+            if entry is not None:
+                self.page.warn(
+                    Code.UNKNOWN_FIELD,
+                    item.mark,
+                    f"'{flow(item.mark.text)[:40]}' is no part of an example; it is kept as prose",
+                    "an example has Arguments, Result and Error, once each",
+                )
+            return False
         fence = next((b for b in entry.blocks if isinstance(b, Fence)), None)
+        self.beside += [b for b in entry.blocks if b is not fence]
         if key == "error":
             self.said["error"] = plain(entry.text)
-            return
+            return True
+        if fence is not None and entry.text:
+            self.beside.append(Paragraph(entry.value))
         text = fence.content if fence else code_text(entry.text)
         value, fault = _json(text)
         if key == "arguments" and not fault:
             self._arguments(value, entry.value)
         elif key == "result":
             self.said |= {"result": entry.text if fault else value, "has_result": True}
+        return key == "result" or not fault
 
 
 def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:

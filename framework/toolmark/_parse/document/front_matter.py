@@ -8,6 +8,9 @@ from toolmark._model.diagnostic import Edit
 from toolmark._parse.fields.entries import Entry
 from toolmark._parse.source.page import Mark, Page
 
+_TOML = "+++"
+_FENCES = {"---": ("---", "..."), _TOML: (_TOML,)}
+"""The line that opens front matter, and those that close it."""
 MAX_BYTES = 4096
 MAX_DEPTH = 8
 MAX_BRACKETS = 64
@@ -31,22 +34,43 @@ class _Refused(Exception):  # noqa: N818 - a finding
 
 def read_front_matter(page: Page) -> FrontMatter:
     """Read and blank out the block between `---` lines at the head; lines keep their numbers."""
-    if page.lines[0].rstrip() != "---":
+    start = next((i for i, line in enumerate(page.lines) if line.strip()), 0)
+    sign = page.lines[start].rstrip()
+    if sign not in _FENCES:
         return FrontMatter()
-    end = next((i for i, ln in enumerate(page.lines[1:], 1) if ln.rstrip() in ("---", "...")), 0)
-    if end == 0:
+    ends = _FENCES[sign]
+    behind = enumerate(page.lines[start + 1 :], start + 1)
+    end = next((i for i, line in behind if line.rstrip() in ends), 0)
+    below = page.lines[start + 1 : end or start + 2]
+    if (start or not end) and not (below and _is_key(below[0])):
         return FrontMatter()  # a rule above the title
-    block = page.lines[1:end]
-    if not any(line.strip() for line in block):
-        page.lines[: end + 1] = [""] * (end + 1)
-        return FrontMatter()
-    found = _parse(page, block)
+    block = page.lines[:end]
+    block[: start + 1] = [""] * (start + 1)
     page.lines[: end + 1] = [""] * (end + 1)
-    return found
+    if sign == _TOML or end == 0:
+        _refuse_whole(page, sign, start)
+        return FrontMatter()
+    return _parse(page, block[1:]) if any(line.strip() for line in block) else FrontMatter()
+
+
+def _is_key(line: str) -> bool:
+    """Whether a line below `---` begins a block of YAML, and not a page."""
+    key, sign, _ = line.partition(":")
+    return bool(sign) and key.replace("_", "").replace("-", "").isalnum()
+
+
+def _refuse_whole(page: Page, sign: str, start: int) -> None:
+    never = f"the front matter that begins with {sign} is never closed"
+    page.error(
+        Code.FRONT_MATTER,
+        Mark(sign, start + 1, 1),
+        "front matter is read as YAML only" if sign == _TOML else never,
+        "write `key: value` lines between two lines `---`",
+    )
 
 
 def _parse(page: Page, block: list[str]) -> FrontMatter:
-    text = "\n".join(block)
+    text = "\n".join(block).strip("\n")
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         _refuse(page, block, _Refused(f"the front matter is over {MAX_BYTES} bytes", 1, 1))
         return FrontMatter()

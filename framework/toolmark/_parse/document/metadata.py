@@ -1,5 +1,6 @@
 """The head and the Metadata section: what a definition is called, and what it asks."""
 
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
@@ -7,11 +8,12 @@ from toolmark._model.code import Code
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import keep
+from toolmark._parse.document.strays import refuse_stray
 from toolmark._parse.fields.entries import Entry, Fields, name_fields, read_entries
 from toolmark._parse.fields.table import TABLES, SectionTable
 from toolmark._parse.fields.values import read_values
 from toolmark._parse.source.page import Mark, insert_below
-from toolmark._parse.words.keys import fold, plain
+from toolmark._parse.words.keys import Pair, fold, plain
 from toolmark._parse.words.names import definition_name, mended_name
 
 
@@ -60,12 +62,14 @@ def _description(definition: Definition, fields: Fields) -> str:
     for entry in list(fields.unknown):
         if fold(entry.name) not in {"description", "title"}:
             continue
-        fields.unknown.remove(entry)
         attribute = fold(entry.name)
         said = getattr(definition.document, attribute)
+        if attribute == "title" and said not in {"", entry.text}:
+            continue  # another title is kept as any key that is not known
+        fields.unknown.remove(entry)
         if not said:
             setattr(definition.document, attribute, entry.text)
-        elif said != entry.text and attribute == "description":
+        elif said != entry.text:
             definition.page.error(
                 Code.CONFLICT,
                 entry.value,
@@ -95,8 +99,19 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
         _extra_warning(definition, entry.key, entry.name)
     for mark, data in definition.front.nested:
         extra[mark.text] = data
-        _refuse_nested(definition, mark)
+        _refuse_nested(definition, mark, data)
     return extra
+
+
+def _leaves(data: object) -> Iterator[tuple[str, str]]:
+    """Give each key of nested maps with the word that stands behind it."""
+    for value in data if isinstance(data, list) else ():
+        yield from _leaves(value)
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if isinstance(value, str):
+            yield key, value
+        else:
+            yield from _leaves(value)
 
 
 def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
@@ -108,7 +123,7 @@ def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
     )
 
 
-def _refuse_nested(definition: Definition, mark: Mark) -> None:
+def _refuse_nested(definition: Definition, mark: Mark, data: object) -> None:
     """A map in front matter may be foreign metadata, but no section of the definition."""
     name = mark.text
     sections = {fold(n): t for t in TABLES[definition.kind] for n in (t.name, *t.aliases)}
@@ -119,8 +134,11 @@ def _refuse_nested(definition: Definition, mark: Mark) -> None:
             f"'{name}' can't stand in the front matter",
             f"write it as `## {sections[fold(name)].name}`",
         )
-    else:
-        _extra_warning(definition, mark, name)
+        return
+    _extra_warning(definition, mark, name)
+    for key, value in _leaves(data):
+        pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)
+        refuse_stray(definition.page, pair)
 
 
 def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) -> None:

@@ -3,12 +3,15 @@
 from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Paragraph, Part
+from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.blocks.prose import prose, with_headings
 from toolmark._parse.fields.entries import item_entry
-from toolmark._parse.fields.table import PARAMETER, SectionTable, section_of
-from toolmark._parse.source.page import Mark, Page
-from toolmark._parse.words.keys import fold, heading_text
+from toolmark._parse.fields.table import PARAMETER, TABLES, SectionTable, section_of
+from toolmark._parse.source.page import Mark, Page, replace
+from toolmark._parse.words.keys import distance, fold, heading_text, section_title, split
+
+_LONG = 9
+"""A section's name of so many letters may have two slips in it."""
 
 
 @dataclass(slots=True)
@@ -31,6 +34,8 @@ class Document:
     mark: Mark
     description: str
     notes: str
+    head: list[Block] = field(default_factory=list)
+    """What stands between the title and the first section."""
     known: dict[str, Section] = field(default_factory=dict)
     others: list[Section] = field(default_factory=list)
     line: int = 1
@@ -60,7 +65,12 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
     description, notes = _head(blocks)
     mark = title.heading if title else Mark("", 1, 1)
     document = Document(
-        heading_text(title.heading.text) if title else "", mark, description, notes, line=mark.line
+        heading_text(title.heading.text) if title else "",
+        mark,
+        description,
+        notes,
+        blocks,
+        line=mark.line,
     )
     _sort(page, document, rest, kind)
     return document
@@ -68,7 +78,7 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
 
 def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
     if rest and not (
-        rest[0].level > 1 and section_of(kind, fold(heading_text(rest[0].heading.text)))
+        rest[0].level > 1 and section_of(kind, fold(section_title(rest[0].heading.text)))
     ):
         return rest[0]
     page.error(
@@ -91,11 +101,15 @@ def _head(blocks: list[Block]) -> tuple[str, str]:
 
 def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
     current: Section | None = None
-    tables = [section_of(kind, fold(heading_text(p.heading.text))) for p in rest]
+    tables = [section_of(kind, fold(section_title(p.heading.text))) for p in rest]
     top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
+    named = {t.name for t in tables if t}
+    for at, part in enumerate(rest):
+        if tables[at] is None and part.level == top:
+            tables[at] = _repaired(page, part, kind, named)
     at_top = {t.name for p, t in zip(rest, tables, strict=True) if t and p.level == top}
     for part, table in zip(rest, tables, strict=True):
-        text = heading_text(part.heading.text)
+        text = (section_title if table else heading_text)(part.heading.text)
         if current is not None and _below(current, part, text, table, at_top):
             current.parts.append(part)
             continue
@@ -113,6 +127,43 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         else:
             document.known[table.name] = section
         current = section
+
+
+def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTable | None:
+    """Find the section that a heading misspells; of a restriction none is guessed."""
+    text = section_title(part.heading.text)
+    folded = fold(text)
+    for table in TABLES[kind]:
+        name = fold(table.name)
+        if table.name in named or distance(folded, name, 2) > (1 if len(name) < _LONG else 2):
+            continue
+        if table.restricts and not _has_fields(part):
+            continue  # `## Roles` over a paragraph is no misspelt `## Rules`
+        named.add(table.name)
+        mark = page.mark(text, part.heading.line)
+        fix = replace(mark, table.name)
+        if table.restricts:
+            message = f"unknown section '{text}'; a restriction is never guessed"
+            page.error(Code.MISSPELT_SECTION, mark, message, f"did you mean '{table.name}'?", fix)
+        else:
+            message = f"the section '{text}' was read as '{table.name}'"
+            page.warn(Code.MISSPELT_SECTION, mark, message, f"write '{table.name}'", fix)
+        return table
+    return None
+
+
+def _has_fields(part: Part) -> bool:
+    """Whether a part holds more than paragraphs of words."""
+    return any(
+        isinstance(block, Table)
+        or (isinstance(block, Bullets) and any(_sets(item) for item in block.items))
+        or (isinstance(block, Paragraph) and split(block.mark) is not None)
+        for block in part.blocks
+    )
+
+
+def _sets(item: Item) -> bool:
+    return item.mark.text.startswith("`") or item_entry(item) is not None
 
 
 def _below(

@@ -8,7 +8,8 @@ from toolmark._parse.blocks.outline import Block, Bullets, Comment, Fence, Item,
 from toolmark._parse.fields.table import UNSUPPORTED, Field, SectionTable, elsewhere
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import fold, nearest, plain, split
+from toolmark._parse.words.keys import Pair, fold, nearest, plain, split
+from toolmark._parse.words.scalars import boolean
 
 
 @dataclass(slots=True)
@@ -24,6 +25,8 @@ class Entry:
     """Whether only the key stands there, as in `- Required`."""
     known: Field | None = None
     """The field that the key was found to name, where it was looked up before."""
+    implied: bool = False
+    """Whether a word or a sign stands for it, as in `name?`."""
 
     @property
     def items(self) -> list[Item]:
@@ -43,7 +46,8 @@ class Entry:
 
 def implied(key: str, value: str, mark: Mark) -> Entry:
     """Make the entry that a word at `mark` stands for: `(required)` is `Required: yes`."""
-    return Entry(Mark(key, mark.line, mark.column), Mark(value, mark.line, mark.column))
+    at = Mark(value, mark.line, mark.column)
+    return Entry(at._replace(text=key), at, implied=True)
 
 
 @dataclass(slots=True)
@@ -70,7 +74,7 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Read:
                     f"a table in {table.name} that names none of its fields restricts nothing",
                     f"write `- **Field**: value`; {table.name} has {_names(table)}",
                 )
-            case Paragraph() if (entries := list(lines_as_entries(block, table))) != []:
+            case Paragraph() if entries := [*lines_as_entries(page, block.mark, table)]:
                 read.entries += entries
             case Comment():
                 pass
@@ -82,15 +86,15 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Read:
 def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Read) -> None:
     left: list[Item] = []
     for item in block.items:
-        entry = item_entry(item)
-        if entry is None and table.field(plain(item.mark.text)):
-            entry = Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True)
-        if entry is None and item.mark.text and (table.restricts or table.fields):
+        entries = item_entries(page, item, table)
+        if not entries and table.field(plain(item.mark.text)):
+            entries = [bare_entry(item)]
+        if not entries and item.mark.text and (table.restricts or table.fields):
             _refuse_bare(page, item, table)
-        if entry is None:
-            left.append(item)
+        if entries:
+            read.entries += entries
         else:
-            read.entries.append(entry)
+            left.append(item)
     if left:
         read.prose.append(Bullets(left, block.ordered))
 
@@ -111,22 +115,48 @@ def item_entry(item: Item) -> Entry | None:
     return None if pair is None else Entry(pair.key, pair.value, item.blocks)
 
 
-def lines_as_entries(block: Paragraph, table: SectionTable) -> Iterator[Entry]:
-    """Read `**Key**: value` lines without bullets, if the first names a field."""
+def bare_entry(item: Item) -> Entry:
+    """Read a bullet that is a key alone, such as `- Required`."""
+    return Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True)
+
+
+def item_entries(page: Page, item: Item, table: SectionTable) -> list[Entry]:
+    """Read a bullet as `key: value`; a line below that names a field is a field of its own."""
+    if "\n" not in item.mark.text:
+        entry = item_entry(item)
+        return [] if entry is None else [entry]
+    entries = [*lines_as_entries(page, item.mark, table, any_first=True)]
+    if entries:
+        entries[-1].blocks = item.blocks
+    return entries
+
+
+def lines_as_entries(
+    page: Page, mark: Mark, table: SectionTable, *, any_first: bool = False
+) -> Iterator[Entry]:
+    """Read `**Key**: value` lines; the first names a field, or with `any_first` any key."""
     last: Entry | None = None
-    found: list[Entry] = []
-    for number, line in enumerate(block.mark.text.split("\n")):
-        mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
-        pair = split(mark)
-        if pair is not None and (pair.marked or table.field(pair.key.text)):
+    for number, line in enumerate(mark.text.split("\n")):
+        column = mark.column if number == 0 else 0
+        pair = split(page.mark(line.strip(), mark.line + number, column))
+        taken = any_first if last is None else pair is not None and pair.marked
+        if pair is not None and (taken or _is_field(table, pair)):
+            if last is not None:
+                yield last
             last = Entry(pair.key, pair.value)
-            found.append(last)
         elif last is None:
             return
         else:
             last.value = Mark(f"{last.value.text}\n{line}", last.value.line, last.value.column)
-    if found and table.field(found[0].key.text):
-        yield from found
+    if last is not None:
+        yield last
+
+
+def _is_field(table: SectionTable, pair: Pair) -> bool:
+    """Whether a line begins with a field's name, or with a slip of one."""
+    if table.field(pair.key.text) is not None:
+        return True
+    return nearest(plain(pair.key.text), [f.name for f in table.fields]) is not None
 
 
 _HEADS = {"field", "key", "name", "property", "setting", "item", "aspect", "attribute"}
@@ -137,6 +167,8 @@ def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
     if len(block.head) != 2:  # noqa: PLR2004 - a key and a value
         return None
     rows = [row for row in block.rows if any(cell.text for cell in row)]
+    if any(len(row) > 2 for row in rows):  # noqa: PLR2004 - cells that no column has
+        return None
     if table.field(plain(block.head[0].text)):
         rows.insert(0, block.head)
     elif fold(block.head[0].text) not in _HEADS:
@@ -222,7 +254,7 @@ def _refused(page: Page, entry: Entry, table: SectionTable, kind: str | None) ->
         )
         return True
     misplaced = elsewhere(kind, entry.name, table) if kind else None
-    if misplaced is not None and misplaced[1].restricts:
+    if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
         page.error(
             Code.MISPLACED_FIELD,
             entry.key,
@@ -234,6 +266,8 @@ def _refused(page: Page, entry: Entry, table: SectionTable, kind: str | None) ->
 
 
 def _twice(page: Page, known: Field, entry: Entry, first: Entry) -> None:
+    if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
+        return  # `name?` and `Required: no` say the same in two usual ways
     if entry.text == first.text and not entry.blocks and not first.blocks:
         page.warn(
             Code.DUPLICATE_FIELD,

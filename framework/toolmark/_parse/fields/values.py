@@ -152,6 +152,16 @@ def _expression(page: Page, known: Field, entry: Entry) -> str:
     return source
 
 
+def _pattern(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    pattern = code_text(entry.text)
+    if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
+        pattern = pattern[1:-1]
+    if not pattern:
+        raise Unread("write a regular expression in a code span, such as `` `[A-Z]{3}` ``")
+    return pattern
+
+
 def code_text(text: str) -> str:
     """Give what stands in a code span, or the text itself."""
     text = text.strip()
@@ -188,5 +198,5 @@ READERS: Mapping[str, Reader] = {
     "rate": _alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),
     "batch": _alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
-    "pattern": lambda page, known, entry: code_text(entry.text),  # noqa: ARG005
+    "pattern": _pattern,
 }

@@ -7,11 +7,11 @@ from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragr
 from toolmark._parse.fields.entries import Entry, item_entry, table_entries
 from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
-from toolmark._parse.parameters.inline import Inline, read_inline
-from toolmark._parse.parameters.type_words import WORDS
+from toolmark._parse.parameters.details import Inline
+from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import fold, heading_text, plain, split
+from toolmark._parse.words.keys import Pair, fold, heading_text, nearest, plain, split
 
 _NO_PARAMETERS = {
     "none",
@@ -48,68 +48,6 @@ class Draft:
         return cls(inline.name, list(inline.entries), notes=list(inline.notes))
 
 
-@dataclass(slots=True)
-class Drafts:
-    """The parameters of a section, and what of it is prose."""
-
-    drafts: list[Draft]
-    prose: list[Block]
-    none_said: bool = False
-    """Whether the section says in words that there are none."""
-
-
-def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
-    """Find the parameters of a section: in its own blocks, then below its headings."""
-    found = Drafts([], [])
-    bold = False  # whether the block above is `**date** (string): the day`
-    for block in blocks:
-        match block:
-            case Comment():
-                continue
-            case Table() if (columns := columns_of(block)) is not None:
-                found.drafts += _from_table(page, block, columns)
-            case Bullets() if bold and _all_fields(block):
-                fill(page, found.drafts[-1], [block])
-            case Bullets():
-                _from_bullets(page, block, found)
-            case Paragraph():
-                before = len(found.drafts)
-                _from_paragraph(block, found)
-                bold = len(found.drafts) > before
-                continue
-            case _:
-                found.prose.append(block)
-        bold = False
-    _from_headings(page, parts, found)
-    return found
-
-
-def _all_fields(block: Bullets) -> bool:
-    return all((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in block.items)
-
-
-def _from_headings(page: Page, parts: list[Part], found: Drafts) -> None:
-    """Make a draft of each heading; a deeper one below it is a field of it."""
-    stack: list[tuple[int, Draft]] = []
-    for part in parts:
-        draft = from_heading(page, part)
-        while stack and (stack[-1][0] >= part.level or not _may_hold_fields(stack[-1][1])):
-            stack.pop()
-        (stack[-1][1].drafts if stack else found.drafts).append(draft)
-        stack.append((part.level, draft))
-
-
-def _may_hold_fields(draft: Draft) -> bool:
-    """Whether a deeper heading can be a field of it, and is no parameter one level too deep."""
-    said = next((e for e in draft.entries if fold(e.key.text) == "type"), None)
-    return said is None or fold(said.text) not in _SCALARS
-
-
-_SCALARS = frozenset(
-    word for word, (kind, _) in WORDS.items() if kind in {"string", "integer", "number", "boolean"}
-)
-
-
 def from_heading(page: Page, part: Part) -> Draft:
     """Read `### date` or `### date (string, required)` and what stands below it."""
     text = heading_text(part.heading.text)
@@ -135,8 +73,8 @@ def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
             case Table() if (rows := table_entries(block, PARAMETER)) is not None:
                 draft.entries += rows
             case Table() if (columns := columns_of(block)) is not None:
-                draft.drafts += _from_table(page, block, columns)
-            case Paragraph() if (lines := _field_lines(block)) is not None:
+                draft.drafts += from_table(page, block, columns)
+            case Paragraph() if lines := _field_lines(page, block.mark):
                 draft.entries += lines
             case Comment():
                 pass
@@ -149,7 +87,13 @@ def _take(page: Page, draft: Draft, item: Item) -> bool:
     entry = item_entry(item)
     if entry is not None and (known := PARAMETER.field(entry.key.text)):
         entry.known = known
-        draft.entries.append(entry)
+        if "\n" in item.mark.text:
+            entries = _field_lines(page, item.mark, below=entry)
+            if entries[-1] is not entry:
+                entries[-1].blocks, entry.blocks = entry.blocks, []
+            draft.entries += entries
+        else:
+            draft.entries.append(entry)
         return True
     if entry is None and PARAMETER.field(plain(item.mark.text)):
         draft.entries.append(
@@ -174,73 +118,32 @@ def from_item(page: Page, item: Item, inline: Inline) -> Draft:
     return draft
 
 
-def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:
-    left: list[Item] = []
-    for item in block.items:
-        inline = read_inline(item.mark)
-        if says_none(item.mark.text):
-            found.none_said = True
-        elif inline is not None and _names_parameter(inline, item):
-            found.drafts.append(from_item(page, item, inline))
-        else:
-            left.append(item)
-    if left:
-        found.prose.append(Bullets(left, block.ordered))
-
-
-def _names_parameter(inline: Inline, item: Item) -> bool:
-    """Whether a bullet is a parameter and not a sentence."""
-    if inline.typed or inline.marked:
-        return True
-    if any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items):
-        return True
-    said = len(inline.entries) > 0
-    alone = inline.name.text == item.mark.text.strip().rstrip("?")
-    return ((inline.separated and said) or alone) and not inline.name.text[0].isupper()
-
-
-def _from_paragraph(block: Paragraph, found: Drafts) -> None:
-    """Read `**date** (string, required): the day`, one a line, or keep the prose."""
-    if says_none(block.mark.text):
-        found.none_said = True
-        return
-    drafts: list[Draft] = []
-    for number, line in enumerate(block.mark.text.split("\n")):
-        mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
-        inline = read_inline(mark) if mark.text.startswith(("**", "__", "`")) else None
-        if inline is not None and inline.marked and (inline.typed or inline.separated):
-            drafts.append(Draft.of(inline))
-        elif drafts:
-            _continue(drafts[-1], mark)
-        else:
-            found.prose.append(block)
-            return
-    found.drafts += drafts
-
-
-def _continue(draft: Draft, mark: Mark) -> None:
-    for entry in draft.entries:
-        if entry.key.text == "Description":
-            entry.value = Mark(
-                f"{entry.value.text}\n{mark.text}", entry.value.line, entry.value.column
-            )
-            return
-    draft.entries.append(Entry(Mark("Description", mark.line, mark.column), mark))
-
-
-def _field_lines(block: Paragraph) -> list[Entry] | None:
-    """Read a paragraph of `Key: value` lines, where the first names a field."""
-    entries: list[Entry] = []
-    for number, line in enumerate(block.mark.text.split("\n")):
-        pair = split(Mark(line.strip(), block.mark.line + number, block.mark.column))
-        if pair is not None and PARAMETER.field(pair.key.text):
+def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
+    """Read `Key: value` lines, the first of which names a field or goes on with one `below`."""
+    entries: list[Entry] = [] if below is None else [below]
+    for number, line in enumerate(mark.text.split("\n")):
+        if number == 0 and below is not None:
+            below.value = below.value._replace(text=below.value.text.partition("\n")[0])
+            continue
+        column = mark.column if number == 0 else 0
+        pair = split(page.mark(line.strip(), mark.line + number, column))
+        if pair is not None and _is_field(pair, sure=below is None):
             entries.append(Entry(pair.key, pair.value))
         elif entries:
             last = entries[-1]
-            last.value = Mark(f"{last.value.text}\n{line}", last.value.line, last.value.column)
+            last.value = last.value._replace(text=f"{last.value.text}\n{line}")
         else:
-            return None
+            return []
     return entries
+
+
+def _is_field(pair: Pair, *, sure: bool) -> bool:
+    """Whether a line names a field; within a bullet, where text goes on, it must be marked."""
+    known = PARAMETER.field(pair.key.text)
+    if known is None:
+        near = nearest(plain(pair.key.text), [f.name for f in PARAMETER.fields])
+        return near is not None and (sure or pair.marked)
+    return sure or pair.marked or known.restricts
 
 
 def says_none(text: str) -> bool:
@@ -251,7 +154,8 @@ def says_none(text: str) -> bool:
     )
 
 
-def _from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
+def from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
+    """Read each row as a parameter."""
     drafts: list[Draft] = []
     for row in table.rows:
         if not any(cell.text.strip() for cell in row):
@@ -271,6 +175,13 @@ def _from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
         for title, cell in zip(columns, row, strict=False):
             if title != "Name" and flow(cell.text) not in {"", "-", "–", "—"}:  # noqa: RUF001
                 draft.entries.append(Entry(Mark(title, cell.line, cell.column), cell))
+        for cell in row[len(columns) :]:
+            page.error(
+                Code.UNREAD_LINE,
+                cell,
+                "this row has more cells than the table's head; what stands here is not read",
+                "write `\\|` for a bar within a cell, or give the column a head",
+            )
         drafts.append(draft)
     return drafts
 

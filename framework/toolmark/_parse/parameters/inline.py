@@ -3,41 +3,15 @@
 from dataclasses import dataclass, field
 
 from toolmark._parse.fields.entries import Entry, implied
-from toolmark._parse.fields.table import PARAMETER
-from toolmark._parse.parameters.types import TypeProblem, read_type
+from toolmark._parse.parameters.details import FLAGS, Inline, default_of, is_type, read_details
 from toolmark._parse.source.page import Mark
 from toolmark._parse.words.keys import fold, visible
-from toolmark._parse.words.scalars import number, split_outside
+from toolmark._parse.words.scalars import code_spans, split_outside
 
 _WRAPPERS = ("**", "__", "`", "*", "_")
 _DASHES = (" - ", " – ", " — ", ". ")  # noqa: RUF001
 _SEPARATORS = ":：—–=-"  # noqa: RUF001
 _BRACKETS = {"(": ")", "[": "]", "<": ">"}
-_FLAGS = {
-    "required": ("Required", "yes"),
-    "mandatory": ("Required", "yes"),
-    "optional": ("Required", "no"),
-    "notrequired": ("Required", "no"),
-    "sensitive": ("Sensitive", "yes"),
-    "verbatim": ("Verbatim", "yes"),
-    "unique": ("Unique", "yes"),
-}
-
-
-@dataclass(slots=True)
-class Inline:
-    """What one line says of a parameter."""
-
-    name: Mark
-    entries: list[Entry] = field(default_factory=list)
-    notes: list[Mark] = field(default_factory=list)
-    """Words beside the type that are no field."""
-    marked: bool = False
-    """Whether the name stood in bold or a code span."""
-    typed: bool = False
-    """Whether a type was read beside the name."""
-    separated: bool = False
-    """Whether a colon or a dash followed the name."""
 
 
 @dataclass(slots=True)
@@ -87,6 +61,7 @@ def read_inline(mark: Mark) -> Inline | None:
             line.at += 1
         line.close()
     _group(found, line)
+    _flags(found, line)
     _description(found, line)
     return found
 
@@ -126,12 +101,34 @@ def _group(found: Inline, line: _Line) -> None:
             return
     elif line.opened[-1:] == ["`"] and (end := line.ahead().find("`")) > 0:
         inside = line.piece(line.at, line.at + end)
-        if _is_type(inside.text):
+        if is_type(inside.text):
             line.at += end
             line.close()
             read_details(found, inside)
             return
     line.at, line.opened = before, opened
+
+
+def _flags(found: Inline, line: _Line) -> None:
+    """Read `*required*` behind a name or its type; a bare word could begin a sentence."""
+    while True:
+        line.spaces()
+        before, opened = line.at, list(line.opened)
+        marked = line.open()
+        end = line.at
+        while line.mark.text[end : end + 1].isalpha():
+            end += 1
+        word = line.piece(line.at, end)
+        flag = FLAGS.get(fold(word.text))
+        behind = line.mark.text[end:].lstrip()[:1]
+        if flag is None or not (marked or not behind or behind in _SEPARATORS):
+            line.at, line.opened = before, opened
+            return
+        found.entries.append(implied(*flag, word))
+        line.at = end
+        line.close()
+        if line.ahead().startswith(","):
+            line.at += 1
 
 
 def _description(found: Inline, line: _Line) -> None:
@@ -157,7 +154,7 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
     end = min(ends, default=len(rest.text))
     head = rest.text[:end].rstrip(".")
     first = split_outside(head, ",")[0].partition("(")[0].strip()
-    if not first or not _is_type(first):
+    if not first or not (is_type(first) or default_of(first) or code_spans(head)):
         return rest
     group = head.find("(")
     if group > 0 and head.rstrip().endswith(")") and "{" not in head:
@@ -172,83 +169,6 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
     return rest.at(end + skip).strip()
 
 
-def read_details(found: Inline, inside: Mark) -> None:
-    """Read `string, required, default 5` into entries; what is no field becomes a note."""
-    at = 0
-    pieces = split_outside(inside.text, ",")
-    if len(pieces) == 1:
-        pieces = split_outside(inside.text, ";")
-    index = 0
-    while index < len(pieces):
-        piece = pieces[index]
-        mark = inside.at(at, len(piece)).strip() if piece else Mark("", inside.line, inside.column)
-        lead = fold(mark.text.split(" ", 1)[0].rstrip(":="))
-        if lead in {"enum", "oneof", "values", "allowed", "one"} and " " in mark.text:
-            tail = inside.at(at).strip()
-            value = tail.text.removeprefix("one of").strip()
-            value = value if value != tail.text else tail.text.split(" ", 1)[1]
-            found.entries.append(Entry(Mark("Enum", tail.line, tail.column), _inner(tail, value)))
-            return
-        _detail(found, mark)
-        at += len(piece) + 1
-        index += 1
-
-
-def _detail(found: Inline, mark: Mark) -> None:
-    text = mark.text.strip("`*_ ")
-    folded = fold(text)
-    if not text:
-        return
-    if folded in _FLAGS:
-        found.entries.append(implied(*_FLAGS[folded], mark))
-    elif not found.typed and _is_type(text):
-        found.typed = True
-        found.entries.append(Entry(Mark("Type", mark.line, mark.column), _inner(mark, text)))
-    elif (bounds := _range(text)) is not None:
-        found.entries += [implied(key, value, mark) for key, value in bounds]
-    else:
-        _keyed(found, mark)
-
-
-def _keyed(found: Inline, mark: Mark) -> None:
-    """Read `default 5`, `max length: 100` or `pattern=…`."""
-    text = mark.text
-    for signs in (":", "=", " "):
-        for at in (i for i, c in enumerate(text) if c == signs):
-            known = PARAMETER.field(text[:at])
-            if known is not None:
-                value = text[at + 1 :].strip().removeprefix("to ").removeprefix("is ")
-                found.entries.append(Entry(_inner(mark, text[:at]), _inner(mark, value)))
-                return
-    if text.lower().startswith("defaults to "):
-        found.entries.append(
-            Entry(Mark("Default", mark.line, mark.column), _inner(mark, text[12:]))
-        )
-        return
-    found.notes.append(mark)
-
-
-def _range(text: str) -> list[tuple[str, str]] | None:
-    """Read `1-300`, `1..300`, `>= 1` or `≤ 5` as bounds of a number."""
-    for sign, key in ((">=", "Minimum"), ("≥", "Minimum"), ("<=", "Maximum"), ("≤", "Maximum")):
-        if text.startswith(sign) and number(text[len(sign) :].strip()) is not None:
-            return [(key, text[len(sign) :].strip())]
-    for sign in ("..", "–", "-", " to "):  # noqa: RUF001
-        low, found, high = text.partition(sign)
-        if found and number(low.strip()) is not None and number(high.strip()) is not None:
-            return [("Minimum", low.strip()), ("Maximum", high.strip())]
-    return None
-
-
-def _is_type(text: str) -> bool:
-    try:
-        shape = read_type(text)
-    except TypeProblem:
-        return False
-    # A number or a quoted word alone is a value; two or more are an enum.
-    return shape.enum is None or len(shape.enum) > 1
-
-
 def _closing(text: str, opening: str, closing: str) -> int:
     depth = 0
     for at, char in enumerate(text):
@@ -256,8 +176,3 @@ def _closing(text: str, opening: str, closing: str) -> int:
         if depth == 0:
             return at
     return -1
-
-
-def _inner(mark: Mark, text: str) -> Mark:
-    at = max(mark.text.find(text), 0)
-    return Mark(text, mark.line, mark.column + at)

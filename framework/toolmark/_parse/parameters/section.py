@@ -7,7 +7,8 @@ from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import Section, keep
 from toolmark._parse.fields.entries import implied
 from toolmark._parse.fields.table import PARAMETER
-from toolmark._parse.parameters.drafts import Draft, fill, from_heading, read_drafts
+from toolmark._parse.parameters.drafts import Draft, fill, from_heading
+from toolmark._parse.parameters.gathering import read_drafts
 from toolmark._parse.parameters.shapes import ShapeReader, read_parameters
 from toolmark._parse.source.page import Page
 

@@ -5,19 +5,22 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Parameter, Schema
+from toolmark._parse.blocks.outline import Bullets, Item, Table
 from toolmark._parse.blocks.prose import prose
+from toolmark._parse.document.strays import refuse_stray, refuse_strays
 from toolmark._parse.fields.entries import Entry, Fields, implied, name_fields
 from toolmark._parse.fields.table import PARAMETER, SectionTable
 from toolmark._parse.fields.values import read_values
+from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.constraints import check_fit, finished
 from toolmark._parse.parameters.dotted import nest_dotted
-from toolmark._parse.parameters.drafts import Draft, fill, from_item, spread
+from toolmark._parse.parameters.drafts import Draft, fill, from_item, from_table, spread
 from toolmark._parse.parameters.enums import read_enum, too_many
 from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.parameters.type_field import read_type_field
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words import scalars
-from toolmark._parse.words.keys import fold
+from toolmark._parse.words.keys import Pair, fold
 from toolmark._parse.words.names import parameter_name
 
 MAX_PARAMETERS = 128
@@ -89,7 +92,7 @@ class ShapeReader:
         fields = name_fields(self.page, draft.entries, self.table)
         said = read_type_field(self.page, self.where, fields, draft)
         values = read_values(self.page, fields)
-        self._unknown(fields)
+        self._unknown(fields, draft)
         said |= self._nested(fields, draft, said)
         said |= {k: v for k, v in values.items() if k in Schema.model_fields and k != "types"}
         self._describe(said, draft)
@@ -102,12 +105,16 @@ class ShapeReader:
         required = bool(values.get("required", "optional" in values and not values["optional"]))
         return shape, required
 
-    def _unknown(self, fields: Fields) -> None:
+    def _unknown(self, fields: Fields, draft: Draft) -> None:
+        """Keep what no field reads in the description, unless it was meant to restrict."""
         for entry in fields.unknown:
+            if refuse_stray(self.page, Pair(entry.key, entry.value, marked=True)):
+                continue
+            draft.prose.append(Bullets([_as_written(entry)], ordered=False))
             self.page.warn(
                 Code.UNKNOWN_FIELD,
                 entry.key,
-                f"unknown field '{entry.name}' for {self.where}; it is not kept",
+                f"unknown field '{entry.name}' for {self.where}; it is kept in the description",
                 f"take it away, or use one of {', '.join(f.name for f in self.table.fields)}",
             )
 
@@ -120,7 +127,7 @@ class ShapeReader:
         elif items:
             nested["items"], _ = self._deeper("an item", PARAMETER).read(items[0])
         if (entry := fields.entry("properties")) is not None:
-            properties = self._property_drafts(entry) + properties
+            properties = self._property_drafts(entry, draft) + properties
         if properties and "array" in said.get("types", ()) and "object" not in said["types"]:
             item = Draft(draft.name, [implied("Type", "object", draft.name)], properties)
             nested["items"], _ = self._deeper("an item", PARAMETER).read(item)
@@ -137,8 +144,13 @@ class ShapeReader:
         shape, _ = self._deeper("an item", PARAMETER).read(draft)
         return shape
 
-    def _property_drafts(self, entry: Entry) -> list[Draft]:
+    def _property_drafts(self, entry: Entry, draft: Draft) -> list[Draft]:
         drafts = []
+        for block in entry.blocks:
+            if isinstance(block, Table) and (columns := columns_of(block)) is not None:
+                drafts += from_table(self.page, block, columns)
+            elif not isinstance(block, Bullets):
+                draft.prose.append(block)
         for item in entry.items:
             inline = read_inline(item.mark)
             if inline is None:
@@ -163,6 +175,7 @@ class ShapeReader:
 
     def _describe(self, said: dict[str, Any], draft: Draft) -> None:
         """Keep prose and notes in the description, and say of notes that they enforce nothing."""
+        refuse_strays(self.page, draft.prose, (), self.table)
         parts = [said.get("description", ""), prose(draft.prose)]
         text = "\n\n".join(part for part in parts if part)
         for note in draft.notes:
@@ -199,3 +212,8 @@ class ShapeReader:
                 f"no Type for {self.where}; '{said['types'][0]}' was taken",
                 f"add `- **Type**: {said['types'][0]}`",
             )
+
+
+def _as_written(entry: Entry) -> Item:
+    text = f"**{entry.name}**: {entry.text}".rstrip()
+    return Item(entry.key._replace(text=text), entry.key.line, entry.key.column, entry.blocks)

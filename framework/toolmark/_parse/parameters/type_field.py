@@ -6,8 +6,8 @@ from toolmark._model.code import Code
 from toolmark._model.schema import JSON_TYPES
 from toolmark._parse.fields.entries import Entry, Fields, name_fields
 from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.parameters.details import Inline, read_details
 from toolmark._parse.parameters.drafts import Draft
-from toolmark._parse.parameters.inline import Inline, read_details
 from toolmark._parse.parameters.types import TypeProblem, read_type
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words.flow import flow

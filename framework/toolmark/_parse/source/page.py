@@ -72,8 +72,14 @@ class Page:
         help_: str,
         fix: tuple[Edit, ...],
     ) -> None:
-        width = len(mark.text.split("\n", 1)[0])
-        span = Span(self.path, mark.line, mark.column, mark.line, mark.column + max(width, 1))
+        more = mark.text.count("\n")
+        last = mark.line + more
+        if more and last <= len(self.lines):
+            end = len(self.lines[last - 1].rstrip()) + 1
+        else:
+            width = len(mark.text.split("\n", 1)[0])
+            last, end = mark.line, mark.column + max(width, 1)
+        span = Span(self.path, mark.line, mark.column, last, end)
         self.diagnostics.append(Diagnostic(span, code, severity, message, help_, fix))
 
     @property

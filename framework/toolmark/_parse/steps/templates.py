@@ -2,7 +2,7 @@
 
 from toolmark._model.code import Code
 from toolmark._model.skill import Argument, Expression, Template, Value, Values, Way
-from toolmark._parse.blocks.outline import Item
+from toolmark._parse.blocks.outline import Bullets, Comment, Item, mark_of
 from toolmark._parse.fields.entries import Entry, item_entry
 from toolmark._parse.fields.values import code_text
 from toolmark._parse.source.page import Mark, Page
@@ -111,8 +111,26 @@ def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, 
 
 def read_value(page: Page, entry: Entry) -> Value:
     """Read a value: text, an expression, or nested bullets as an object or a list."""
+    below = [b for b in entry.blocks if not isinstance(b, Comment)]
+    if unread := [b for b in below if entry.text or not isinstance(b, Bullets)]:
+        page.error(
+            Code.INVALID_STEP,
+            mark_of(unread[0]),
+            f"'{entry.name}' has a value already, so this would be lost"
+            if entry.text
+            else f"this is no value for '{entry.name}'",
+            "write the value behind the colon, or as bullets below it",
+        )
     if entry.text or not entry.items:
         return read_template(page, entry.value)
+    for item in entry.items:
+        if item_entry(item) is None and item.blocks:
+            page.error(
+                Code.INVALID_STEP,
+                mark_of(item.blocks[0]),
+                "a list's item is text or an expression, so this would be lost",
+                "write it on the item's own line",
+            )
     entries = [item_entry(item) for item in entry.items]
     if all(e is not None and plain(e.key.text).isidentifier() for e in entries):
         return Values(fields=read_arguments(page, entry.items, entry.name))

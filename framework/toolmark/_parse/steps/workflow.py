@@ -5,7 +5,15 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.skill import Section, Step
-from toolmark._parse.blocks.outline import Block, Bullets, Item, Part
+from toolmark._parse.blocks.outline import (
+    Block,
+    Bullets,
+    Comment,
+    Item,
+    Paragraph,
+    Part,
+    mark_of,
+)
 from toolmark._parse.blocks.prose import prose, with_headings
 from toolmark._parse.fields.entries import Entry, item_entry
 from toolmark._parse.source.page import Mark, Page, replace
@@ -16,6 +24,16 @@ from toolmark._parse.words.flow import flow
 from toolmark._parse.words.keys import fold, heading_text, nearest, plain, split, visible
 
 _ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
+_ALONE = {"return", "stop"}
+_TAKES: dict[str, tuple[type, ...]] = {
+    "With": (Bullets,),
+    "Return": (Bullets,),
+    "Undo": (Bullets,),
+    "For each": (Bullets,),
+    "Ask": (Paragraph,),
+    "Stop": (Paragraph,),
+}
+"""What may stand below a key."""
 _MAX_STEPS = 100
 
 
@@ -68,7 +86,7 @@ class _Reader:
     def read(self) -> Step:
         said: dict[str, Any] = {"id": self.identity, "line": self.item.line}
         entries: dict[str, Entry] = {}
-        own = item_entry(self.item)
+        own = item_entry(self.item) or self._bare()
         if own is not None and fold(own.name) in KEY_BY_FOLD:
             key = KEY_BY_FOLD[fold(own.name)]
             said["title"] = key
@@ -84,10 +102,33 @@ class _Reader:
         self._take(more, entries, said)
         self._one_action(entries)
         for key, entry in entries.items():
+            self._nothing_unread(key, entry)
+        for key, entry in entries.items():
             if (reader := READERS.get(key)) is not None:
                 said |= reader(self.page, entry)
         self._join(entries, said)
         return Step(**said)
+
+    def _bare(self) -> Entry | None:
+        """Read `**Return**` and `**Stop**`, which need no words behind them."""
+        mark = self.item.mark
+        key = fold(plain(mark.text))
+        below = (entry.name for item in self.item.items if (entry := item_entry(item)))
+        if not mark.text.startswith(("**", "__")) or key not in _ALONE or key in map(fold, below):
+            return None
+        return Entry(mark, mark._replace(text=""), self.item.blocks)
+
+    def _nothing_unread(self, key: str, entry: Entry) -> None:
+        """Refuse what stands below a key that takes nothing there."""
+        takes = _TAKES.get(key, ())
+        unread = next((b for b in entry.blocks if not isinstance(b, (Comment, *takes))), None)
+        if unread is not None:
+            self.page.error(
+                Code.INVALID_STEP,
+                mark_of(unread),
+                f"'{key}' takes nothing below it, so this would be lost",
+                "arguments go below `- **With**:`" if key == "Use" else "take it away",
+            )
 
     def _is_key(self, item: Item) -> bool:
         entry = item_entry(item)

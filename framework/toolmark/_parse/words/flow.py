@@ -10,8 +10,14 @@ def flow(text: str) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Drop `<!-- … -->`."""
-    while (start := text.find("<!--")) >= 0:
+    """Drop `<!-- … -->`; in a code span, and where it is never closed, it is text."""
+    at = 0
+    while (start := text.find("<!--", at)) >= 0:
         end = text.find("-->", start)
-        text = text[:start] + (text[end + 3 :] if end >= 0 else "")
+        if end < 0:
+            break
+        if text.count("`", 0, start) % 2 and "`" in text[end:]:
+            at = end
+        else:
+            text, at = text[:start] + text[end + 3 :], start
     return text

@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from toolmark._parse.source.page import Mark
+from toolmark._parse.words.flow import without_comments
 
 _WRAPPERS = ("***", "**", "__", "``", "*", "_", "`")
 _OPENING = "*_`\"'“"
 _SEPARATORS = ":：—–=-"  # noqa: RUF001 - the dashes and the full-width colon that people write
+_KEYCAP = "\u20e3"
 _SHORT = 4
 _MAX_KEY = 48
 
@@ -79,9 +81,16 @@ def heading_text(text: str) -> str:
     return _heading_text(text) if len(text) <= _MAX_KEY else _heading_text.__wrapped__(text)
 
 
+def section_title(text: str) -> str:
+    """Give a heading for looking a section up: `2 Parameters` is numbered, too."""
+    text = heading_text(text)
+    head, _, rest = text.partition(" ")
+    return rest.strip() if rest and head.replace(".", "").isdigit() else text
+
+
 @lru_cache(maxsize=2048)
 def _heading_text(text: str) -> str:
-    text = _without_signs(plain(text))
+    text = _without_signs(plain(without_comments(text)))
     head, _, rest = text.partition(" ")
     if rest and head[-1] in ".):" and head.rstrip(".):").replace(".", "").isdigit():
         text = _without_signs(rest.strip())
@@ -89,8 +98,12 @@ def _heading_text(text: str) -> str:
 
 
 def _without_signs(text: str) -> str:
-    """Drop emoji and other signs in front of a heading's words."""
+    """Drop emoji, their `:names:` and other signs in front of a heading's words."""
     start = 0
+    if _KEYCAP in text[:4]:
+        start = text.index(_KEYCAP) + 1
+    elif text.startswith(":") and (end := text.find(": ", 1)) > 0 and " " not in text[:end]:
+        start = end + 1
     while start < len(text) and not (text[start].isalnum() or text[start] in "_`*\"'([{<$"):
         start += 1
     return text[start:] or text
@@ -110,7 +123,7 @@ def split(mark: Mark) -> Pair | None:
         if text.startswith(wrapper, start):
             return _split_marked(mark, start, wrapper)
     for at, char in enumerate(text[: _MAX_KEY + 1]):
-        if char in ":：" and at > start:  # noqa: RUF001
+        if char in ":：" and at > start and text[at - 1] != "\\":  # noqa: RUF001
             return _pair(mark, start, at, at + 1, marked=False)
         if char in "`\n":
             break
@@ -130,7 +143,7 @@ def _split_marked(mark: Mark, start: int, wrapper: str) -> Pair | None:
     end = close + len(wrapper)
     key_end = close
     inside = text[inner:close].rstrip()
-    if inside.endswith((":", "：")):  # noqa: RUF001
+    if inside.endswith((":", "：")) and not inside.endswith(("\\:", "\\：")):  # noqa: RUF001
         return _pair(mark, inner, inner + len(inside) - 1, end, marked=True)
     rest = text[end:]
     stripped = visible(rest).lstrip()

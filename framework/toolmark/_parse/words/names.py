@@ -1,9 +1,13 @@
 """What may be called by a name: parameters as written, definitions in snake case."""
 
+import unicodedata
+
 from toolmark._model.code import Code
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words.keys import plain
 
+UNNAMED = "unnamed"
+"""What is called so far by no name that can be called."""
 _LONGEST = 64
 
 
@@ -40,7 +44,8 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
     if is_name(folded):
         return folded
     mended = mended_name(name)
-    if is_name(mended) and name.replace(" ", "").replace("-", "").replace("_", "").isalnum():
+    words = name.replace(" ", "").replace("-", "").replace("_", "")
+    if mended != UNNAMED and words.isalnum():
         page.warn(
             Code.INVALID_NAME,
             mark,
@@ -55,7 +60,7 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
         f"'{name}' is no name to call",
         "use small letters, digits and _, at most 64, a letter first",
     )
-    return "unnamed"
+    return UNNAMED
 
 
 def is_name(name: str) -> bool:
@@ -72,9 +77,10 @@ def is_name(name: str) -> bool:
 def mended_name(text: str) -> str:
     """Give the snake-case name that words, kebab or camel case stand for."""
     out = ""
+    text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     for at, char in enumerate(text):
         if char.isupper() and at and (text[at - 1].islower() or text[at - 1].isdigit()):
             out += "_"
         out += char.lower() if char.isalnum() and char.isascii() else "_"
     name = "_".join(part for part in out.split("_") if part)[:_LONGEST]
-    return name if is_name(name) else "unnamed"
+    return name if is_name(name) else UNNAMED

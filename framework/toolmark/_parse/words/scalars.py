@@ -133,6 +133,8 @@ def listed(text: str) -> list[str]:
         text = text[1:-1]
     if (whole_ := _one_span(text)) is not None:
         text = whole_
+    elif spans := code_spans(text):
+        return spans
     parts = split_outside(text, ",")
     if len(parts) == 1:
         parts = split_outside(text, "|")
@@ -145,6 +147,15 @@ def listed(text: str) -> list[str]:
     return [part for part in (visible(p).strip() for p in parts) if part]
 
 
+def code_spans(text: str) -> list[str]:
+    """Give the values of a text that is two code spans or more, and what parts them, alone."""
+    pieces = text.split("`")
+    between = {piece.strip() for piece in pieces[::2]}
+    if len(pieces) < 5 or len(pieces) % 2 == 0 or not between <= _PARTINGS:  # noqa: PLR2004
+        return []
+    return [f"`{piece}`" for piece in pieces[1::2]]
+
+
 def _one_span(text: str) -> str | None:
     """Give what stands in one code span that holds the whole list."""
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:  # noqa: PLR2004
@@ -152,6 +163,7 @@ def _one_span(text: str) -> str | None:
     return None
 
 
+_PARTINGS = {"", ",", "|", "/", ";", "or", ", or"}
 _GROUPING = "`\"'()[]{}"
 
 

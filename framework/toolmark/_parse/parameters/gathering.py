@@ -1,0 +1,190 @@
+"""The parameters of a section, in its own blocks and below its headings, in groups or not."""
+
+from dataclasses import dataclass
+
+from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmark._parse.fields.entries import Entry, implied, item_entry
+from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.parameters.columns import columns_of
+from toolmark._parse.parameters.details import Inline
+from toolmark._parse.parameters.drafts import (
+    Draft,
+    fill,
+    from_heading,
+    from_item,
+    from_table,
+    says_none,
+)
+from toolmark._parse.parameters.inline import read_inline
+from toolmark._parse.parameters.type_words import WORDS
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.keys import fold
+
+
+@dataclass(slots=True)
+class Drafts:
+    """The parameters of a section, and what of it is prose."""
+
+    drafts: list[Draft]
+    prose: list[Block]
+    none_said: bool = False
+    """Whether the section says in words that there are none."""
+
+
+def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
+    """Find the parameters of a section: in its own blocks, then below its headings."""
+    found = Drafts([], [])
+    blocks = [block for block in blocks if not isinstance(block, Comment)]
+    owner: Draft | None = None  # the one whose line `**date**` the fields below belong to
+    for at, block in enumerate(blocks):
+        below = blocks[at + 1] if at + 1 < len(blocks) else None
+        match block:
+            case Table() if (columns := columns_of(block)) is not None:
+                found.drafts += from_table(page, block, columns)
+            case Bullets() if owner is not None and _all_fields(block):
+                fill(page, owner, [block])
+            case Bullets():
+                _from_bullets(page, block, found)
+            case Paragraph() if owner is not None and _all_fields(below) and not _heads(block):
+                owner.prose.append(block)
+                continue
+            case Paragraph():
+                before = len(found.drafts)
+                _from_paragraph(block, found, fields_below=_all_fields(below))
+                owner = found.drafts[-1] if len(found.drafts) > before else None
+                continue
+            case _:
+                found.prose.append(block)
+        owner = None
+    found.drafts = ungrouped(found, found.drafts, carry=True)
+    found.drafts += ungrouped(found, _from_headings(page, parts), carry=False)
+    return found
+
+
+def _all_fields(block: Block | None) -> bool:
+    return isinstance(block, Bullets) and all(
+        (entry := item_entry(item)) and PARAMETER.field(entry.key.text) for item in block.items
+    )
+
+
+def _heads(block: Paragraph) -> bool:
+    """Whether a paragraph's last line is a name alone, in bold or a code span: `**date**:`."""
+    mark = Mark(block.mark.text.rpartition("\n")[2].strip(), block.mark.line, 1)
+    inline = read_inline(mark)
+    if inline is None or not inline.marked:
+        return False
+    return inline.typed or inline.separated or not inline.entries
+
+
+def ungrouped(found: Drafts, drafts: list[Draft], *, carry: bool) -> list[Draft]:
+    """Take parameters out of groups such as `### Optional`; a line in bold opens one, too."""
+    out: list[Draft] = []
+    said = ""
+    for draft in drafts:
+        group = None if draft.entries or draft.notes else _GROUPS.get(fold(draft.name.text))
+        if group is None:
+            out += _flagged([draft], said)
+            continue
+        found.prose += draft.prose
+        out += _flagged(draft.drafts, group)
+        said = group if carry else ""
+    return out
+
+
+def _flagged(drafts: list[Draft], required: str) -> list[Draft]:
+    for draft in drafts if required else ():
+        if not any(fold(entry.key.text) in _REQUIRED for entry in draft.entries):
+            draft.entries.append(implied("Required", required, draft.name))
+    return drafts
+
+
+_GROUPS = {
+    f"{word}{what}": said
+    for word, said in (("required", "yes"), ("optional", "no"))
+    for what in ("", "parameters", "params", "arguments", "args", "inputs", "fields")
+}
+
+
+_REQUIRED = {"required", "mandatory", "req", "optional"}
+
+
+def _from_headings(page: Page, parts: list[Part]) -> list[Draft]:
+    """Make a draft of each heading; a deeper one below it is a field of it."""
+    drafts: list[Draft] = []
+    stack: list[tuple[int, Draft]] = []
+    for part in parts:
+        draft = from_heading(page, part)
+        while stack and (stack[-1][0] >= part.level or not _may_hold_fields(stack[-1][1])):
+            stack.pop()
+        (stack[-1][1].drafts if stack else drafts).append(draft)
+        stack.append((part.level, draft))
+    return drafts
+
+
+def _may_hold_fields(draft: Draft) -> bool:
+    """Whether a deeper heading can be a field of it, and is no parameter one level too deep."""
+    said = next((e for e in draft.entries if fold(e.key.text) == "type"), None)
+    return said is None or fold(said.text) not in _SCALARS
+
+
+_SCALARS = frozenset(
+    word for word, (kind, _) in WORDS.items() if kind in {"string", "integer", "number", "boolean"}
+)
+
+
+def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:
+    left: list[Item] = []
+    for item in block.items:
+        inline = read_inline(item.mark)
+        if says_none(item.mark.text):
+            found.none_said = True
+        elif inline is not None and _names_parameter(inline, item):
+            found.drafts.append(from_item(page, item, inline))
+        else:
+            left.append(item)
+    if left:
+        found.prose.append(Bullets(left, block.ordered))
+
+
+def _names_parameter(inline: Inline, item: Item) -> bool:
+    """Whether a bullet is a parameter and not a sentence."""
+    if inline.typed or inline.marked:
+        return True
+    if any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items):
+        return True
+    said = len(inline.entries) > 0
+    alone = inline.name.text == item.mark.text.strip().rstrip("?")
+    return ((inline.separated and said) or alone) and not inline.name.text[0].isupper()
+
+
+def _from_paragraph(block: Paragraph, found: Drafts, *, fields_below: bool) -> None:
+    """Read `**date** (string, required): the day`, one a line, or keep the prose."""
+    if says_none(block.mark.text):
+        found.none_said = True
+        return
+    drafts: list[Draft] = []
+    for number, line in enumerate(block.mark.text.split("\n")):
+        mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
+        inline = read_inline(mark) if mark.text.startswith(("**", "__", "`")) else None
+        if (
+            inline is not None
+            and inline.marked
+            and (inline.typed or inline.separated or (fields_below and not inline.entries))
+        ):
+            drafts.append(Draft.of(inline))
+        elif drafts:
+            _continue(drafts[-1], mark)
+        else:
+            found.prose.append(block)
+            return
+    found.drafts += drafts
+
+
+def _continue(draft: Draft, mark: Mark) -> None:
+    for entry in draft.entries:
+        if entry.key.text == "Description":
+            entry.value = Mark(
+                f"{entry.value.text}\n{mark.text}", entry.value.line, entry.value.column
+            )
+            return
+    draft.entries.append(Entry(Mark("Description", mark.line, mark.column), mark))

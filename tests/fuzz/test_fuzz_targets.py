@@ -5,10 +5,12 @@ import random
 import expression_target
 import fuzz_seeds
 import line_mutator
+import parser_target
 import pytest
 import reply_target
 
 TARGETS = {
+    "parser": (parser_target.one, fuzz_seeds.of_parser),
     "replies": (reply_target.one, fuzz_seeds.of_replies),
     "expressions": (expression_target.one, fuzz_seeds.of_expressions),
 }

@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types storeys install bench bench-peers crash fuzz interop pictures lock docs clean
+.PHONY: help demo test check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -61,6 +61,11 @@ pictures: $(STAMP)  ## take the pictures of the console anew; needs a Chromium
 
 crash: $(STAMP)  ## kill processes over durable runs, on SQLite and on Postgres: half an hour
 	@$(BIN)/python tests/durability/crash/crash.py
+
+# Judged in copies of the project, by two processes at the lowest priority. GUARD=name has one
+# guard judged; WRITE=1 writes the table into docs/explanation/figures.md.
+mutants: $(STAMP)  ## break the guards on purpose, and see that a test notices: an hour
+	@$(BIN)/python tests/mutants/mutants.py $(GUARD) $(if $(WRITE),--write)
 
 # TARGET=parser, replies or expressions has one of them fuzzed; what is found lies in .fuzz.
 FUZZ := .venv-fuzz

@@ -13,6 +13,7 @@ from whole_specs import SKILL, TOOL
 
 from toolmark._model.definition import Definition
 from toolmark._model.schema import Schema
+from toolmark._model.skill import SkillSpec
 from toolmark._model.source import Source
 from toolmark._model.tool import Limits, Safety, ToolSpec
 
@@ -158,6 +159,22 @@ def test_what_is_absent_stands_nowhere_in_the_canonical_form():
         "read_only": False,
         "idempotent": "no",
         "unknown_parameters": "reject",
+        "input_schema": {"type": "object", "properties": {}, "additionalProperties": False},
+    }
+    skill = SkillSpec(
+        name="bare",
+        title="Bare",
+        description="",
+        version="1",
+        category="general",
+        source=Source("bare.skill.md", 1),
+    )
+    assert skill.canonical == {
+        "kind": "skill",
+        "name": "bare",
+        "title": "Bare",
+        "version": "1",
+        "category": "general",
         "input_schema": {"type": "object", "properties": {}, "additionalProperties": False},
     }
 

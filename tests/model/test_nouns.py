@@ -1,0 +1,71 @@
+"""Nouns: frozen, closed, and what a step says of itself."""
+
+from dataclasses import FrozenInstanceError
+from typing import get_args
+
+import pytest
+from pydantic import ValidationError
+from whole_specs import SAID, SKILL, TOOL, code, text
+
+from toolmark._model.schema import JSON_TYPES, JsonType
+from toolmark._model.skill import Argument, Expression, Section, Step, Use, Way, step_json
+
+NOUNS = [TOOL, TOOL.safety, TOOL.parameters[0], TOOL.returns, SKILL.workflow_sections[0].steps[0]]
+
+
+@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: type(noun).__name__)
+def test_a_noun_stays_as_it_was_made_and_has_no_other_field(noun):
+    with pytest.raises((ValidationError, FrozenInstanceError)):
+        noun.title = "Another"
+    with pytest.raises((ValidationError, TypeError), match="nonsense"):
+        type(noun)(nonsense=1)
+
+
+def test_the_types_of_json_are_named_once():
+    assert get_args(JsonType) == JSON_TYPES
+
+
+DOING = {
+    "use": Use(name="book"),
+    "choose": Expression(cel="a"),
+    "ask": SAID,
+    "returns": (),
+    "stop": SAID,
+}
+
+
+@pytest.mark.parametrize("field", DOING)
+def test_a_step_that_does_anything_makes_its_skill_executable(field):
+    prose = Step(id="1", title="Read")
+    step = Step(id="2", title="Do", **{field: DOING[field]})
+    assert (prose.acts, step.acts) == (False, True)
+    fields = {name: getattr(SKILL, name) for name in type(SKILL).model_fields}
+    for steps, executable in (((prose,), False), ((prose, step), True), ((), False)):
+        fields["workflow_sections"] = (Section(name="", steps=steps),)
+        assert type(SKILL)(**fields).executable is executable
+
+
+def test_a_value_is_an_expression_where_it_is_one_code_span():
+    assert code("a").expression == Expression(cel="a", line=9, column=4)
+    assert text(Expression(cel="a")).expression is None
+    assert text("a").expression is None
+    assert SAID.expression is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, {}),
+        ({"use": Use(name="book")}, {"use": "book"}),
+        ({"undo": Use(name="drop")}, {"undo": {"use": "drop"}}),
+        ({"on_error": {"then": Way(kind="continue")}}, {"on_error": {"then": "continue"}}),
+        ({"if_no": Way(kind="stop", text=text("No."))}, {"if_no": 'stop "No."'}),
+        ({"returns": ()}, {"return": True}),
+        ({"returns": (Argument(name="a", value=text("b")),)}, {"return": {"a": "b"}}),
+        ({"timeout_s": 0.0}, {"timeout_s": 0.0}),
+    ],
+)
+def test_a_step_says_what_it_does_and_nothing_else(fields, said):
+    step = Step(id="1", title="Do", **fields)
+    assert step_json(step) == {"id": "1", "title": "Do", **said}
+    assert step_json(step, "Later") == {"id": "1", "section": "Later", "title": "Do", **said}

@@ -1,0 +1,64 @@
+"""What is broken on purpose, and the tests that must notice it."""
+
+from typing import NamedTuple
+
+
+class Guard(NamedTuple):
+    """A guard's files, below the package, each with the tests that are likely to notice."""
+
+    files: dict[str, tuple[str, ...]]
+    """By glob; the likeliest test first."""
+    broader: tuple[str, ...] = ()
+    """The tests that are asked where none of those noticed."""
+
+
+def _of_call(words: str) -> tuple[str, ...]:
+    return tuple(f"tests/call/test_{word}.py" for word in words.split())
+
+
+GUARDS = {
+    "judge": Guard(
+        {
+            "_call/judge/intent.py": _of_call("said_words policy"),
+            "_call/judge/p*.py": _of_call("verbatim policy strictest audit broken_gates ladder"),
+            "_model/verdict.py": ("tests/model/test_verdict.py", *_of_call("policy")),
+        },
+        ("tests/call",),
+    ),
+    "confirm": Guard(
+        {
+            "_call/confirm/*.py": _of_call("held_calls holds_of_runs jumping_clock who_redeems"),
+            "_model/held.py": _of_call("held_calls holds_of_runs jumping_clock who_redeems"),
+            "_call/redact.py": _of_call("redacted held_calls audit"),
+        },
+        ("tests/call",),
+    ),
+    "limits": Guard(
+        {
+            "_call/limits/deadline.py": _of_call("deadlines"),
+            "_call/limits/fleet.py": ("tests/durability/test_shared_rates.py",),
+            "_call/limits/p[al][cl]*.py": _of_call("counts rates shared_turns"),
+            "_call/limits/[st]*.py": _of_call("counts shared_turns rates"),
+        },
+        ("tests/call",),
+    ),
+    "hash": Guard(
+        {
+            f"_model/{name}.py": ("tests/model",)
+            for name in ("definition", "tool", "skill", "schema")
+        },
+    ),
+    "addresses": Guard(
+        {
+            "_egress/[!_]*.py": ("tests/egress",),
+            "_gate/[!_]*.py": ("tests/gate",),
+        },
+    ),
+    "loosening": Guard(
+        {
+            "_bind/edits/loosening.py": ("tests/watch/test_loosening.py",),
+            "_bind/edits/strictness.py": ("tests/watch/test_loosening.py",),
+        },
+    ),
+    "arguments": Guard({"_values/[!_]*.py": ("tests/values",)}, _of_call("ladder quick_way")),
+}

@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+import rewritings
+from hypothesis import given
+from hypothesis import strategies as st
 from rewritings import REWRITINGS
 
 from toolmark._parse import format_text, parse_skill, parse_tool, skill_text, tool_text
@@ -104,6 +107,33 @@ def same(text: str, again: str, path: Path) -> None:
 def test_a_rewritten_file_reads_as_the_same_spec(path, rewriting):
     text = path.read_text(encoding="utf-8")
     same(text, rewriting(text), path)
+
+
+TOGETHER = [
+    [None, rewritings.plain_keys, rewritings.colon_inside_bold, rewritings.underscore_bold,
+     rewritings.code_keys, rewritings.dash_separators, rewritings.lower_case_keys,
+     rewritings.underscored_keys],
+    [None, rewritings.section_aliases],
+    [None, rewritings.yes_and_no],
+    [None, rewritings.four_space_indents, rewritings.tabs],
+    [None, rewritings.star_bullets, rewritings.plus_bullets],
+    [None, rewritings.closing_brackets],
+    [None, rewritings.closing_hashes, rewritings.deeper_headings, rewritings.numbered_headings,
+     rewritings.emoji_headings, rewritings.setext_headings],
+    [None, rewritings.loose_lists, rewritings.trailing_spaces],
+    [None, rewritings.crlf],
+    [None, rewritings.byte_order_mark],
+]  # fmt: skip
+"""Of each row one, since the others of it change the same characters."""
+
+
+@given(path=st.sampled_from(FILES), chosen=st.tuples(*map(st.sampled_from, TOGETHER)))
+def test_a_file_rewritten_in_several_ways_at_once_reads_as_the_same_spec(path, chosen):
+    text = path.read_text(encoding="utf-8")
+    again = text
+    for rewriting in filter(None, chosen):
+        again = rewriting(again)
+    same(text, again, path)
 
 
 @pytest.mark.parametrize("shape", [as_bullets, as_headings_with_types, as_table, as_front_matter])

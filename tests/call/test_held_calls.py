@@ -1,7 +1,9 @@
 """Held calls: approved once, by whom they are for, and only as they were shown."""
 
 import asyncio
+import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -171,6 +173,17 @@ def test_an_edited_critical_call_is_shown_once_more(desk):
     assert desk.ran[0][1] == "10:00"
 
 
+def test_what_was_edited_is_told_with_the_second_prompt_and_with_the_result(desk):
+    desk.open(safety=Safety(sensitivity="critical"))
+    second = desk.confirm(desk.hold(), edit={"time": "10:00"})
+    told = ('The user changed time: "09:00" → "10:00".',)
+    assert second.notes == told
+    third = desk.confirm(second, edit={"title": "Walk"})
+    both = (*told, 'The user changed title: "Take medication" → "Walk".')
+    assert third.notes == both
+    assert desk.confirm(third).notes == both
+
+
 def test_an_edit_is_judged_again(desk):
     desk.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
     second = desk.confirm(desk.hold(), edit={"days": [1]})
@@ -240,6 +253,40 @@ def test_after_a_change_the_approval_is_stale_and_the_prompt_fresh(desk, what):
     assert desk.ran == []
     assert desk.confirm(held).error.code == "confirmation_used"
     assert desk.confirm(fresh).success
+
+
+def test_a_stricter_tool_that_refuses_what_was_held_says_so_in_place_of_a_prompt(desk):
+    held = desk.hold(confidence=0.9)
+    desk.open(safety=Safety(requires_confirmation=True, min_confidence=0.95))
+    result = desk.confirm(held)
+    assert (result.outcome, result.error.code) == ("denied", "confirmation_stale")
+    assert "needs a confidence of at least 0.95" in result.error.message
+    assert desk.confirm(held).error.code == "confirmation_used"
+    assert desk.ran == []
+
+
+def test_a_decision_that_comes_too_late_is_told_as_the_calls_own(desk):
+    desk.open(safety=REVIEWED)
+    held = desk.hold(call_id="call-9", user="u1")
+    for refused in (
+        desk.confirm(held, user="u1"),
+        desk.door.decisions.reject(held.confirmation.id),
+        desk.confirm(held),
+    ):
+        assert (refused.tool, refused.tool_call_id) == ("create_reminder", "call-9")
+    stranger = desk.confirm(desk.hold(user="u1"), user="u2")
+    assert stranger.tool_call_id is None
+
+
+def test_calls_that_an_older_release_held_can_be_approved(desk):
+    with closing(sqlite3.connect(desk.root / "held.sqlite3")) as store:
+        store.execute(
+            "CREATE TABLE held (id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL,"
+            " bound_to TEXT NOT NULL, prompt TEXT NOT NULL, sensitivity TEXT NOT NULL,"
+            " created REAL NOT NULL, expires REAL NOT NULL, state TEXT NOT NULL,"
+            " shown TEXT NOT NULL) STRICT"
+        )
+    assert desk.confirm(desk.hold()).success
 
 
 def test_a_held_call_of_a_tool_that_is_gone_does_not_run(desk):

@@ -354,9 +354,32 @@ def test_an_idempotency_key_is_made_where_none_is_given(harness, tool):
         return context.idempotency_key
 
     keys = harness(tool("key", key, context="context"))
-    made = {keys.call("key", call_id="call-1").data for _ in range(3)}
-    assert len(made) == 3
-    assert "call-1" not in made
+    assert len({keys.call("key").data for _ in range(3)}) == 3
+
+
+def test_a_call_that_its_host_named_has_the_same_key_when_it_is_made_again(harness, tool):
+    async def key(n=0, *, context):
+        return context.idempotency_key
+
+    count = Parameter(name="n", shape=Schema(types=("integer",)))
+    keys = harness(tool("key", key, count, context="context"))
+
+    def made(arguments=None, **context):
+        return keys.call("key", arguments or {}, **context).data
+
+    first = made({"n": 1}, call_id="call-1", user="u1")
+    assert made({"n": 1}, call_id="call-1", user="u1") == first
+    assert "call-1" not in first
+    others = {
+        made({"n": 2}, call_id="call-1", user="u1"),
+        made({"n": 1}, call_id="call-2", user="u1"),
+        made({"n": 1}, call_id="call-1", user="u2"),
+        made({"n": 1}, call_id="call-1", user="u1", patient="p1"),
+        made({"n": 1}, call_id="call-1", user="u1", conversation="c1"),
+    }
+    assert len(others | {first}) == 6
+    unfit = {1: object(), "a": 2}
+    assert keys.call("key", unfit, call_id="call-1").error.code == "invalid_arguments"
 
 
 def test_the_http_client_is_made_when_asked_for_and_closed_after(harness, tool):

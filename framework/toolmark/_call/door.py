@@ -1,5 +1,7 @@
 """The one door: every call, whoever makes it, comes down this ladder (behaviour.md)."""
 
+import hashlib
+import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from time import perf_counter, time
 from typing import Any
@@ -108,6 +110,8 @@ class Door:
             # Who tells events has a Context, and takes no quick way.
             return quick(arguments, call_id, confidence, message, user, patient, conversation)
         caller = _make(Caller, (user, patient, message, conversation))
+        if idempotency_key is None and call_id is not None:
+            idempotency_key = _key_of(call_id, name, arguments, caller)
         call = _make(Call, (name, arguments, call_id, confidence, caller, dry_run, budget,
                             idempotency_key, 0))  # fmt: skip
         return self.take(call, on_event)
@@ -232,6 +236,23 @@ class Door:
         """Close the records."""
         if self.audit is not None:
             self.audit.close()
+
+
+def _key_of(
+    call_id: str, name: str, arguments: Mapping[str, Any] | str | bytes, caller: Caller
+) -> str | None:
+    """Make the idempotency key of a call that its host named: the same where it is made again.
+
+    Another call under this name has another key, so that none is taken for it. The names in a
+    model's reply make no keys.
+    """
+    whose = [call_id, caller.user, caller.patient, caller.conversation, name]
+    if isinstance(arguments, Mapping):
+        try:
+            arguments = json.dumps(arguments, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            return None  # No JSON: row 3 says so.
+    return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]
 
 
 def _tell(listener: Callable[..., None], *said: Any) -> None:

@@ -27,6 +27,8 @@ class HeldCall(NamedTuple):
     state: HeldState = "pending"
     shown: Any = None
     """The arguments with Sensitive values hidden."""
+    notes: tuple[str, ...] = ()
+    """What its result tells beside its own: what a person changed in it before."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give what a person needs to decide; the times are in seconds since the epoch."""

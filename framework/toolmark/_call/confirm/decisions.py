@@ -66,6 +66,7 @@ class Decisions:
         try:
             held = self._desk.find(held_id, user)
             call = held.call
+            self._desk.open(held, user)
             if call.is_of_a_run and key != call.key:
                 # Its run would do it once more, under its own key.
                 message = f"A run waits for this call: it is decided there ({call.id})."
@@ -77,12 +78,12 @@ class Decisions:
                 result = await self._ladder.run(
                     tool, call, decided.arguments, began, on_event, held_id
                 )
-                result = result._replace(notes=(*decided.notes, *result.notes))
             else:
                 self._recorder.held(call, tool, decided.arguments, decided.verdict,
                                     decided.held.id, instead_of=held_id)  # fmt: skip
                 answer = stale if decided.stale else held_back
                 result = answer(call, decided.held, decided.verdict, began)
+            result = result._replace(notes=(*decided.notes, *result.notes))
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
             result = self._ladder.denied(call, error, began, held_id)
         return self._ladder.last_words(call, result)
@@ -134,8 +135,9 @@ class Decisions:
         began = perf_counter()
         call = Call(held_id, {})
         try:
-            held = self._desk.find(held_id, user, drops=drops)
+            held = self._desk.find(held_id, user)
             call = held.call
+            self._desk.open(held, user, drops=drops)
             self._desk.claim(held, state)
             result = answer(call)
             self._recorder.decided(call, self._tools.find(call), state, held_id)

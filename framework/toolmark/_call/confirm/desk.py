@@ -12,7 +12,7 @@ from toolmark._call.confirm.holds import Holds
 from toolmark._call.confirm.prompt import prompt_of
 from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.redact import redacted
-from toolmark._call.refusal import guard_failed, overruled, refuse
+from toolmark._call.refusal import Refusal, guard_failed, overruled, refuse
 from toolmark._model.call import Call
 from toolmark._model.held import HeldCall, HeldState
 from toolmark._model.result import Held
@@ -47,6 +47,7 @@ class Stopped(NamedTuple):
     held: Held
     verdict: Verdict
     """Why it is held anew: stricter than ALLOW."""
+    notes: tuple[str, ...] = ()
     stale: bool = False
 
 
@@ -67,9 +68,17 @@ class Desk:
         self._clock = clock
 
     def hold(
-        self, tool: ReadyTool, call: Call, arguments: Mapping[str, Any], ruling: Ruling
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: Mapping[str, Any],
+        ruling: Ruling,
+        notes: tuple[str, ...] = (),
     ) -> Held:
-        """Keep a call until somebody decides; a dry run keeps nothing. Raises a Refusal."""
+        """Keep a call until somebody decides; a dry run keeps nothing. Raises a Refusal.
+
+        `notes` are told with its result: what a person changed in it before.
+        """
         spec = tool.spec
         sensitivity = spec.safety.sensitivity or "low"
         prompt = prompt_of(spec, arguments)
@@ -88,6 +97,7 @@ class Desk:
             created=now,
             expires=now + EXPIRES_S,
             shown=shown,
+            notes=notes,
         )
         try:
             self._holds.add(held)
@@ -102,11 +112,10 @@ class Desk:
         except (sqlite3.Error, OSError):
             return None
 
-    def find(self, held_id: str, user: str | None, *, drops: bool = False) -> HeldCall:
-        """Give a call that may still be decided by this user; raises a Refusal.
+    def find(self, held_id: str, user: str | None) -> HeldCall:
+        """Give a call that this user may know of, decided or not; raises a Refusal.
 
-        A host that names no user decides for its operator. What waits for a review is not its
-        own caller's to decide: with `drops` they may only take it back.
+        A host that names no user decides for its operator.
         """
         try:
             held = self._holds.get(held_id)
@@ -115,16 +124,23 @@ class Desk:
         other = held is not None and user is not None and held.call.caller.user not in (None, user)
         if held is None or (other and held.kind == "confirm"):
             raise refuse("confirmation_not_found", f"No call is held under {held_id[:40]!r}.")
+        return held
+
+    def open(self, held: HeldCall, user: str | None, *, drops: bool = False) -> None:
+        """Refuse a decision that this user can't take, or can't any more.
+
+        What waits for a review is not its own caller's to decide: with `drops` they may only
+        take it back.
+        """
         if held.state != "pending":
             raise refuse("confirmation_used", f"This call was decided before: {held.state}.")
         if held.expires is not None and held.expires <= self._clock():
-            self._holds.claim(held_id, "expired")
+            self._holds.claim(held.id, "expired")
             message = "The time to confirm this call is over: call the tool again."
             raise refuse("confirmation_expired", message)
         is_own = user is not None and user == held.call.caller.user
         if held.kind == "review" and is_own and not drops:
             raise refuse("held_for_review", _NOT_YOURS)
-        return held
 
     async def redeem(
         self, held: HeldCall, edit: Mapping[str, Any] | None, key: str | None
@@ -134,14 +150,13 @@ class Desk:
         Whatever could stop the call is asked again: the arguments, the rules, the judges.
         """
         tool = self._tools.find(held.call)
-        tool.admit(held.call)
         before = held.call.arguments
         assert isinstance(before, dict)
-        arguments = tool.arguments(held.call)
         if self._bound(tool, before) != held.bound_to:
             self.claim(held, "stale")
-            verdict = await tool.judge(held.call, arguments)
-            return self._again(tool, held.call, arguments, verdict, stale=True)
+            return await self._anew(tool, held)
+        tool.admit(held.call)
+        arguments = tool.arguments(held.call)
         call = _edited(held.call, edit)
         if edit:
             arguments = tool.arguments(call)
@@ -149,14 +164,16 @@ class Desk:
         if verdict.ruling is Ruling.DENY:
             raise overruled(verdict)
         escalated = verdict.ruling is Ruling.REVIEW and held.kind != "review"
+        notes = (*held.notes, *_changes(tool, before, arguments))
         # An edit of a critical call is shown once more, with the values that would run.
         if escalated or (edit and tool.spec.safety.sensitivity == "critical"):
             self.claim(held, "edited")
-            return self._again(tool, call._replace(caller=held.call.caller), arguments, verdict)
+            again = call._replace(caller=held.call.caller)
+            return self._again(tool, again, arguments, verdict, notes)
         tool.limits.check(call)
         self.claim(held, "edited" if edit else "approved")
         runs = call._replace(arguments=arguments, caller=held.call.caller, key=key or held.id)
-        return Redeemed(runs, arguments, _changes(tool, before, arguments))
+        return Redeemed(runs, arguments, notes)
 
     def pending(self, user: str | None) -> tuple[HeldCall, ...]:
         """Give what waits, for one user or for all; what a run holds, it asks for itself."""
@@ -172,22 +189,31 @@ class Desk:
         if not won:
             raise refuse("confirmation_used", "This call was decided before.")
 
+    async def _anew(self, tool: ReadyTool, held: HeldCall) -> Stopped:
+        """Hold a call anew, as the tool is now; raises a Refusal where it would not be held."""
+        call = held.call
+        try:
+            tool.admit(call)
+            arguments = tool.arguments(call)
+            verdict = await tool.judge(call, arguments)
+            if verdict.ruling is Ruling.DENY:
+                raise overruled(verdict)
+        except Refusal as refusal:
+            raise _refused_now(refusal) from None
+        stale = verdict._replace(code="confirmation_stale", message=STALE)
+        return self._again(tool, call, arguments, stale, held.notes)._replace(stale=True)
+
     def _again(
         self,
         tool: ReadyTool,
         call: Call,
         arguments: dict[str, Any],
         verdict: Verdict,
-        *,
-        stale: bool = False,
+        notes: tuple[str, ...],
     ) -> Stopped:
-        if verdict.ruling is Ruling.DENY:
-            raise overruled(verdict)
         ruling = max(verdict.ruling, Ruling.CONFIRM)
-        held = self.hold(tool, call, arguments, ruling)
-        code, message = ("confirmation_stale", STALE) if stale else (verdict.code, verdict.message)
-        verdict = verdict._replace(ruling=ruling, code=code, message=message)
-        return Stopped(call, arguments, held, verdict, stale)
+        held = self.hold(tool, call, arguments, ruling, notes)
+        return Stopped(call, arguments, held, verdict._replace(ruling=ruling), notes)
 
     def _bound(self, tool: ReadyTool, arguments: Mapping[str, Any]) -> str:
         """Give what an approval is good for: exactly this call of exactly this tool."""
@@ -196,6 +222,12 @@ class Desk:
                   safety.on_missing_confidence]  # fmt: skip
         parts = [tool.spec.hash, tool.invoker.implementation_hash(), policy, dict(arguments)]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _refused_now(refusal: Refusal) -> Refusal:
+    why = refusal.failure() if callable(refusal.failure) else refusal.failure
+    message = f"The tool or its policy changed since this call was held: {why.message}"
+    return refuse("confirmation_stale", message, why.details, why.retry_after_ms)
 
 
 def _edited(call: Call, edit: Mapping[str, Any] | None) -> Call:

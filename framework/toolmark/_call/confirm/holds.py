@@ -14,9 +14,10 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS held (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL, bound_to TEXT NOT NULL,
     prompt TEXT NOT NULL, sensitivity TEXT NOT NULL, created REAL NOT NULL, expires REAL NOT NULL,
-    state TEXT NOT NULL, shown TEXT NOT NULL
+    state TEXT NOT NULL, shown TEXT NOT NULL, notes TEXT NOT NULL DEFAULT '[]'
 ) STRICT
 """
+_NOTES = "ALTER TABLE held ADD COLUMN notes TEXT NOT NULL DEFAULT '[]'"
 
 
 class Holds:
@@ -30,9 +31,9 @@ class Holds:
         """Keep a held call; raises sqlite3.Error or OSError where it can't be kept."""
         row = (held.id, held.kind, _written(held.call), held.bound_to, held.prompt,
                held.sensitivity, held.created, held.expires, held.state,
-               json.dumps(held.shown))  # fmt: skip
+               json.dumps(held.shown), json.dumps(held.notes))  # fmt: skip
         with closing(self._open()) as store:
-            store.execute("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            store.execute("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def get(self, held_id: str) -> HeldCall | None:
         """Give a held call by its id."""
@@ -61,6 +62,8 @@ class Holds:
         store = sqlite3.connect(self._path, timeout=10, isolation_level=None)
         if not self._made:
             store.execute(_TABLE)
+            if not any(column[1] == "notes" for column in store.execute("PRAGMA table_info(held)")):
+                store.execute(_NOTES)  # A release before kept none.
             self._made = True
         return store
 
@@ -74,6 +77,6 @@ def _read(row: tuple[Any, ...]) -> HeldCall:
     caller = Caller(*call.caller)
     budget = None if call.budget is None else Budget(*call.budget)
     call = call._replace(caller=caller, budget=budget)
-    held_id, kind, _, bound_to, prompt, sensitivity, created, expires, state, shown = row
+    held_id, kind, _, bound_to, prompt, sensitivity, created, expires, state, shown, notes = row
     return HeldCall(held_id, kind, call, bound_to, prompt, sensitivity, created, expires, state,
-                    json.loads(shown))  # fmt: skip
+                    json.loads(shown), tuple(json.loads(notes)))  # fmt: skip

@@ -218,3 +218,21 @@ def test_fmt_reads_stdin_and_writes_stdout(shop) -> None:
     assert "- **Type**: string" in typed.out
     assert shop("fmt", "-", stdin=typed.out).out == typed.out
     assert shop("fmt", "--check", "-", stdin=UGLY).code == 1
+
+
+def test_fmt_tells_as_json_what_it_did_or_would(shop) -> None:
+    shop.write("tools_md/find-weather.tool.md", UGLY)
+    shop.write("tools_md/odd.tool.md", BROKEN)
+    files = ("tools_md/find-weather.tool.md", "tools_md/odd.tool.md")
+    would = shop("fmt", "--diff", "--json", *files)
+    assert would.code == 1
+    ugly, broken = json.loads(would.out)
+    assert (ugly["path"], ugly["state"]) == (files[0], "changes")
+    assert "+- **Type**: string" in ugly["diff"].splitlines()
+    assert broken["state"] == "broken"
+    assert "unknown-type" in {error["code"] for error in broken["errors"]}
+    did = shop("fmt", "--json", *files)
+    assert [f["state"] for f in json.loads(did.out)] == ["written", "broken"]
+    assert [f["state"] for f in json.loads(shop("fmt", "--json", files[0]).out)] == ["canonical"]
+    piped = json.loads(shop("fmt", "--json", "-", stdin=UGLY).out)
+    assert shop("fmt", "-", stdin=UGLY).out == piped["text"]

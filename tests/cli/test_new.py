@@ -135,3 +135,15 @@ def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> N
     )
     (plugin,) = [p for p in json.loads(listed.stdout) if p["name"] == "garden-tools"]
     assert (plugin["version"], plugin["state"]) == ("0.1.0", "loaded")
+
+
+def test_what_was_written_is_told_as_json_too(console) -> None:
+    made = json.loads(console("init", "--json").out)
+    assert made["written"][0] == "toolmark.toml"
+    assert made["next"] == "toolmark check && toolmark call say_hello name=Ana"
+    tool = json.loads(console("new", "tool", "water-plants", "--json").out)
+    assert tool["written"][:2] == ["tools_md/water-plants.tool.md", "tools_md/water_plants.py"]
+    skill = json.loads(console("new", "skill", "tend-garden", "--json").out)
+    assert skill["written"][0] == "skills_md/tend-garden.skill.md"
+    plugin = json.loads(console("new", "plugin", "seed-box", "--json").out)
+    assert "seed-box/pyproject.toml" in plugin["written"]

@@ -2,79 +2,116 @@
 
 import difflib
 import sys
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 from toolmark._cli.authoring.fixes import replace_file
 from toolmark._cli.project.alone import Read, read_alone
 from toolmark._cli.project.paths import STDIN, definitions_among
 from toolmark._cli.reports.diagnostics import concise
 from toolmark._cli.terminal.exits import ExitCode
-from toolmark._cli.terminal.screen import Paint, busy, counted, err, out, paint
-from toolmark._model.diagnostic import Severity
+from toolmark._cli.terminal.screen import Paint, busy, counted, err, out, out_json, paint
+from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._parse import format_text
 
 _PAINTS: dict[str, Paint] = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def format_paths(paths: Iterable[str], *, check: bool, diff: bool) -> ExitCode:
+class _Formatted(NamedTuple):
+    """A definition, and what became of it or would."""
+
+    path: str
+    state: Literal["canonical", "changes", "written", "broken"]
+    text: str = ""
+    """In canonical form."""
+    difference: tuple[str, ...] = ()
+    errors: tuple[Diagnostic, ...] = ()
+
+    def to_dict(self, *, diff: bool) -> dict[str, Any]:
+        """Give `{path, state, diff?, errors?}`."""
+        shown: dict[str, Any] = {"path": self.path, "state": self.state}
+        if diff and self.difference:
+            shown["diff"] = "\n".join(self.difference)
+        if self.errors:
+            shown["errors"] = [error.to_dict() for error in self.errors]
+        return shown
+
+
+def format_paths(paths: Iterable[str], *, check: bool, diff: bool, json: bool) -> ExitCode:
     """Format each definition that is meant; one with errors is left alone, and told."""
-    changed = failed = seen = 0
+    dry = check or diff
+    done = []
     with busy("Formatting"):
         for path in definitions_among(paths):
-            seen += 1
-            read = read_alone(str(path))
-            formatted = _formatted(read)
-            if formatted is None:
-                failed += 1
-            elif formatted.encode() != path.read_bytes():
-                changed += 1
-                _change(path, read, formatted, check=check, diff=diff)
-    would = "would change" if check or diff else "written anew"
-    told = [f"{counted(changed, 'file')} {would}"] if changed else []
-    told += [f"{counted(failed, 'file')} with errors left alone"] if failed else []
-    rest = counted(seen - changed - failed, "file")
-    err(", ".join([*told, f"{rest} canonical already"]) + ".")
-    return ExitCode.FINDINGS if failed or (changed and (check or diff)) else ExitCode.DONE
-
-
-def format_stdin(*, check: bool, diff: bool) -> ExitCode:
-    """Format stdin to stdout."""
-    read = read_alone(STDIN)
-    formatted = _formatted(read)
-    if formatted is None:
-        return ExitCode.FINDINGS
-    if diff:
-        _show_difference(read, formatted)
-    elif not check:
-        sys.stdout.write(formatted)
-    changes = formatted != read.text and (check or diff)
-    return ExitCode.FINDINGS if changes else ExitCode.DONE
-
-
-def _formatted(read: Read) -> str | None:
-    """Give the canonical text, or None, told, where the file has errors."""
-    if read.text is None or read.spec is None:
-        errors = [d for d in read.diagnostics if d.severity is Severity.ERROR]
-        err(concise(errors, lambda _: ()))
-        return None
-    return format_text(read.text, read.path)
-
-
-def _change(path: Path, read: Read, formatted: str, *, check: bool, diff: bool) -> None:
-    if diff:
-        _show_difference(read, formatted)
-    elif check:
-        out(f"{path}: would change")
+            formatted = _formatted(read_alone(str(path)))
+            if formatted.state == "changes" and not dry:
+                replace_file(path, formatted.text)
+                formatted = formatted._replace(state="written")
+            done.append(formatted)
+            if not json:
+                _tell(formatted, diff=diff)
+    if json:
+        out_json([formatted.to_dict(diff=diff) for formatted in done])
     else:
-        replace_file(path, formatted)
-        err(f"{paint('written', 'green', sys.stderr)} {path}")
+        _sum_up(done, dry=dry)
+    return _exit(done)
 
 
-def _show_difference(read: Read, formatted: str) -> None:
+def format_stdin(*, check: bool, diff: bool, json: bool) -> ExitCode:
+    """Format stdin to stdout."""
+    formatted = _formatted(read_alone(STDIN))
+    if json:
+        # What would stand on stdout is the text.
+        text = {} if formatted.state == "broken" else {"text": formatted.text}
+        out_json({**formatted.to_dict(diff=diff), **text})
+    elif formatted.state == "broken" or diff:
+        _tell(formatted, diff=diff)
+    elif not check:
+        sys.stdout.write(formatted.text)
+    return _exit([formatted] if check or diff or formatted.state == "broken" else [])
+
+
+def _formatted(read: Read) -> _Formatted:
+    text = None if read.text is None else format_text(read.text, read.path)
+    if text is None or read.spec is None:
+        errors = tuple(d for d in read.diagnostics if d.severity is Severity.ERROR)
+        return _Formatted(read.path, "broken", errors=errors)
+    if text == read.text:
+        return _Formatted(read.path, "canonical", text)
+    return _Formatted(read.path, "changes", text, _difference(read, text))
+
+
+def _tell(formatted: _Formatted, *, diff: bool) -> None:
+    match formatted.state:
+        case "broken":
+            err(concise(formatted.errors, lambda _: ()))
+        case "written":
+            err(f"{paint('written', 'green', sys.stderr)} {formatted.path}")
+        case "changes" if diff:
+            for line in formatted.difference:
+                how = _PAINTS.get(line[:1])
+                out(paint(line, how) if how else line)
+        case "changes":
+            out(f"{formatted.path}: would change")
+
+
+def _sum_up(done: Sequence[_Formatted], *, dry: bool) -> None:
+    changed = sum(f.state in {"changes", "written"} for f in done)
+    broken = sum(f.state == "broken" for f in done)
+    would = "would change" if dry else "written anew"
+    told = [f"{counted(changed, 'file')} {would}"] if changed else []
+    told += [f"{counted(broken, 'file')} with errors left alone"] if broken else []
+    rest = counted(len(done) - changed - broken, "file")
+    err(", ".join([*told, f"{rest} canonical already"]) + ".")
+
+
+def _exit(done: Sequence[_Formatted]) -> ExitCode:
+    found = any(formatted.state in {"broken", "changes"} for formatted in done)
+    return ExitCode.FINDINGS if found else ExitCode.DONE
+
+
+def _difference(read: Read, formatted: str) -> tuple[str, ...]:
     before = (read.text or "").splitlines(keepends=True)
     after = formatted.splitlines(keepends=True)
-    for line in difflib.unified_diff(before, after, read.path, f"{read.path} (canonical)"):
-        how = _PAINTS.get(line[0])
-        text = line.rstrip("\n")
-        out(paint(text, how) if how else text)
+    lines = difflib.unified_diff(before, after, read.path, f"{read.path} (canonical)")
+    return tuple(line.rstrip("\n") for line in lines)

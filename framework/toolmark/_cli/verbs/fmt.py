@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from toolmark._cli.project.paths import STDIN
-from toolmark._cli.terminal.options import ProjectOption, project_of
+from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of
 
 
 def add(app: typer.Typer) -> None:
@@ -27,6 +27,7 @@ def fmt(
     diff: Annotated[
         bool, typer.Option("--diff", help="Write nothing; show what would change.")
     ] = False,
+    json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
     """Write definitions in canonical form; what they mean stays the same.
@@ -36,9 +37,9 @@ def fmt(
     from toolmark._cli.authoring.formatting import format_paths, format_stdin
 
     if paths == [STDIN]:
-        raise typer.Exit(format_stdin(check=check, diff=diff))
+        raise typer.Exit(format_stdin(check=check, diff=diff, json=json))
     chosen = paths or _folders(project_of(ctx, project))
-    raise typer.Exit(format_paths(chosen, check=check, diff=diff))
+    raise typer.Exit(format_paths(chosen, check=check, diff=diff, json=json))
 
 
 def _folders(folder: Path | None) -> list[str]:

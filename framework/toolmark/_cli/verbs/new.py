@@ -11,8 +11,8 @@ import typer
 
 from toolmark._cli.authoring import first_tool
 from toolmark._cli.terminal.exits import ExitCode
-from toolmark._cli.terminal.options import ProjectOption, project_of, stop
-from toolmark._cli.terminal.screen import err, out, paint
+from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmark._cli.terminal.screen import err, out, out_json, paint
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -32,6 +32,8 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.")] = (
         Path()
     ),
+    *,
+    json: JsonOption = False,
 ) -> None:
     """Make a project, with a first tool that works."""
     from toolmark.config import OWN_FILE, find_project
@@ -43,11 +45,11 @@ def init(
         stop(ExitCode.USAGE, f"{folder}: a project already", "`toolmark new tool NAME` adds to it")
     files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
     files |= first_tool.FILES
-    make_files(root, files)
+    made = make_files(root, files)
     _ignore(root / ".gitignore", ".toolmark/")
     (root / "skills_md").mkdir(exist_ok=True)
     inside = "" if root == Path.cwd() else f"cd {folder} && "
-    err(f"Next: {inside}toolmark check && toolmark call {first_tool.NAME} name=Ana")
+    _tell(made, f"{inside}toolmark check && toolmark call {first_tool.NAME} name=Ana", json)
 
 
 def _ignore(file: Path, line: str) -> None:
@@ -57,14 +59,26 @@ def _ignore(file: Path, line: str) -> None:
         file.write_text(f"{known}{ending}{line}\n", "utf-8")
 
 
-def new_tool(ctx: typer.Context, name: NameArgument, project: ProjectOption = None) -> None:
+def new_tool(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
     """Write a tool: its markdown, its Python and a test."""
-    _new(ctx, "tool", name, project)
+    _new(ctx, "tool", name, project, json)
 
 
-def new_skill(ctx: typer.Context, name: NameArgument, project: ProjectOption = None) -> None:
+def new_skill(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
     """Write a skill with steps, and a test."""
-    _new(ctx, "skill", name, project)
+    _new(ctx, "skill", name, project, json)
 
 
 def new_plugin(
@@ -72,17 +86,25 @@ def new_plugin(
     folder: Annotated[
         Path | None, typer.Option("--dir", help="Where to make its folder; else here.")
     ] = None,
+    *,
+    json: JsonOption = False,
 ) -> None:
     """Write an installable package of tools."""
     snake = checked_name(name)
     root = (folder or Path()) / snake.replace("_", "-")
     from toolmark._cli.authoring.package import package_files
 
-    make_files(root, package_files(snake))
-    err(f"Next: cd {root} && toolmark check && pip install -e .")
+    made = make_files(root, package_files(snake))
+    _tell(made, f"cd {root} && toolmark check && pip install -e .", json)
 
 
-def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None:
+def _new(
+    ctx: typer.Context,
+    kind: str,
+    name: str,
+    project: Path | None,
+    json: bool,  # noqa: FBT001 - each verb hands on what was typed
+) -> None:
     from toolmark._cli.authoring.starter import definition_files
     from toolmark.config import load_settings
 
@@ -93,9 +115,8 @@ def _new(ctx: typer.Context, kind: str, name: str, project: Path | None) -> None
         stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
     snake = checked_name(name)
     files = definition_files(kind, snake, folders[0])
-    make_files(settings.root, files)
-    definition = os.path.relpath(settings.root / next(iter(files)))
-    err(f"Next: say in {definition} what it does, then toolmark check")
+    made = make_files(settings.root, files)
+    _tell(made, f"say in {made[0]} what it does, then toolmark check", json)
 
 
 def checked_name(name: str) -> str:
@@ -111,14 +132,24 @@ def checked_name(name: str) -> str:
     return snake
 
 
-def make_files(root: Path, files: dict[str, str]) -> None:
-    """Write files that are not there yet; where one is, nothing is written."""
-    for path in files:
-        if (root / path).exists():
+def make_files(root: Path, files: dict[str, str]) -> list[str]:
+    """Write files that are not there yet, and name them; where one is, nothing is written."""
+    from toolmark._cli.authoring.writing import write_all
+
+    named = {os.path.relpath(root / path): root / path for path in files}
+    for shown, target in named.items():
+        if target.exists():
             help_ = "choose another name, or move that file away; nothing was written"
-            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", help_)
-    for path, text in files.items():
-        target = root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
-        out(f"{paint('made', 'green', sys.stdout)} {os.path.relpath(target)}")
+            stop(ExitCode.USAGE, f"{shown} is there already", help_)
+    write_all(dict(zip(named.values(), files.values(), strict=True)), force=False)
+    return list(named)
+
+
+def _tell(made: list[str], after: str, json: bool) -> None:  # noqa: FBT001 - as above
+    """Tell what was written, and what to do `after` it."""
+    if json:
+        out_json({"written": made, "next": after})
+        return
+    for path in made:
+        out(f"{paint('made', 'green', sys.stdout)} {path}")
+    err(f"Next: {after}")

@@ -86,8 +86,10 @@ class _Leaping(selectors.DefaultSelector):
         self._loop = loop
 
     def select(self, timeout=None):
-        found = super().select(None if timeout is None else 0)
-        if timeout and not found:
+        # Where no timer is set, only another thread could end the wait.
+        found = super().select(5 if timeout is None else 0)
+        assert found or timeout is not None, "everybody waits, for nothing"
+        if not found:
             self._loop.moment += timeout
         return found
 

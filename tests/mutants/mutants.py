@@ -37,7 +37,7 @@ LEAST = 0.9
 """The share that tests must notice."""
 Round = tuple[tuple[str, ...], float]
 """Tests, and the seconds that they may take."""
-PATIENCE_S = 30.0
+PATIENCE_S = 10.0
 """What a mutant's tests may take beyond three times what they take without it."""
 
 # What every test imports, once for all; nothing that starts threads, and nothing of Toolmark.

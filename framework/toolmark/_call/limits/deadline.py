@@ -20,7 +20,6 @@ class DeadlineError(Exception):
     """Time was up before the implementation had answered."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__()
         self.seconds = seconds
 
 

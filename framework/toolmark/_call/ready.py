@@ -88,7 +88,12 @@ class ReadyTool:
         except (MalformedError, InvalidArgumentsError) as error:
             raise Refusal(misfit(error)) from None
         if self._rules is not None:
-            self._rules.check(arguments)
+            try:
+                self._rules.check(arguments)
+            except Refusal:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+                raise guard_failed(call.tool, "rule", error) from None
         return arguments
 
     def weigh(self, call: Call, arguments: dict[str, Any]) -> Verdict:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmark._call.refusal import guard_failed, refuse
+from toolmark._call.refusal import refuse
 from toolmark._cel import EvaluationError, Program, compile_expression
 from toolmark._model.tool import Rule, ToolSpec
 from toolmark._model.verdict import Problem
@@ -14,12 +14,14 @@ class Rules:
 
     def __init__(self, spec: ToolSpec) -> None:
         """Compile the rules; raises ExpressionError, and the tool can't be called."""
-        self._tool = spec.name
         names = frozenset(parameter.name for parameter in spec.parameters)
         self._rules = [(compile_expression(r.expression, names), r) for r in spec.rules]
 
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Raise a Refusal that lists each rule that does not hold or can't be computed."""
+        """Raise a Refusal that lists each rule that does not hold or can't be computed.
+
+        A rule that breaks raises what it raised: the call is refused all the same.
+        """
         broken = [problem for p, r in self._rules if (problem := self._fault(p, r, arguments))]
         if broken:
             message = " ".join(problem.message for problem in broken)
@@ -34,9 +36,6 @@ class Rules:
             why = f"it needs {absent}" if absent else "it has no value for these arguments"
             message = f"{rule.message} (It can't be told: {why}.)"
             return Problem("rule_not_computable", "", message, rule.expression)
-        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
-            raise guard_failed(self._tool, "rule", error) from None
         if not isinstance(answer, bool):
-            message = f"`{rule.expression}` gave no boolean"
-            raise guard_failed(self._tool, "rule", TypeError(message))
+            raise TypeError(f"`{rule.expression}` gave no boolean")
         return None if answer else Problem("rule_broken", "", rule.message, rule.expression)

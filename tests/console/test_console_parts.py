@@ -10,7 +10,7 @@ from toolmark._http.console.paper import clock
 from toolmark._http.console.policy import chips
 from toolmark._http.console.progress import lines
 from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.run import Entry, RunEvent, RunTrace, RunView
+from toolmark._model.run import JournalEntry, RunEvent, RunTrace, RunView
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Span
 from toolmark._parse import parse_skill, parse_tool
@@ -153,9 +153,9 @@ def test_a_finding_without_its_place_is_told_all_the_same(tmp_path, span):
 def test_a_run_is_told_a_line_a_step_with_what_was_recorded_of_it():
     spec, _ = parse_skill("# A: b\n\nC.\n", "a.skill.md")
     view = RunView("r", "a", "waiting", {}, "", (
-        Entry("1:get", {"outcome": "ok"}, "t1"),
-        Entry("B: c/1[0]:get", 1, "t2"),
-        Entry("other", 2, "t3"),
+        JournalEntry("1:get", {"outcome": "ok"}, "t1"),
+        JournalEntry("B: c/1[0]:get", 1, "t2"),
+        JournalEntry("other", 2, "t3"),
     ))  # fmt: skip
     events = (
         RunEvent("r", "started", "a", "1", "First"),

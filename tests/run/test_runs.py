@@ -13,7 +13,7 @@ from run_world import NO, YES, World, skill, tool
 
 from toolmark._model.call import Caller
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Entry, Order, Question, RunEvent
+from toolmark._model.run import Answer, JournalEntry, Order, Question, RunEvent
 from toolmark._model.skill import SkillSpec
 from toolmark._run.interpreter import Interpreter
 from toolmark._run.journal import Doubt, Effect, ParkedError
@@ -293,7 +293,7 @@ def test_runs_are_listed_the_latest_first_and_shown_step_by_step() -> None:
         [entry] = shown["steps"]
         assert (
             entry
-            == Entry(
+            == JournalEntry(
                 "1:make",
                 {"outcome": "ok", "data": {"id": "id-n1"}, "code": "", "message": "", "held": None},
                 entry["at"],

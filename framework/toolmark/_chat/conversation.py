@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from toolmark._call.judge.intent import says_any
 from toolmark._chat.address import base_url_of, key_of, model_of, open_client
-from toolmark._chat.deciding import Confirmer, Desk
+from toolmark._chat.deciding import Confirmations, Confirmer
 from toolmark._chat.endpoint import Choice, Endpoint, Message, Teller
 from toolmark._model.exchange import Exchange, Stop
 from toolmark._model.result import Result
@@ -80,7 +80,7 @@ class Conversation:
         self._system = system
         self._user, self._patient = user, patient
         self._name = name or secrets.token_hex(8)
-        self._desk = Desk(workspace, confirm, user)
+        self._confirmations = Confirmations(workspace, confirm, user)
         self._on_text, self._on_result = on_text, on_result
         self._streams = stream and dialect == NATIVE
         self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
@@ -190,7 +190,7 @@ class Conversation:
                 self.messages += turn.messages
                 return turn
             results = list(turn.results)
-            work.pending += await self._desk.decide(results, turn.pending)
+            work.pending += await self._confirmations.decide(results, turn.pending)
         except BaseException:
             # What ran is told with the next message, else the model would call it again.
             told = turn.render(results) if turn and results else choice.broken_off()

@@ -16,7 +16,7 @@ MAX_ASKED = 8
 """How often one call is asked about, when edits don't fit or must be shown anew."""
 
 
-class Desk:
+class Confirmations:
     """Takes a turn's held calls to a person, one after the other."""
 
     def __init__(self, workspace: Workspace, confirm: Confirmer | None, user: str | None) -> None:

@@ -8,7 +8,7 @@ from toolmark._dialect.body import body, compact
 from toolmark._dialect.calls import Keys, read_call
 from toolmark._dialect.decoder import skip_space
 from toolmark._dialect.opened import parse_words
-from toolmark._dialect.prompt import Example, Syntax, teach_tools
+from toolmark._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
 from toolmark._dialect.terminal import Place, ends_reply, holds_alone, read_place
 from toolmark._dialect.tidy import readable
@@ -107,7 +107,7 @@ def teach(tools: Sequence[ToolSpec]) -> str:
     return teach_tools(tools, _SYNTAX)
 
 
-def _written(example: Example) -> str:
+def _written(example: ShownCall) -> str:
     call = {"tool": example.tool, "args": example.arguments}
     return f"{MARKER} {json.dumps(call, ensure_ascii=False)}"
 

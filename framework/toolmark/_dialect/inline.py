@@ -8,7 +8,7 @@ from toolmark._dialect.body import body_text
 from toolmark._dialect.calls import Keys, read_call
 from toolmark._dialect.decoder import MAX_CALLS, decode, skip_space
 from toolmark._dialect.opened import parse_words
-from toolmark._dialect.prompt import Example, Syntax, teach_tools
+from toolmark._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
 from toolmark._dialect.tidy import readable, without
 from toolmark._model.call import Call
@@ -74,7 +74,7 @@ def _call(text: str, start: int, before: int) -> tuple[Call, int]:
     return read_call(value, _KEYS), end + 1
 
 
-def _written(example: Example) -> str:
+def _written(example: ShownCall) -> str:
     call = {
         "id": "call-1",
         "tool": example.tool,

@@ -9,7 +9,7 @@ from toolmark._dialect.calls import Keys, read_call
 from toolmark._dialect.decoder import MAX_CALLS, skip_space
 from toolmark._dialect.envelope import open_reply
 from toolmark._dialect.opened import parse_words
-from toolmark._dialect.prompt import Example, Syntax, teach_tools
+from toolmark._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
 from toolmark._dialect.terminal import Place, ends_reply, holds_alone, read_place
 from toolmark._dialect.tidy import readable
@@ -124,7 +124,7 @@ def teach(tools: Sequence[ToolSpec]) -> str:
     return teach_tools(tools, _SYNTAX)
 
 
-def _written(example: Example) -> str:
+def _written(example: ShownCall) -> str:
     return json.dumps({"tool": example.tool, "params": example.arguments}, ensure_ascii=False)
 
 

@@ -14,7 +14,7 @@ _SURE = 0.95
 """The confidence in an example, where the tool does not ask for more."""
 
 
-class Example(NamedTuple):
+class ShownCall(NamedTuple):
     """A call to show."""
 
     tool: str
@@ -28,7 +28,7 @@ class Syntax:
 
     rules: str
     """A list in markdown."""
-    write: Callable[[Example], str]
+    write: Callable[[ShownCall], str]
     has_confidence: bool = False
     """Whether a call has a place for it; else it is the argument `_confidence`."""
 
@@ -42,7 +42,7 @@ def teach_tools(tools: Sequence[ToolSpec], syntax: Syntax) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def example_of(spec: ToolSpec, *, in_arguments: bool) -> Example:
+def example_of(spec: ToolSpec, *, in_arguments: bool) -> ShownCall:
     """Give the tool's own first Example, or one made of its parameters where it has none."""
     own = next((e.arguments for e in spec.examples if e.error is None), None)
     arguments = own if own is not None else sample_arguments(spec.parameters, "…")
@@ -50,7 +50,7 @@ def example_of(spec: ToolSpec, *, in_arguments: bool) -> Example:
     confidence = max(_SURE, threshold or 0)
     if in_arguments and threshold is not None:
         arguments = {**arguments, CONFIDENCE: confidence}
-    return Example(spec.name, dict(arguments), confidence)
+    return ShownCall(spec.name, dict(arguments), confidence)
 
 
 def _tool(spec: ToolSpec, syntax: Syntax) -> Iterator[str]:

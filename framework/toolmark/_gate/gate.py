@@ -32,7 +32,7 @@ ONCE = frozenset(
 _NAME = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-class Refusal(Exception):  # noqa: N818 - the answer that it becomes, not a mistake of ours
+class TurnedAway(Exception):  # noqa: N818 - the answer that it becomes, not a mistake of ours
     """A request that does not come in."""
 
     def __init__(self, status: int, title: str, code: str, detail: str) -> None:
@@ -87,7 +87,7 @@ class Gate:
             if scope["path"] not in self._open_paths:
                 _check_caller(scope, self._passed(scope["method"], headers), headers)
             _check_body(scope["method"], headers)
-        except Refusal as refusal:
+        except TurnedAway as refusal:
             page = self._page(refusal, scope)
             await _answer(refusal, page, send)
             return
@@ -96,9 +96,9 @@ class Gate:
     def _check_place(self, headers: dict[str, str]) -> None:
         if not self._addresses.host_fits(headers.get("host")):
             detail = "This server has no such Host."
-            raise Refusal(421, "Misdirected Request", "foreign_host", detail)
+            raise TurnedAway(421, "Misdirected Request", "foreign_host", detail)
         if not self._addresses.origin_fits(headers.get("origin")):
-            raise Refusal(403, "Forbidden", "foreign_origin", "No page of this Origin may ask.")
+            raise TurnedAway(403, "Forbidden", "foreign_origin", "No page of this Origin may ask.")
 
     def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
         authorization = headers.get("authorization")
@@ -106,7 +106,7 @@ class Gate:
             return self._tokens.find(authorization)
         return self._sessions.find(method, headers)
 
-    def _page(self, refusal: Refusal, scope: Scope) -> bytes | None:
+    def _page(self, refusal: TurnedAway, scope: Scope) -> bytes | None:
         """Give what a person is shown who comes without a token."""
         if refusal.status != 401 or self._stranger is None or scope["method"] != "GET":  # noqa: PLR2004
             return None
@@ -120,7 +120,7 @@ def _headers(scope: Scope) -> dict[str, str]:
         key = name.decode("latin-1").lower()
         if key in ONCE and key in found:
             detail = f"The header {key} stands twice."
-            raise Refusal(400, "Bad Request", "malformed_request", detail)
+            raise TurnedAway(400, "Bad Request", "malformed_request", detail)
         found[key] = value.decode("latin-1")
     return found
 
@@ -128,15 +128,15 @@ def _headers(scope: Scope) -> dict[str, str]:
 def _check_caller(scope: Scope, passed: Pass | None, headers: dict[str, str]) -> None:
     if passed is None:
         detail = "Give the token: Authorization: Bearer TOKEN."
-        raise Refusal(401, "Unauthorized", "unauthorized", detail)
+        raise TurnedAway(401, "Unauthorized", "unauthorized", detail)
     conversation = headers.get(CONVERSATION)
     if conversation is not None and not _NAME.fullmatch(conversation):
         detail = f"The header {CONVERSATION} holds 1 to 128 visible ASCII characters."
-        raise Refusal(400, "Bad Request", "malformed_request", detail)
+        raise TurnedAway(400, "Bad Request", "malformed_request", detail)
     caller = passed.caller(headers.get(PATIENT), conversation)
     if caller is None:
         detail = "The token does not allow this patient."
-        raise Refusal(403, "Forbidden", "patient_not_allowed", detail)
+        raise TurnedAway(403, "Forbidden", "patient_not_allowed", detail)
     scope["state"] = {**scope.get("state", {}), CALLER: caller, OPERATOR: passed.operator}
 
 
@@ -144,10 +144,10 @@ def _check_body(method: str, headers: dict[str, str]) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if method in BODIES and kind != "application/json":
         detail = "Send application/json."
-        raise Refusal(415, "Unsupported Media Type", "unsupported_media_type", detail)
+        raise TurnedAway(415, "Unsupported Media Type", "unsupported_media_type", detail)
 
 
-async def _answer(refusal: Refusal, page: bytes | None, send: Send) -> None:
+async def _answer(refusal: TurnedAway, page: bytes | None, send: Send) -> None:
     body = json.dumps(refusal.problem).encode() if page is None else page
     kind = b"application/problem+json" if page is None else b"text/html; charset=utf-8"
     headers = [

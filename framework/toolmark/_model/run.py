@@ -129,7 +129,7 @@ class RunEvent(NamedTuple):
 StepState = Literal["running", "waiting", "done", "failed", "skipped", "undone"]
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """A thing that was done and is never done again in this run."""
 
     key: str
@@ -151,7 +151,7 @@ class RunView(NamedTuple):
     state: RunState
     inputs: dict[str, Any]
     began: str
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[JournalEntry, ...] = ()
     questions: tuple[Question, ...] = ()
     result: SkillResult | None = None
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from toolmark._model.skill import Step
 from toolmark._run.frame import Frame, StepError
-from toolmark._run.turn import taken
+from toolmark._run.jump import jump_of
 
 
 async def chosen(frame: Frame, step: Step, index: int | None = None) -> Any:
-    """Give the value, or the turn that Or else takes without one; raises StepError.
+    """Give the value, or the jump that Or else takes without one; raises StepError.
 
     The value is recorded, because the order of an object's keys is no expression's promise.
     """
@@ -26,4 +26,4 @@ async def chosen(frame: Frame, step: Step, index: int | None = None) -> Any:
         raise StepError("no_value", f"`{choose.cel}` chose nothing, and there is no Or else")
     if way.kind == "choose" and way.choose is not None:
         return frame.evaluate(way.choose)
-    return taken(frame, way)
+    return jump_of(frame, way)

@@ -51,7 +51,7 @@ class End(NamedTuple):
     code: str = ""
 
 
-Turn = Go | End | None
+Jump = Go | End | None
 """Where a step leads: None is the next step."""
 
 

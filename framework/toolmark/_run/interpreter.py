@@ -15,15 +15,16 @@ from toolmark._run.frame import (
     End,
     Frame,
     Go,
+    Jump,
     RefusedError,
     StepError,
-    Turn,
 )
 from toolmark._run.journal import CancelledRunError, Executor, Journal
+from toolmark._run.jump import cancelled, failure, jump_of, refusal, stopped
 from toolmark._run.loop import each
 from toolmark._run.python import run_python
+from toolmark._run.section import section_index
 from toolmark._run.text import value_of
-from toolmark._run.turn import cancelled, failure, is_empty, refusal, section_index, stopped, taken
 from toolmark._run.undo import roll_back
 from toolmark._values import ArgumentsValidator, InvalidArgumentsError
 
@@ -103,19 +104,19 @@ class Interpreter:
         sections = frame.spec.workflow_sections
         at = 0
         while True:
-            turn = await self._section(frame, sections[at])
-            if isinstance(turn, Go):
-                at = section_index(sections, turn.target, after=at)
+            jump = await self._section(frame, sections[at])
+            if isinstance(jump, Go):
+                at = section_index(sections, jump.target, after=at)
                 continue
-            return turn if isinstance(turn, End) else End(success=True)
+            return jump if isinstance(jump, End) else End(success=True)
 
-    async def _section(self, frame: Frame, section: Section) -> Turn:
+    async def _section(self, frame: Frame, section: Section) -> Jump:
         for step in section.steps:
-            if (turn := await self._step(frame, step)) is not None:
-                return turn
+            if (jump := await self._step(frame, step)) is not None:
+                return jump
         return None
 
-    async def _step(self, frame: Frame, step: Step) -> Turn:
+    async def _step(self, frame: Frame, step: Step) -> Jump:
         if not step.acts:
             return None
         try:
@@ -123,16 +124,16 @@ class Interpreter:
                 frame.tell("skipped", step)
                 return None
             frame.tell("started", step)
-            turn = await self._act(frame, step)
+            jump = await self._act(frame, step)
         except RefusedError as refused:
             return refusal(frame, step, refused)
         except StepError as error:
             frame.tell("failed", step, error.message)
             return failure(frame, step, error)
         frame.tell("done", step)
-        return turn
+        return jump
 
-    async def _act(self, frame: Frame, step: Step) -> Turn:
+    async def _act(self, frame: Frame, step: Step) -> Jump:
         if step.for_each is not None:
             value: Any = await each(frame, step, self._actions)
             if isinstance(value, (Go, End)):
@@ -152,11 +153,11 @@ class Interpreter:
                     return value
         return self._saved(frame, step, value)
 
-    def _saved(self, frame: Frame, step: Step, value: Any) -> Turn:
+    def _saved(self, frame: Frame, step: Step, value: Any) -> Jump:
         if step.save_as is not None:
             frame.names[step.save_as] = value
-        if step.if_empty is not None and is_empty(value):
-            return taken(frame, step.if_empty)
+        if step.if_empty is not None and _is_empty(value):
+            return jump_of(frame, step.if_empty)
         # A call's check is held beside the call, where it can be tried again.
         checked = step.use is not None and step.for_each is None
         if step.check is not None and not checked and not frame.holds(step.check):
@@ -199,3 +200,8 @@ def _failed(message: str, code: str) -> SkillResult:
 def _returned(frame: Frame, step: Step) -> Mapping[str, Any]:
     written = step.returns or ()
     return {a.name: value_of(a.value, _ANYTHING, frame.evaluate) for a in written}
+
+
+def _is_empty(value: Any) -> bool:
+    """Tell whether a result is empty: nothing, or text, a list or an object without content."""
+    return value is None or (isinstance(value, (str, list, dict)) and not value)

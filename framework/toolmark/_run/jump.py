@@ -1,9 +1,7 @@
 """Where a step leads when it is not simply the next one."""
 
-from typing import Any
-
-from toolmark._model.skill import Section, Step, Way
-from toolmark._run.frame import End, Frame, Go, RefusedError, StepError, Turn
+from toolmark._model.skill import Step, Way
+from toolmark._run.frame import End, Frame, Go, Jump, RefusedError, StepError
 
 
 def stopped(message: str) -> End:
@@ -17,28 +15,28 @@ def cancelled(frame: Frame) -> End:
     return End(success=False, message=message, error=message, code="cancelled")
 
 
-def failure(frame: Frame, step: Step, error: StepError, index: int | None = None) -> Turn:
+def failure(frame: Frame, step: Step, error: StepError, index: int | None = None) -> Jump:
     """Give where a failed step leads: On error's way, or the end."""
     if step.on_error is not None:
-        return taken(frame, step.on_error.then)
+        return jump_of(frame, step.on_error.then)
     message = f"Step {frame.key(step, index)} ({step.title}) failed: {error.message}"
     return End(
         success=False, message=message, error=f"{error.code}: {error.message}", code=error.code
     )
 
 
-def refusal(frame: Frame, step: Step, refused: RefusedError) -> Turn:
+def refusal(frame: Frame, step: Step, refused: RefusedError) -> Jump:
     """Give where a refused question leads: If no's way, or the end."""
     frame.tell("failed", step, "no answer in time" if refused.late else "refused")
     if step.if_no is not None:
-        return taken(frame, step.if_no)
+        return jump_of(frame, step.if_no)
     what = "Nobody answered in time" if refused.late else "Refused"
     message = f"{what}: {step.title}."
     return End(success=False, message=message, error=message, code="refused")
 
 
-def taken(frame: Frame, way: Way) -> Turn:
-    """Give the turn that a way is."""
+def jump_of(frame: Frame, way: Way) -> Jump:
+    """Give the jump that a way is."""
     match way.kind:
         case "go":
             return Go(way.target)
@@ -56,21 +54,3 @@ def _said(frame: Frame, way: Way) -> str:
         return frame.text(way.text)
     except StepError as error:
         return f"Stopped; {error.message}"
-
-
-def is_empty(value: Any) -> bool:
-    """Tell whether a result is empty: nothing, or text, a list or an object without content."""
-    return value is None or (isinstance(value, (str, list, dict)) and not value)
-
-
-def section_index(sections: tuple[Section, ...], target: str, *, after: int) -> int:
-    """Find the section of this name below another; raises StepError."""
-    for index in range(after + 1, len(sections)):
-        if folded(sections[index].name) == folded(target):
-            return index
-    raise StepError("unknown_section", f"there is no section '{target}' below")
-
-
-def folded(name: str) -> str:
-    """Give a section's name as it is compared: without case, with single spaces."""
-    return " ".join(name.casefold().split()).rstrip(".")

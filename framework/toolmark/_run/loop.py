@@ -8,7 +8,7 @@ from toolmark._run.action import Actions
 from toolmark._run.choose import chosen
 from toolmark._run.frame import End, Frame, Go, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
-from toolmark._run.turn import failure, refusal
+from toolmark._run.jump import failure, refusal
 
 MAX_ITEMS = 1000
 MAX_AT_ONCE = 32
@@ -107,10 +107,10 @@ class _Loop:
                 return await chosen(frame, step, index)
             return await self._actions.ask(frame, step, index)
         except RefusedError as refused:
-            turn = refusal(frame, step, refused)
+            jump = refusal(frame, step, refused)
         except StepError as error:
             frame.tell("failed", step, error.message, index)
-            turn = failure(frame, step, error, index)
+            jump = failure(frame, step, error, index)
         finally:
             self._undos[index] = frame.undos
-        return _LEFT_OUT if turn is None else turn
+        return _LEFT_OUT if jump is None else jump

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from toolmark._model.run import Entry, RunEvent, RunKind, RunTrace
+from toolmark._model.run import JournalEntry, RunEvent, RunKind, RunTrace
 
 
 class Line(NamedTuple):
@@ -13,7 +13,7 @@ class Line(NamedTuple):
     title: str
     kind: RunKind
     text: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[JournalEntry, ...] = ()
 
     @property
     def at(self) -> str:
@@ -32,8 +32,8 @@ def lines(trace: RunTrace) -> tuple[Line, ...]:
         told = last.get(step)
         title = question.step if told is None else told.title
         last[step] = RunEvent.waiting(question)._replace(step=step, title=title)
-    kept: dict[str, list[Entry]] = {step: [] for step in last}
-    loose: list[Entry] = []
+    kept: dict[str, list[JournalEntry]] = {step: [] for step in last}
+    loose: list[JournalEntry] = []
     for entry in trace.view.entries:
         kept.get(_step_of(entry.key, last), loose).append(entry)
     listed = [

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmark._import.catalog.layout.entries import Entry
 from toolmark._import.catalog.layout.stretches import fences
-from toolmark._import.catalog.parameters.code import Code, read_code, read_signature
+from toolmark._import.catalog.parameters.code import CodeBlocks, read_code, read_signature
 from toolmark._import.catalog.parameters.gather import Gathered, gather
 from toolmark._import.catalog.parameters.needs import settle
 from toolmark._import.catalog.phrases.found import Found, Tell
@@ -25,7 +25,7 @@ class Arguments:
     page: Page
     entry: Entry
     name: str
-    code: Code
+    code: CodeBlocks
     world: World
     tell: Tell
     gathered: Gathered = field(default_factory=Gathered)

@@ -7,7 +7,7 @@ from typing import Any
 from toolmark._import.catalog.arguments import Arguments
 from toolmark._import.catalog.layout.entries import Entry
 from toolmark._import.catalog.layout.stretches import Stretch, fences, sentences, text_of
-from toolmark._import.catalog.parameters.code import Code, read_code
+from toolmark._import.catalog.parameters.code import CodeBlocks, read_code
 from toolmark._import.catalog.policy.demands import Count, Policy
 from toolmark._import.catalog.policy.intent import keywords
 from toolmark._import.catalog.policy.rules import condition_of
@@ -42,7 +42,7 @@ class Assembly:
     name: str
     world: World
     book: Notebook
-    code: Code = field(default_factory=Code)
+    code: CodeBlocks = field(default_factory=CodeBlocks)
     policy: Policy = field(default_factory=Policy)
     kept: list[str] = field(default_factory=list)
     """Sentences that no field holds."""

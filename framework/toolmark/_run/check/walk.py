@@ -12,7 +12,7 @@ from toolmark._run.check.findings import Findings, did_you_mean
 from toolmark._run.check.fit import misfit
 from toolmark._run.check.scope import ANYTHING, Scope
 from toolmark._run.check.values import ValueCheck
-from toolmark._run.turn import folded
+from toolmark._run.section import folded
 
 _BOOLEAN = Schema(types=("boolean",))
 _LIST = Schema(types=("array",))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Entry, Order, Question, RunEvent, RunState, RunView
+from toolmark._model.run import Answer, JournalEntry, Order, Question, RunEvent, RunState, RunView
 from toolmark._run.engine import Ask, Clock, Play, Watch
 from toolmark._run.engine.outcomes import (
     AnsweredError,
@@ -40,7 +40,7 @@ class _Open(NamedTuple):
 class _Run:
     order: Order
     began: dt.datetime
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, JournalEntry] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
     opened: dict[str, dt.datetime] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class MemoryJournal:
             if run.cancelled and not undoing:
                 raise CancelledRunError
             value = await effect()
-            entry = Entry(key, value, self._clock().isoformat())
+            entry = JournalEntry(key, value, self._clock().isoformat())
             run.entries[key] = entry
         self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
         return entry.value
@@ -247,7 +247,7 @@ class MemoryEngine:
 
     def _settle(self, run: _Run, key: str, answer: Answer) -> None:
         run.answers[key] = answer
-        run.entries[key] = Entry(key, answer.to_dict(), self._clock().isoformat())
+        run.entries[key] = JournalEntry(key, answer.to_dict(), self._clock().isoformat())
         del run.questions[key]
         run.answered.set()
 

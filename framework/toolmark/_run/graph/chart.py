@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from toolmark._model.skill import Loop, Section, SkillSpec, Step, Way, value_text
-from toolmark._run.turn import folded
+from toolmark._run.section import folded
 
 Kind = Literal["use", "ask", "choose", "return", "stop", "note"]
 

@@ -52,7 +52,7 @@ class Signature:
 
 
 @dataclass(slots=True)
-class Code:
+class CodeBlocks:
     """What the code blocks of one stretch of text hold."""
 
     functions: list[tuple[Mapping[str, Any], int]] = field(default_factory=list)
@@ -67,15 +67,15 @@ class Code:
     """Object types: TypeScript's interfaces."""
 
 
-def read_code(fences: list[Fence]) -> Code:
+def read_code(fences: list[Fence]) -> CodeBlocks:
     """Sort what the code blocks hold."""
-    code = Code()
+    code = CodeBlocks()
     for fence in fences:
         _fence(code, fence.content, fence.info.split(" ")[0].lower(), fence.mark.line)
     return code
 
 
-def _fence(code: Code, text: str, info: str, line: int) -> None:
+def _fence(code: CodeBlocks, text: str, info: str, line: int) -> None:
     if info in {"python", "py", ""} and (found := list(_python(text, line))):
         code.signatures += found
         return
@@ -91,7 +91,7 @@ def _fence(code: Code, text: str, info: str, line: int) -> None:
         code.signatures += _typescript(text, line)
 
 
-def _object(code: Code, value: Any, line: int) -> None:
+def _object(code: CodeBlocks, value: Any, line: int) -> None:
     if not isinstance(value, Mapping):
         return
     held = value.get("function")

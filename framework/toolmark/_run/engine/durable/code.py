@@ -16,7 +16,7 @@ SPARE_S = 24 * FRESH_S
 """For so long a pin that no run needs may still be about to be needed by one, in seconds."""
 
 
-class Code:
+class PinnedCode:
     """The pinned Python of a data base; blocking, and safe for threads and processes."""
 
     def __init__(self, engine: sa.Engine, tables: Tables, insert: Any) -> None:

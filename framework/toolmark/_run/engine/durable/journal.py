@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from dbos import DBOS
 
-from toolmark._model.run import Answer, Entry, Question, RunEvent
+from toolmark._model.run import Answer, JournalEntry, Question, RunEvent
 from toolmark._run.engine import Clock, Watch
 from toolmark._run.engine.durable.side import FarExecutor, Side
 from toolmark._run.engine.durable.store import Asked
@@ -48,7 +48,7 @@ class DurableJournal:
         self,
         run_id: str,
         began: dt.datetime,
-        entries: Mapping[str, Entry],
+        entries: Mapping[str, JournalEntry],
         asked: Mapping[str, Asked],
         keeper: Keeper,
         clock: Clock,
@@ -129,7 +129,7 @@ class DurableJournal:
                 return True
         raise AssertionError("counting does not end")
 
-    async def _step(self, key: str, effect: Effect) -> Entry:
+    async def _step(self, key: str, effect: Effect) -> JournalEntry:
         async def record() -> dict[str, Any]:
             try:
                 value = await effect()
@@ -146,7 +146,7 @@ class DurableJournal:
         except Exception as error:
             # It could not be recorded, or another process owns the run by now.
             raise self._lose(error) from error
-        return Entry(key, kept["value"], kept["at"])
+        return JournalEntry(key, kept["value"], kept["at"])
 
     def _lose(self, error: BaseException) -> LostRunError:
         self.lost = self.lost or error

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Entry, Order, Question
-from toolmark._run.engine.durable.code import Code
+from toolmark._model.run import Answer, JournalEntry, Order, Question
+from toolmark._run.engine.durable.code import PinnedCode
 from toolmark._run.engine.durable.record import (
     answer_of,
     caller_of,
@@ -68,7 +68,7 @@ class Store:
         self._tables = tables = Tables(engine)
         insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
         self._insert: Any = insert
-        self.code = Code(engine, tables, insert)
+        self.code = PinnedCode(engine, tables, insert)
         run = tables.run
         self._head = (run.c.id, run.c.skill, run.c.inputs, run.c.began, run.c.segment,
                       run.c.parked, run.c.stuck, run.c.cancelled, run.c.result)  # fmt: skip
@@ -180,7 +180,7 @@ class Store:
         """Keep the result; the first stays."""
         self.change(run_id, result=written(result), ended=now.isoformat(), stuck=0)
 
-    def steps(self, run_id: str, segments: int) -> tuple[tuple[Entry, ...], int]:
+    def steps(self, run_id: str, segments: int) -> tuple[tuple[JournalEntry, ...], int]:
         """Give what was done, in order, and the last number used in the latest segment.
 
         Raises ValueError where a row is not of ours.
@@ -196,7 +196,7 @@ class Store:
                 last = row.function_id
             if row.child_workflow_id is None and row.output is not None:
                 kept = value_of(row.output, row.serialization)
-                entries.append(Entry(row.function_name, kept["value"], kept["at"]))
+                entries.append(JournalEntry(row.function_name, kept["value"], kept["at"]))
         return tuple(entries), last
 
     def ask(self, questions: Sequence[Question], now: float) -> None:

@@ -4,13 +4,13 @@ import datetime as dt
 from collections.abc import Sequence
 
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Entry, Question, RunState, RunView
+from toolmark._model.run import JournalEntry, Question, RunState, RunView
 from toolmark._run.engine.durable.store import Asked, Row
 from toolmark._run.engine.outcomes import AnsweredError, TooLateError, ended
 from toolmark.errors import NotFoundError
 
 
-def view(row: Row, asked: Sequence[Asked], entries: Sequence[Entry] = ()) -> RunView:
+def view(row: Row, asked: Sequence[Asked], entries: Sequence[JournalEntry] = ()) -> RunView:
     """Give a run as others see it; answers stand among its steps."""
     going = row.result is None and not row.cancelled
     questions = tuple(one.question for one in asked if going and one.answer is None)
@@ -52,7 +52,7 @@ def _state(row: Row, questions: Sequence[Question]) -> RunState:
     return "waiting" if questions else "running"
 
 
-def _entry(one: Asked) -> Entry:
+def _entry(one: Asked) -> JournalEntry:
     assert one.answer is not None
     assert one.answered is not None
-    return Entry(one.question.key, one.answer.to_dict(), one.answered.isoformat())
+    return JournalEntry(one.question.key, one.answer.to_dict(), one.answered.isoformat())

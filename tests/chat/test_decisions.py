@@ -101,7 +101,7 @@ def test_an_edit_of_a_critical_call_is_shown_once_more(nursery) -> None:
     first, again = person.asked
     assert again.id != first.id
     assert again.parameters == {"number": 1}
-    assert told(server)["notes"] == ["The user changed number."]
+    assert told(server)["notes"] == ["The user changed number: 3 → 1."]
 
 
 def test_asking_about_one_call_is_bounded(nursery) -> None:

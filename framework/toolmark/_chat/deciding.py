@@ -42,7 +42,6 @@ class Confirmations:
     async def _settle(self, results: list[Result], place: int, known: dict[str, Pending]) -> Result:
         """Ask until the call is decided, or nobody decides."""
         trouble = ""
-        notes: tuple[str, ...] = ()
         for _ in range(MAX_ASKED):
             result = results[place]
             if (held := result.confirmation) is None:
@@ -60,10 +59,9 @@ class Confirmations:
                 results[place], trouble = result, after.error.message
                 continue
             if decision.kind == "edit" and after.confirmation is not None:
-                notes = (*notes, f"The user changed {', '.join(decision.arguments)}.")
                 merged = {**pending.parameters, **decision.arguments}
                 known[after.confirmation.id] = _pending(after)._replace(parameters=merged)
-            results[place], trouble = after._replace(notes=(*notes, *after.notes)), ""
+            results[place], trouble = after, ""
         return results[place]
 
     async def _ask(self, pending: Pending, trouble: str) -> Decision | None:

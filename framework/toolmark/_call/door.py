@@ -124,6 +124,7 @@ class Door:
             tool = self._tools.find(call)  # row 2
             tool.admit(call)  # row 2a
             arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
+            dropped = tool.dropped(call.arguments) if tool.ignores_unknown else ()
             if tool.judges:  # rows 4 to 7
                 verdict = await tool.judge(call, arguments)
             else:
@@ -135,8 +136,8 @@ class Door:
                 result = allowed(call, began)
             else:
                 result = await self.run(tool, call, arguments, began, on_event)  # rows 8 and 9
-            if tool.ignores_unknown:
-                result = told(result, tool.dropped(call.arguments))
+            if dropped:
+                result = told(result, dropped)
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
             result = self.denied(call, error, began)
         return self.last_words(call, result) if self._has_last_words else result
@@ -171,7 +172,10 @@ class Door:
             self._commit(tool, call, arguments, held_id)
             return await tool.invoker.run(call, arguments, began, on_event)
         finally:
-            tool.limits.end()
+            try:
+                tool.limits.end()
+            except Exception as error:  # noqa: BLE001 - the call has run: too late to refuse it
+                logged(error, "the place of a call of %s was not given back", tool.spec.name)
 
     def _commit(
         self, tool: ReadyTool, call: Call, arguments: dict[str, Any], held_id: str | None

@@ -66,8 +66,6 @@ def answered(call: Call, text: str) -> Result:
 
 def told(result: Result, dropped: tuple[str, ...]) -> Result:
     """Say which parameters were ignored."""
-    if not dropped:
-        return result
     note = f"Ignored, because the tool does not know them: {', '.join(dropped)}."
     return result._replace(notes=(*result.notes, note))
 

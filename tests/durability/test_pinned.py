@@ -341,7 +341,7 @@ def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Pa
 
 def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Project) -> None:
     with project.open() as workspace:
-        store = workspace._all_runs().durable()._store
+        store = workspace._all_runs().engines.durable()._store
         engine = store._engine
 
         def count(table: str) -> int:
@@ -355,7 +355,7 @@ def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Proj
         assert (count("toolmark_pin"), count("toolmark_code")) == (1, files)
         with engine.begin() as connection:
             connection.exec_driver_sql("UPDATE toolmark_pin SET kept = 0")
-        store.code.forget([workspace._all_runs().order(project.run_id).plan.code])
+        store.code.forget([workspace._all_runs().engines.order(project.run_id).plan.code])
         assert count("toolmark_code") == files
         store.code.forget([])
         assert (count("toolmark_pin"), count("toolmark_code")) == (0, 0)

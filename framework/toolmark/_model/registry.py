@@ -1,6 +1,6 @@
 """A snapshot of everything that can be called; never changed, only replaced."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
@@ -91,6 +91,25 @@ class Bound(Generic[Spec]):
             self._decode = None
         assert self._spec is not None
         return self._spec
+
+
+class Specs(Mapping[str, Spec], Generic[Spec]):
+    """The specs of bound definitions, decoded one by one as they are looked at."""
+
+    def __init__(self, bound: Mapping[str, Bound[Spec]]) -> None:
+        self._bound: Mapping[str, Bound[Spec]] = bound
+
+    def __getitem__(self, name: str) -> Spec:
+        return self._bound[name].spec
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._bound
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bound)
+
+    def __len__(self) -> int:
+        return len(self._bound)
 
 
 BoundTool = Bound[ToolSpec]

@@ -2,39 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from toolmark._bind.definitions.cache import NONSENSE, Cache
 from toolmark._bind.definitions.reading import Definition, Reader, fault
 from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.registry import Bound
+from toolmark._model.registry import Bound, Specs
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-
-Spec = TypeVar("Spec", ToolSpec, SkillSpec)
-
-
-class Specs(Mapping[str, Spec], Generic[Spec]):
-    """The specs of bound definitions, decoded one by one as they are looked at."""
-
-    def __init__(self, bound: Mapping[str, Bound[Spec]]) -> None:
-        self._bound: Mapping[str, Bound[Spec]] = bound
-
-    def __getitem__(self, name: str) -> Spec:
-        return self._bound[name].spec
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._bound
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._bound)
-
-    def __len__(self) -> int:
-        return len(self._bound)
 
 
 @dataclass(slots=True)

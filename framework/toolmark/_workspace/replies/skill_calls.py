@@ -99,7 +99,7 @@ class SkillCalls:
 
     def _begun(self, run_id: str) -> Call | None:
         """Give the call that a run is, whichever process began it."""
-        order = self._runs.order(run_id)
+        order = self._runs.engines.order(run_id)
         if order is None:
             return None
         return Call(order.plan.skill.name, order.inputs, None, order.confidence, order.caller)

@@ -37,7 +37,7 @@ class RunControl(Decisions):
 
         Those of one user, or of all.
         """
-        views: tuple[RunView, ...] = self._loop.run(self._all_runs().all())
+        views: tuple[RunView, ...] = self._loop.run(self._all_runs().engines.runs())
         return tuple(view for view in views if user is None or self._user_of(view.id) == user)
 
     def show_run(self, run_id: str, user: str | None = None) -> RunView:
@@ -65,7 +65,7 @@ class RunControl(Decisions):
         return traced
 
     def _user_of(self, run_id: str) -> str | None:
-        order = self._all_runs().order(run_id)
+        order = self._all_runs().engines.order(run_id)
         return None if order is None else order.caller.user
 
     async def resume_run(
@@ -99,7 +99,7 @@ class RunControl(Decisions):
 
         False where runs are in memory only, and nothing can be taken up.
         """
-        runs = self._all_runs()
-        if runs.keeps:
-            runs.durable().start()
-        return bool(runs.keeps)
+        engines = self._all_runs().engines
+        if engines.keep:
+            engines.durable().start()
+        return bool(engines.keep)

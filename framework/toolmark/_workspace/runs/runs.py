@@ -4,22 +4,18 @@ import asyncio
 import inspect
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
-from threading import Lock
 from typing import Any
 
-from toolmark._bind.definitions.checks import Specs
 from toolmark._call.redact import redacted, without
 from toolmark._call.threads import in_thread
 from toolmark._model.call import NOBODY, Call, Caller
 from toolmark._model.held import HeldCall
-from toolmark._model.registry import Bound
+from toolmark._model.registry import Bound, Specs
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, Plan, Question, RunTrace, RunView
-from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
-from toolmark._run.engine import Engine
-from toolmark._run.engine.memory import MemoryEngine, utc_now
+from toolmark._run.engine import OpenQuestion
+from toolmark._run.engine.memory import utc_now
 from toolmark._run.interpreter import Interpreter
 from toolmark._run.journal import Journal, ParkedError
 from toolmark._run.plan import make_plan
@@ -28,18 +24,16 @@ from toolmark._values import MalformedError, read_object
 from toolmark._workspace.callbacks import Asker, Clock, Watcher
 from toolmark._workspace.names import known_name
 from toolmark._workspace.notices import NoticeListener
+from toolmark._workspace.runs.engines import Engines
 from toolmark._workspace.runs.executor import DoorExecutor
 from toolmark._workspace.runs.journal import NotifyingJournal
 from toolmark._workspace.runs.pinned import PinnedLives, python_gone
 from toolmark._workspace.snapshot.live import Live
-from toolmark.config import state_folder
 from toolmark.errors import ImplementationError, NotFoundError
 
 FOLLOW_S = 0.2
 """How often a run of another process is looked at, in seconds."""
 _OVER = frozenset(("done", "failed", "cancelled", "stuck"))
-KEPT = "runs.sqlite3"
-"""The file in the state folder that holds the runs, where `engine` is `sqlite`."""
 
 
 class Runs:
@@ -59,13 +53,9 @@ class Runs:
         self._current = current
         self._pinned = PinnedLives(current, given)
         self._tell = tell
-        self._clock = clock or utc_now
         self._lives: dict[str, Live] = {}
         self._marks: dict[str, set[tuple[str, str, str]]] = {}
-        self._memory = MemoryEngine(self._play, clock=self._clock)
-        self._durable: Any = None
-        self._settings: Settings = current().settings
-        self._lock = Lock()
+        self.engines = Engines(self._play, clock or utc_now, current().settings)
 
     async def run(  # noqa: PLR0913 - the face of a run, by keyword
         self,
@@ -87,64 +77,21 @@ class Runs:
         except MalformedError as error:
             told = f"malformed_call: {error}"
             return SkillResult(success=False, message=str(error), error=told, code="malformed_call")
-        engine: Engine = self.durable() if skill.spec.durable and self.keeps else self._memory
-        plan = await self._planned(skill.spec, live, pinned=engine is not self._memory)
+        engine, code = await self.engines.begin(skill, live)
+        plan = _plan(skill.spec, live, code)
         order = Order(run_id or f"run-{secrets.token_hex(8)}", plan, given, caller, confidence)
         self._lives.setdefault(order.id, live)
         result = await engine.run(order, ask=ask and asking(ask), watch=on_event)
         return self._ended(order.id, result)
 
-    async def _planned(self, spec: SkillSpec, live: Live, *, pinned: bool) -> Plan:
-        """Pin what a run is interpreted by, and its Python where it outlives this process."""
-        tools, skills = live.registry.tools, live.registry.skills
-        python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
-        every: list[tuple[str, Bound[Any]]] = [*tools.items(), *skills.items()]
-        foreign = [name for name, bound in every if bound.binding.kind == "entry_point"]
-        if pinned:
-            engine = self.durable()
-            await in_thread(lambda: engine.code.keep(*live.pin))
-        code = live.pin.hash if pinned else ""
-        return make_plan(spec, Specs(tools), Specs(skills), python, foreign, code)
-
-    @property
-    def keeps(self) -> bool:
-        """Whether runs outlive this process."""
-        return self._settings.engine != "memory"
-
-    @property
-    def any_kept(self) -> bool:
-        """Whether there may be runs of other processes; a look that imports nothing."""
-        if self._durable is not None or self._settings.engine not in {"sqlite", "memory"}:
-            return True
-        return self.keeps and Path(self._settings.state / KEPT).exists()
-
-    def durable(self) -> Any:
-        """Give the engine that keeps runs, opened on first use."""
-        with self._lock:
-            if self._durable is None:
-                from toolmark._run.engine.durable.engine import DurableEngine
-
-                state = state_folder(self._settings.state)
-                self._durable = DurableEngine(
-                    self._play, self._settings.engine, state, clock=self._clock
-                )
-            return self._durable
-
-    async def engine_of(self, run_id: str) -> Engine:
-        """Give the engine that knows this run; raises NotFoundError."""
-        if self._memory.knows(run_id) or not self.any_kept:
-            return self._memory
-        engine: Engine = self.durable()
-        return engine
-
     async def show(self, run_id: str) -> RunView:
         """Give one run step by step; raises NotFoundError."""
-        return await (await self.engine_of(run_id)).show(run_id)
+        return await self.engines.of(run_id).show(run_id)
 
     async def trace(self, run_id: str) -> RunTrace:
         """Give what a run did so far, and how its steps fare; raises NotFoundError."""
         view = await self.show(run_id)
-        order = await in_thread(lambda: self.order(run_id))
+        order = await in_thread(lambda: self.engines.order(run_id))
         if order is None:
             raise NotFoundError(f"run {run_id!r} is kept no more")
         return await trace(order, view)
@@ -162,54 +109,34 @@ class Runs:
                     return traced
             await asyncio.sleep(FOLLOW_S)
 
-    async def all(self) -> tuple[RunView, ...]:
-        """Give the runs, the latest first."""
-        kept = await self.durable().runs() if self.any_kept else ()
-        return (*await self._memory.runs(), *kept)
-
     async def answer(self, run_id: str, key: str, answer: Answer) -> SkillResult:
         """Answer a run's question and run on; raises NotFoundError where it is open no more."""
-        engine = await self.engine_of(run_id)
-        return self._ended(run_id, await engine.answer(run_id, key, answer))
+        return self._ended(run_id, await self.engines.of(run_id).answer(run_id, key, answer))
 
     async def resume(
         self, run_id: str, *, ask: Asker | None = None, on_event: Watcher | None = None
     ) -> SkillResult:
         """Take up a run that stands still; raises NotFoundError."""
-        engine = await self.engine_of(run_id)
+        engine = self.engines.of(run_id)
         result = await engine.resume(run_id, ask=ask and asking(ask), watch=on_event)
         return self._ended(run_id, result)
 
     async def cancel(self, run_id: str) -> SkillResult:
         """Stop a run before its next call, and undo what it did; raises NotFoundError."""
-        return self._ended(run_id, await (await self.engine_of(run_id)).cancel(run_id))
-
-    def order(self, run_id: str) -> Order | None:
-        """Give what was ordered; None where there is no such run."""
-        if self._memory.knows(run_id):
-            return self._memory.order(run_id)
-        try:
-            order: Order | None = self.durable().order(run_id) if self.any_kept else None
-        except NotFoundError:
-            return None
-        return order
+        return self._ended(run_id, await self.engines.of(run_id).cancel(run_id))
 
     def pending(self) -> tuple[HeldCall, ...]:
         """Give the questions of waiting runs, as calls that are held."""
-        kept = self.durable().waiting() if self.any_kept else ()
-        return tuple(self._held(one) for one in (*self._memory.waiting(), *kept))
+        return tuple(map(self._held, self.engines.waiting()))
 
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""
-        with self._lock:
-            durable, self._durable = self._durable, None
-        if durable is not None:
-            durable.close()
+        self.engines.close()
         self._pinned.close()
 
-    def _held(self, one: Any) -> HeldCall:
-        question: Question = one.question
-        order = self.order(question.run_id)
+    def _held(self, one: OpenQuestion) -> HeldCall:
+        question = one.question
+        order = self.engines.order(question.run_id)
         assert order is not None
         plan = order.plan
         spec = plan.tools.get(question.tool or "") or plan.skills.get(question.tool or "")
@@ -232,9 +159,7 @@ class Runs:
 
     def _tell_waiting(self, run_id: str) -> None:
         """Tell what a run asks once `pending` lists it; its steps tell of it a moment before."""
-        kept = self.durable().waiting(run_id) if self.any_kept else ()
-        memory = (one for one in self._memory.waiting() if one.question.run_id == run_id)
-        for one in map(self._held, (*memory, *kept)):
+        for one in map(self._held, self.engines.waiting(run_id)):
             told = {"id": one.id, "state": "pending", "tool": one.call.tool}
             self._tell("pending", told, one.call.caller.user)
 
@@ -263,7 +188,7 @@ class Runs:
         live = self._lives.get(order.id)
         if live is None:
             try:
-                engine = self.durable()
+                engine = self.engines.durable()
                 live = await in_thread(lambda: self._pinned.began_on(order, engine.code.find))
             except ImplementationError as error:
                 await journal.agreed(python_gone(order, error))
@@ -274,6 +199,15 @@ class Runs:
         then = live
         held: tuple[Live, Order] = await in_thread(lambda: self._pinned.strictest(order, then))
         return held
+
+
+def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
+    """Pin what a run is interpreted by."""
+    tools, skills = live.registry.tools, live.registry.skills
+    python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
+    every: list[tuple[str, Bound[Any]]] = [*tools.items(), *skills.items()]
+    foreign = [name for name, bound in every if bound.binding.kind == "entry_point"]
+    return make_plan(spec, Specs(tools), Specs(skills), python, foreign, code)
 
 
 def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:

@@ -1,0 +1,94 @@
+"""The engines that keep runs: the one in memory, and the one that outlives this process."""
+
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from toolmark._call.threads import in_thread
+from toolmark._model.registry import Bound
+from toolmark._model.run import Order, RunView
+from toolmark._model.settings import Settings
+from toolmark._model.skill import SkillSpec
+from toolmark._run.engine import Clock, Engine, OpenQuestion, Play
+from toolmark._run.engine.memory import MemoryEngine
+from toolmark._workspace.snapshot.live import Live
+from toolmark.config import state_folder
+from toolmark.errors import NotFoundError
+
+KEPT = "runs.sqlite3"
+"""The file in the state folder that holds the runs, where `engine` is `sqlite`."""
+
+
+class Engines:
+    """Both engines of a workspace; which of them has a run is known here alone."""
+
+    def __init__(self, play: Play, clock: Clock, settings: Settings) -> None:
+        self._play = play
+        self._clock = clock
+        self._settings = settings
+        self._memory = MemoryEngine(play, clock=clock)
+        self._durable: Any = None
+        self._lock = Lock()
+
+    @property
+    def keep(self) -> bool:
+        """Whether runs outlive this process."""
+        return self._settings.engine != "memory"
+
+    @property
+    def _any_kept(self) -> bool:
+        """Whether there may be runs of other processes; a look that imports nothing."""
+        if self._durable is not None or self._settings.engine not in {"sqlite", "memory"}:
+            return True
+        return self.keep and Path(self._settings.state / KEPT).exists()
+
+    def durable(self) -> Any:
+        """Give the engine that keeps runs, opened on first use."""
+        with self._lock:
+            if self._durable is None:
+                from toolmark._run.engine.durable.engine import DurableEngine
+
+                state = state_folder(self._settings.state)
+                self._durable = DurableEngine(
+                    self._play, self._settings.engine, state, clock=self._clock
+                )
+            return self._durable
+
+    async def begin(self, skill: Bound[SkillSpec], live: Live) -> tuple[Engine, str]:
+        """Give the engine of a run that begins, and the hash of the Python that it pinned."""
+        if not (skill.spec.durable and self.keep):
+            return self._memory, ""
+        engine = self.durable()
+        await in_thread(lambda: engine.code.keep(*live.pin))
+        return engine, live.pin.hash
+
+    def of(self, run_id: str) -> Engine:
+        """Give the engine that has this run, or would have it."""
+        if self._memory.knows(run_id) or not self._any_kept:
+            return self._memory
+        engine: Engine = self.durable()
+        return engine
+
+    def order(self, run_id: str) -> Order | None:
+        """Give what was ordered; None where there is no such run."""
+        try:
+            return self.of(run_id).order(run_id)
+        except NotFoundError:
+            return None
+
+    def waiting(self, run_id: str | None = None) -> tuple[OpenQuestion, ...]:
+        """Give the open questions of all runs, or of one."""
+        kept = self.durable().waiting(run_id) if self._any_kept else ()
+        return (*self._memory.waiting(run_id), *kept)
+
+    async def runs(self) -> tuple[RunView, ...]:
+        """Give the runs, the latest first."""
+        kept = await self.durable().runs() if self._any_kept else ()
+        return (*await self._memory.runs(), *kept)
+
+    def close(self) -> None:
+        """End what is under way here; runs that are kept go on at the next start."""
+        with self._lock:
+            durable, self._durable = self._durable, None
+        if durable is not None:
+            durable.close()

@@ -1,29 +1,22 @@
 """Replace a workspace's snapshot by what the files say now, and tell those who listen."""
 
-import logging
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmark._bind.edits.baseline import Baseline
 from toolmark._bind.edits.settings import hold_settings
 from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.edit import HeldEdit
 from toolmark._model.registry import Registry
-from toolmark._model.settings import Settings
+from toolmark._workspace.listeners import ChangeListener
 from toolmark._workspace.names import known_name
-from toolmark._workspace.snapshot.live import Live
+from toolmark._workspace.opened import OpenProject
 from toolmark.config import OWN_FILE, PROJECT_FILE
-from toolmark.errors import ConfigError, NotFoundError, ToolmarkError
-
-_log = logging.getLogger(__name__)
-ChangeListener = Callable[[Registry, Registry], None]
-"""Hears of a new snapshot: what was live, and what is."""
+from toolmark.errors import ConfigError, NotFoundError
 
 
 class Watched(NamedTuple):
@@ -35,21 +28,8 @@ class Watched(NamedTuple):
     """The settings, and what was live last."""
 
 
-class Reloading:
-    """The half of a workspace that follows its files."""
-
-    _live: Live
-    _lock: threading.Lock
-    _closed: bool
-    _baseline: Baseline
-    _reload_settings: Callable[[], Settings]
-    _read: Callable[[Settings, Live | None], Live]
-
-    def __init__(self) -> None:
-        self._trouble: tuple[Diagnostic, ...] = ()
-        self._listeners: list[ChangeListener] = []
-        # Who listens may reload or acknowledge in turn.
-        self._turn = threading.RLock()
+class Reloading(OpenProject):
+    """The part of a workspace that follows its files."""
 
     @property
     def held_edits(self) -> tuple[HeldEdit, ...]:
@@ -76,13 +56,7 @@ class Reloading:
         It is called once for each new snapshot, in their order, by the thread that made it. What
         it raises is logged. Gives what ends it.
         """
-        self._listeners.append(listener)
-
-        def end() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return end
+        return self._changes.add(listener)
 
     def reload(self) -> Registry:
         """Read the project again and give the new snapshot, or the old one where nothing changed.
@@ -93,11 +67,7 @@ class Reloading:
             old = self._live.registry
             new = self._reloaded()
             if self._live.registry is not old:
-                for listener in tuple(self._listeners):
-                    try:
-                        listener(old, new)
-                    except Exception:  # noqa: BLE001 - it only listens
-                        _log.exception("a listener to changes failed")
+                self._changes.tell(old, new)
             return new
 
     def ack(self, name: str) -> HeldEdit:
@@ -119,8 +89,7 @@ class Reloading:
 
     def _reloaded(self) -> Registry:
         with self._lock:
-            if self._closed:
-                raise ToolmarkError("the workspace is closed")
+            self._check_open()
             kept = self._live
             try:
                 settings, dropped = hold_settings(kept.settings, self._reload_settings())

@@ -8,6 +8,7 @@ from toolmark._call import Door
 from toolmark._call.crash import logged
 from toolmark._dialect import parse_reply, render_refusal, render_results
 from toolmark._dialect.absent import STRICT, without_absent
+from toolmark._dialect.decoder import MAX_BYTES
 from toolmark._model.call import Call, Caller
 from toolmark._model.reply import Dialect, Parsed
 from toolmark._model.result import Result
@@ -75,6 +76,16 @@ class ReplyHandler:
         if isinstance(called.spec, SkillSpec):
             return self._door.last_words(call, await self._skills.take(called.spec, call))
         return await self._door.take(call, on_event)
+
+    async def take_alone(self, call: Call, on_event: Listener | None = None) -> Result:
+        """Take a call that came without a reply, which is held to a reply's bounds."""
+        given = call.arguments
+        if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
+            told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
+            return self._door.refuse_reply(
+                "malformed_call", told, caller=call.caller, dry_run=False
+            )
+        return await self.take(call, on_event=on_event)
 
     def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
         pending: list[Pending] = []

@@ -1,36 +1,54 @@
-"""What a workspace knows of its runs: those under way, those that wait, those that ended."""
+"""Run skills, and look after the runs: those under way, those that wait, those that ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolmark._model.held import HeldCall
+from toolmark._model.call import Caller
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, RunTrace, RunView
 from toolmark._workspace.callbacks import Asker, Watcher
-from toolmark._workspace.decisions import Decisions
+from toolmark._workspace.opened import OpenProject
 from toolmark.errors import NotFoundError
 
 
-class RunControl(Decisions):
-    """Runs by their id, whichever process began them."""
+class RunControl(OpenProject):
+    """The runs of a workspace, by their id, whichever process began them."""
 
-    def _all_runs(self) -> Any:
-        raise NotImplementedError
+    async def run(  # noqa: PLR0913 - the face of a run, by keyword
+        self,
+        name: str,
+        inputs: Mapping[str, Any] | str | bytes = "{}",
+        *,
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        conversation: str | None = None,
+        ask: Asker | None = None,
+        on_event: Watcher | None = None,
+        run_id: str | None = None,
+    ) -> SkillResult:
+        """Run a skill to its end, or until it waits for a person (`code` is then `waiting`).
 
-    def pending(self, user: str | None = None) -> tuple[HeldCall, ...]:
-        """Give what waits for a person, the oldest first: held calls, and runs' questions.
-
-        Those of one user, or of all. A run's question is decided under `RUN/KEY`.
+        `ask` takes a Question and gives an Answer, yes or no, or None where nobody is at hand.
+        `on_event` hears of each step. Raises NotFoundError for a skill that is not there.
         """
-        asked = self._all_runs().pending()
-        # A run asks for the calls that the door held for it; they are not decided twice.
-        held = [
-            one
-            for one in super().pending(user)
-            if not any(other.id.startswith(f"{one.call.id}:") for other in asked)
-        ]
-        theirs = [one for one in asked if user is None or one.call.caller.user == user]
-        return tuple(sorted((*held, *theirs), key=lambda one: one.created))
+        result: SkillResult = await self._all_runs().run(
+            name,
+            inputs,
+            caller=Caller(user, patient, message, conversation),
+            confidence=confidence,
+            ask=ask,
+            on_event=on_event,
+            run_id=run_id,
+        )
+        return result
+
+    def run_sync(
+        self, name: str, inputs: Mapping[str, Any] | str | bytes = "{}", **options: Any
+    ) -> SkillResult:
+        """Do as `run`, for those who can't await; the calling thread waits."""
+        return self._loop.run(self.run(name, inputs, **options))
 
     def runs(self, user: str | None = None) -> tuple[RunView, ...]:
         """Give the runs that are kept, the latest first, without their steps.
@@ -103,3 +121,14 @@ class RunControl(Decisions):
         if engines.keep:
             engines.durable().start()
         return bool(engines.keep)
+
+    def _all_runs(self) -> Any:
+        from toolmark._workspace.runs.runs import Runs
+
+        with self._lock:
+            self._check_open()
+            if self._runs is None:
+                self._runs = Runs(
+                    lambda: self._live, self._clock, self._notices.tell, self._plugins
+                )
+            return self._runs

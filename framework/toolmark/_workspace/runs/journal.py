@@ -6,7 +6,7 @@ from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, Question, RunEvent, RunState
 from toolmark._run.engine.outcomes import ended
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Journal, ParkedError
-from toolmark._workspace.notices import NoticeListener
+from toolmark._workspace.listeners import NoticeListener
 
 
 class NotifyingJournal:

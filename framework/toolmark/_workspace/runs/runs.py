@@ -22,8 +22,8 @@ from toolmark._run.plan import make_plan
 from toolmark._run.retrace import trace
 from toolmark._values import MalformedError, read_object
 from toolmark._workspace.callbacks import Asker, Clock, Watcher
+from toolmark._workspace.listeners import NoticeListener
 from toolmark._workspace.names import known_name
-from toolmark._workspace.notices import NoticeListener
 from toolmark._workspace.runs.engines import Engines
 from toolmark._workspace.runs.executor import DoorExecutor
 from toolmark._workspace.runs.journal import NotifyingJournal

@@ -1,28 +1,32 @@
-"""Notices of what runs and decisions come to, whichever door they came through."""
+"""Those who listen while a workspace works: each is told, and none stands in the way."""
 
 import logging
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Generic, Literal, ParamSpec
 
+from toolmark._model.registry import Registry
+
+P = ParamSpec("P")
 _log = logging.getLogger(__name__)
 NoticeKind = Literal["pending", "run", "run-step"]
 """A held call was decided; a run came to another state; a run took a step."""
 NoticeListener = Callable[[NoticeKind, dict[str, Any], str | None], None]
 """Hears what kind of thing happened, its JSON, and whose it is: the user, None for nobody's."""
+ChangeListener = Callable[[Registry, Registry], None]
+"""Hears of a new snapshot: what was live, and what is."""
 
 
-class Notices:
-    """Those who listen; what one of them raises is logged."""
+class Listeners(Generic[P]):
+    """Those who listen to one thing; what one of them raises is logged."""
 
-    def __init__(self) -> None:
-        self._listeners: list[NoticeListener] = []
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._listeners: list[Callable[P, None]] = []
 
-    @property
-    def subscribed(self) -> bool:
-        """Whether anybody listens."""
+    def __bool__(self) -> bool:
         return bool(self._listeners)
 
-    def subscribe(self, listener: NoticeListener) -> Callable[[], None]:
+    def add(self, listener: Callable[P, None]) -> Callable[[], None]:
         """Have `listener` called, by the thread in which it happens; gives what ends it."""
         self._listeners.append(listener)
 
@@ -32,10 +36,10 @@ class Notices:
 
         return end
 
-    def __call__(self, kind: NoticeKind, data: dict[str, Any], user: str | None) -> None:
+    def tell(self, *told: P.args, **named: P.kwargs) -> None:
         """Tell them."""
         for listener in tuple(self._listeners):
             try:
-                listener(kind, data, user)
+                listener(*told, **named)
             except Exception:  # noqa: BLE001 - it only listens
-                _log.exception("a listener to runs and decisions failed")
+                _log.exception("a listener to %s failed", self._what)

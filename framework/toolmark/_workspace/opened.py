@@ -1,0 +1,127 @@
+"""A project while it is open: what all parts of a workspace work with, and how it is closed."""
+
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from toolmark._bind.build import build, collector_paused
+from toolmark._bind.definitions.cache import Cache
+from toolmark._bind.definitions.reading import Reader
+from toolmark._bind.edits.baseline import Baseline
+from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.registry import Registry
+from toolmark._model.settings import Settings
+from toolmark._workspace.background_loop import BackgroundLoop
+from toolmark._workspace.callbacks import Clock
+from toolmark._workspace.listeners import Listeners, NoticeKind
+from toolmark._workspace.snapshot.live import Live
+from toolmark._workspace.snapshot.reader import READER
+from toolmark.errors import ToolmarkError
+
+
+class OpenProject:
+    """The live snapshot behind one pointer, its door and its runs; `Workspace` is its face."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        plugins: Mapping[str, object] | None = None,
+        reader: Reader = READER,
+        clock: Clock | None = None,
+        on_close: Callable[[], None] | None = None,
+    ) -> None:
+        """Read the project; `plugins` are objects with hooks, by name, beside the installed.
+
+        `clock` gives the time with its zone, for runs; the machine's where there is none.
+        `on_close` is called when the workspace is closed.
+        """
+        self._on_close = on_close
+        self._clock = clock
+        self._plugins = plugins
+        self._reader = reader
+        self._baseline = Baseline(settings.state)
+        self._lock = threading.Lock()
+        self._tallies: dict[str, Any] = {}
+        self._loop = BackgroundLoop()
+        self._notices: Listeners[NoticeKind, dict[str, Any], str | None]
+        self._notices = Listeners("runs and decisions")
+        self._changes: Listeners[Registry, Registry] = Listeners("changes")
+        # Who listens may reload or acknowledge in turn.
+        self._turn = threading.RLock()
+        self._reload_settings: Callable[[], Settings] = lambda: settings
+        self._trouble: tuple[Diagnostic, ...] = ()
+        """What is wrong with the settings since they were read last."""
+        self._runs: Any = None
+        """The Runs, once one was needed: what only calls tools does not import them."""
+        self._closed = False
+        self._live = self._read(settings)
+
+    def close(self) -> None:
+        """End what is under way in the sync twins, and close the resources."""
+        if self._end():
+            self._live.snapshot.resources.retire()
+            self._ended()
+
+    async def aclose(self) -> None:
+        """Do as `close`, awaiting what closes asynchronously."""
+        if self._end():
+            await self._live.snapshot.resources.aretire()
+            self._ended()
+
+    def _end(self) -> bool:
+        with self._lock:
+            first = not self._closed
+            self._closed = True
+        if self._runs is not None:
+            self._runs.close()
+        self._loop.close()
+        self._live.close_door()
+        return first
+
+    def _ended(self) -> None:
+        if self._on_close is not None:
+            self._on_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ToolmarkError("the workspace is closed")
+
+    def _door(self) -> Any:
+        self._check_open()
+        return self._live.open_door()
+
+    def _read(self, settings: Settings, old: Live | None = None) -> Live:
+        with collector_paused():
+            snapshot = build(
+                settings,
+                self._reader,
+                cache=Cache.load(settings.state, self._reader.fingerprint),
+                given=self._plugins,
+                baseline=self._baseline,
+                old=old.snapshot if old is not None else None,
+            )
+        return Live(settings, snapshot, self._clock, self._tallies)

@@ -379,7 +379,7 @@ def test_a_call_that_its_host_named_has_the_same_key_when_it_is_made_again(harne
     }
     assert len(others | {first}) == 6
     unfit = {1: object(), "a": 2}
-    assert keys.call("key", unfit, call_id="call-1").error.code == "invalid_arguments"
+    assert keys.call("key", unfit, call_id="call-1").error.code == "malformed_call"
 
 
 def test_the_http_client_is_made_when_asked_for_and_closed_after(harness, tool):

@@ -52,6 +52,24 @@ def test_a_value_is_an_expression_where_it_is_one_code_span():
     assert SAID.expression is None
 
 
+def test_what_stands_in_no_file_stands_in_line_0():
+    made = Expression(cel="a"), Argument(name="a", value=SAID), Step(id="1", title="")
+    assert [part.line for part in (*made, Section(name="", steps=()))] == [0] * 4
+    assert made[0].column == 0
+
+
+def test_a_way_that_goes_nowhere_names_no_section():
+    assert Way(kind="stop").target == ""
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize("idempotent", ["yes", "keyed", "no"])
+def test_a_tool_may_run_again_where_that_changes_nothing(read_only, idempotent):
+    fields = {name: getattr(TOOL, name) for name in type(TOOL).model_fields}
+    spec = type(TOOL)(**fields | {"read_only": read_only, "idempotent": idempotent})
+    assert spec.is_repeatable is (read_only or idempotent != "no")
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

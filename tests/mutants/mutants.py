@@ -171,7 +171,7 @@ def _end(
     folder: Path, tests: tuple[str, ...], patience: float | None, *, aloud: bool = False
 ) -> str:
     """Run tests in a process of their own until one fails, and tell what that says."""
-    process = _PROCESSES.Process(target=_run, args=(folder, tests, aloud))
+    process = _PROCESSES.Process(target=_run, args=(folder, tests, patience, aloud))
     process.start()
     process.join(patience)
     late = process.is_alive()
@@ -181,8 +181,10 @@ def _end(
     return "timed out" if late else "killed" if process.exitcode else "survived"
 
 
-def _run(folder: Path, tests: tuple[str, ...], aloud: bool) -> None:
+def _run(folder: Path, tests: tuple[str, ...], patience: float | None, aloud: bool) -> None:
     os.setsid()
+    # Nobody may be there any more who ends it.
+    signal.alarm(round(2 * (patience or 600)))
     os.nice(19)
     os.chdir(folder)
     os.environ |= {"PYTHONPATH": str(folder / "framework"), "PYTHONDONTWRITEBYTECODE": "1"}

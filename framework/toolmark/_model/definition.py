@@ -70,4 +70,4 @@ class Definition(Noun):
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what is absent: None, and empty text, lists and maps."""
-    return {k: v for k, v in values.items() if v is not None and v not in ("", [], {}, ())}
+    return {k: v for k, v in values.items() if v not in (None, "", [], {})}

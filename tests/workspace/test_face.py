@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import toolmark
+from toolmark import Failure, Result, parse_skill, parse_tool
 
 
 def run(code: str) -> str:
@@ -45,3 +46,28 @@ def test_a_project_is_opened_without_what_only_calls_need(tmp_path) -> None:
     )
 
     assert run(code).strip() == "[]"
+
+
+def test_a_diagnostic_has_what_its_json_says() -> None:
+    _, (found, *_) = parse_tool("# A\n\nB.\n", "a.tool.md")
+    for name, value in found.to_dict().items():
+        if name not in {"help", "fix"}:
+            assert getattr(found, name) == value
+
+
+def test_a_skills_steps_are_those_of_its_canonical_json() -> None:
+    text = (
+        "# A\n\nB.\n\n## Metadata\n\n- **Name**: a\n- **Version**: 1.0.0\n- **Category**: c\n\n"
+        "## Workflow\n\n1. **Say it**\n   - **Return**: word: `word`\n\n"
+        "## Input Schema\n\n### word\n\n- **Type**: string\n- **Required**: true\n"
+        "- **Description**: w\n\n## Output Schema\n\n- **Type**: object\n"
+    )
+    spec, _ = parse_skill(text, "a.skill.md")
+    assert spec is not None
+    assert spec.steps == spec.canonical["steps"]
+    assert spec.steps[0]["title"] == "Say it"
+
+
+def test_a_result_shows_its_data_and_its_error_as_they_are() -> None:
+    kept = Result(True, "find", "ok", data=b'{"n":1}', error=lambda: Failure("c", "m"))
+    assert "data={'n': 1}, error=Failure(code='c'" in repr(kept)

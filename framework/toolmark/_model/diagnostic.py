@@ -46,15 +46,35 @@ class Diagnostic(NamedTuple):
     fix: tuple[Edit, ...] = ()
     """The edits that do it, where it is safe."""
 
+    @property
+    def path(self) -> str:
+        """The file's, below the project."""
+        return self.span.path
+
+    @property
+    def line(self) -> int:
+        """Where it begins, from 1."""
+        return self.span.line
+
+    @property
+    def column(self) -> int:
+        """Where it begins in its line, from 1."""
+        return self.span.column
+
+    @property
+    def end_line(self) -> int:
+        """Where it ends."""
+        return self.span.end_line
+
+    @property
+    def end_column(self) -> int:
+        """The place behind its end."""
+        return self.span.end_column
+
     def to_dict(self) -> dict[str, Any]:
         """Give its JSON (json.md, "A diagnostic")."""
-        span = self.span
         return {
-            "path": span.path,
-            "line": span.line,
-            "column": span.column,
-            "end_line": span.end_line,
-            "end_column": span.end_column,
+            **self.span._asdict(),
             "code": str(self.code),
             "severity": str(self.severity),
             "message": self.message,

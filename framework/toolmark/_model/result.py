@@ -112,6 +112,10 @@ class Result(_Fields):
         error: Failure | Callable[[], Failure] | None = self[5]
         return error() if callable(error) else error
 
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields)
+        return f"Result({shown})"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result) and self.to_dict() == other.to_dict()
 

@@ -163,6 +163,11 @@ class SkillSpec(Definition):
         """Whether the steps alone can run."""
         return any(step.acts for section in self.workflow_sections for step in section.steps)
 
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """The steps as the canonical JSON has them, those of named sections last."""
+        return [step_json(s, w.name) for w in self.workflow_sections for s in w.steps]
+
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """Give the JSON Schema of the inputs."""
@@ -177,7 +182,7 @@ class SkillSpec(Definition):
             "input_schema": self.input_schema,
             "output": present(self.output.model_dump()),
             "workflow": self.workflow,
-            "steps": [step_json(s, w.name) for w in self.workflow_sections for s in w.steps],
+            "steps": self.steps,
         }
 
 

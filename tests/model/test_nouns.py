@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 from whole_specs import SAID, SKILL, TOOL, code, text
 
-from toolmark._model.schema import JSON_TYPES, JsonType
+from toolmark._model.schema import JSON_TYPES, JsonType, Parameter, Schema
 from toolmark._model.skill import Argument, Expression, Section, Step, Use, Way, step_json
 
 NOUNS = [TOOL, TOOL.safety, TOOL.parameters[0], TOOL.returns, SKILL.workflow_sections[0].steps[0]]
@@ -87,3 +87,23 @@ def test_a_step_says_what_it_does_and_nothing_else(fields, said):
     step = Step(id="1", title="Do", **fields)
     assert step_json(step) == {"id": "1", "title": "Do", **said}
     assert step_json(step, "Later") == {"id": "1", "section": "Later", "title": "Do", **said}
+
+
+@pytest.mark.parametrize("what", ["sensitive", "verbatim"])
+def test_a_shape_holds_what_stands_anywhere_in_it(what):
+    plain, marked = Schema(types=("string",)), Schema(**{what: True})
+    deep = Schema(items=Schema(values=marked))
+    fields = tuple(Parameter(name=name, shape=plain) for name in "ab")
+    held = [
+        marked,
+        Schema(items=marked),
+        Schema(values=marked),
+        Schema(properties=(*fields, Parameter(name="c", shape=deep))),
+        Schema(properties=fields, values=marked),
+        deep,
+    ]
+    free = [plain, Schema(), Schema(items=plain, values=plain), Schema(properties=fields)]
+    assert [getattr(shape, f"holds_{what}") for shape in held] == [True] * 6
+    assert [getattr(shape, f"holds_{what}") for shape in free] == [False] * 4
+    other = {"sensitive": "verbatim", "verbatim": "sensitive"}[what]
+    assert not any(getattr(shape, f"holds_{other}") for shape in held)

@@ -234,8 +234,8 @@ def value_text(value: Value) -> Any:
         if value.fields:
             return {a.name: value_text(a.value) for a in value.fields}
         return [value_text(item) for item in value.items]
-    if value.code:
-        return "".join(f"`{p.cel}`" for p in value.parts if isinstance(p, Expression))
+    if (only := value.expression) is not None:
+        return f"`{only.cel}`"
     return "".join(p if isinstance(p, str) else "{" + p.cel + "}" for p in value.parts)
 
 
@@ -247,6 +247,7 @@ def way_json(way: Way) -> str:
         case "stop":
             return f'stop "{value_text(way.text)}"' if way.text else "stop"
         case "choose":
-            return f"`{way.choose.cel}`" if way.choose else ""
+            assert way.choose is not None
+            return f"`{way.choose.cel}`"
         case _:
             return "continue"

@@ -13,7 +13,7 @@ from whole_specs import SKILL, TOOL
 
 from toolmark._model.definition import Definition
 from toolmark._model.schema import Schema
-from toolmark._model.skill import SkillSpec
+from toolmark._model.skill import SkillSpec, Way
 from toolmark._model.source import Source
 from toolmark._model.tool import Limits, Safety, ToolSpec
 
@@ -63,6 +63,8 @@ def changes_of(noun: Any) -> Iterator[tuple[str, Any]]:
         if type(defaults[name]) in (type(None), bool, int, str, tuple, dict):
             changed.append(("", defaults[name]))
         for way, other in changed:
+            if isinstance(noun, Way) and other == "choose":
+                continue  # which needs an expression that no other way has
             # Made anew: a copy would take its hash along.
             fields = {each: getattr(noun, each) for each in defaults}
             yield f".{name}{way}", type(noun)(**{**fields, name: other})

@@ -449,6 +449,16 @@ def test_a_guarded_tool_that_is_refused_does_not_run(world: World) -> None:
     assert world.rejected == ["held-2"]
 
 
+def test_if_no_leads_on_where_a_guarded_tool_asks_by_itself(world: World) -> None:
+    steps = (
+        "1. **Do it**\n   - **Use**: guarded\n   - **With**:\n     - name: x\n"
+        '   - **If no**: stop "Left as it was."\n'
+    )
+    result = play(world, steps, answers=(NO,))
+    assert (result.code, result.message) == ("stopped", "Left as it was.")
+    assert world.called == []
+
+
 def test_a_yes_that_comes_when_the_hold_is_past_counts_all_the_same(world: World) -> None:
     world.lapsed.add("held-2")
     steps = "1. **Do it**\n   - **Use**: guarded\n   - **With**:\n     - name: x\n"

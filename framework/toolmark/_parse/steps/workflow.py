@@ -198,7 +198,7 @@ class _Reader:
         for key, needs in (
             ("With", ("Use",)),
             ("Or else", ("Choose",)),
-            ("If no", ("Ask",)),
+            ("If no", ("Ask", "Use")),
             ("At Once", ("For each",)),
             ("For each", ("Use", "Choose")),
             ("Undo", ("Use",)),

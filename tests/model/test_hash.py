@@ -63,11 +63,12 @@ def changes_of(noun: Any) -> Iterator[tuple[str, Any]]:
         if type(defaults[name]) in (type(None), bool, int, str, tuple, dict):
             changed.append(("", defaults[name]))
         for way, other in changed:
-            if isinstance(noun, Way) and other == "choose":
-                continue  # which needs an expression that no other way has
             # Made anew: a copy would take its hash along.
             fields = {each: getattr(noun, each) for each in defaults}
-            yield f".{name}{way}", type(noun)(**{**fields, name: other})
+            made = type(noun)(**{**fields, name: other})
+            # A way that chooses has an expression, and no other way has one.
+            if not isinstance(made, Way) or (made.kind == "choose") is (made.choose is not None):
+                yield f".{name}{way}", made
 
 
 def others(value: Any, kind: Any) -> Iterator[tuple[str, Any]]:

@@ -56,6 +56,17 @@ def test_a_turn_is_taken_once_and_each_tool_has_its_own(turns):
     assert taken(turns, 3600.0, "other") == 0.0
 
 
+def test_turns_are_kept_where_nothing_was_kept_before(turns, postgres):
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute("DROP SCHEMA IF EXISTS toolmark CASCADE")
+    asyncio.run(turns.ready("act"))
+    assert turns._connection is not None
+    assert taken(turns, 3600.0) == 0.0
+    turns.close()
+    assert turns._connection is None
+    assert 3500 < taken(turns, 3600.0) <= 3600
+
+
 def test_turns_go_on_when_the_server_cut_the_connection(turns, postgres):
     assert taken(turns, 3600.0) == 0.0
     with psycopg.connect(postgres, autocommit=True) as other:

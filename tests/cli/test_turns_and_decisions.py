@@ -87,6 +87,16 @@ def test_a_handled_reply_as_json(florist):
     assert typed.code == 4
 
 
+def test_a_yes_that_was_typed_does_not_stand_in_for_a_review(florist):
+    florist.write(
+        "tools_md/gift.tool.md", GIFT.format(sensitivity="low") + "- **Escalate When**: `true`\n"
+    )
+    typed = florist("call", "gift_flowers", "kind=rose", "--yes")
+    assert typed.code == 4
+    assert "--yes" not in typed.err
+    assert f"help: toolmark confirm {held(florist)}" in typed.err
+
+
 @pytest.mark.parametrize(
     ("reply", "words", "code"),
     [

@@ -68,6 +68,8 @@ def _show_failure(result: Result, *, again: bool) -> None:
     if result.confirmation is not None:
         held = result.confirmation
         err(f"  {held.prompt}")
+        # A review is not for the caller to agree to.
+        again = again and result.outcome == "confirm"
         first = "run it again with --yes, or decide later: " if again else ""
         if held.id:
             err(f"help: {first}toolmark confirm {held.id}")

@@ -23,7 +23,7 @@ from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import MACHINE, Timing
 from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.refusal import overruled, refusal_of, refuse
-from toolmark._call.result.outcome import allowed, denied, held_back, told
+from toolmark._call.result.outcome import allowed, denied, held_back, ignored
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.registry import Registry
 from toolmark._model.result import Result
@@ -124,7 +124,7 @@ class Door:
             tool = self._tools.find(call)  # row 2
             tool.admit(call)  # row 2a
             arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
-            dropped = tool.dropped(call.arguments) if tool.ignores_unknown else ()
+            note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
             if tool.judges:  # rows 4 to 7
                 verdict = await tool.judge(call, arguments)
             else:
@@ -136,8 +136,8 @@ class Door:
                 result = allowed(call, began)
             else:
                 result = await self.run(tool, call, arguments, began, on_event)  # rows 8 and 9
-            if dropped:
-                result = told(result, dropped)
+            if note:
+                result = result._replace(notes=(*result.notes, note))
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
             result = self.denied(call, error, began)
         return self.last_words(call, result) if self._has_last_words else result

@@ -64,10 +64,11 @@ def answered(call: Call, text: str) -> Result:
     )
 
 
-def told(result: Result, dropped: tuple[str, ...]) -> Result:
-    """Say which parameters were ignored."""
-    note = f"Ignored, because the tool does not know them: {', '.join(dropped)}."
-    return result._replace(notes=(*result.notes, note))
+def ignored(dropped: tuple[str, ...]) -> str:
+    """Say which parameters were left out; empty where none was."""
+    if not dropped:
+        return ""
+    return f"Ignored, because the tool does not know them: {', '.join(dropped)}."
 
 
 def _ms(began: float) -> float:

@@ -1,0 +1,58 @@
+"""Raise an exception at the n-th function that is entered: every gate, without a list of them."""
+
+import sys
+from pathlib import Path
+from typing import Any, Self
+
+import toolmark
+
+PACKAGE = str(Path(toolmark.__file__).parent)
+SECRET = "hunter2"
+"""What the exception says, and nobody may read."""
+
+
+class Fault(Exception):  # noqa: N818 - nobody's own error, so nobody expects it
+    """What breaks a function."""
+
+
+class Breaker:
+    """Counts the functions of Toolmark that are entered or resumed, and breaks one of them."""
+
+    def __init__(self, at: int = 0) -> None:
+        """Break the function number `at`, from 1; 0 breaks none."""
+        self.at = at
+        self.seen = 0
+        self.place = ""
+        """The function that was broken: its file below the package and its name."""
+        self.chain: tuple[str, ...] = ()
+        """The place, and the functions of Toolmark around it."""
+
+    def __enter__(self) -> Self:
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _enter(self, frame: Any, event: str, _: object) -> None:
+        code = frame.f_code
+        ours = code.co_filename.startswith(PACKAGE) and "__repr__" not in code.co_qualname
+        if event != "call" or not ours:
+            return
+        self.seen += 1
+        if self.seen == self.at:
+            self.chain = tuple(_around(frame))
+            self.place = self.chain[0]
+            # What a trace function raises is raised where the traced one begins.
+            raise Fault(SECRET)
+
+
+def _around(frame: Any) -> list[str]:
+    found = []
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(PACKAGE):
+            file = Path(code.co_filename).relative_to(PACKAGE).as_posix()
+            found.append(f"{file}:{code.co_qualname}")
+        frame = frame.f_back
+    return found

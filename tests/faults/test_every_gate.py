@@ -1,0 +1,337 @@
+"""Whatever breaks on the way of a call, at any function: it is refused, recorded and not run.
+
+The gates are not listed. Each call is made again and again, and each time the next function of
+Toolmark that it enters raises: a gate that is new is broken as well.
+"""
+
+import asyncio
+import hashlib
+import logging
+import sqlite3
+from contextlib import closing
+
+import pytest
+from breaking import SECRET, Breaker, Fault
+
+from toolmark import Caller, Workspace
+from toolmark._gate import CALLER as CALLER_OF_A_REQUEST
+from toolmark._gate import Addresses, Gate, Tokens
+from toolmark._model.settings import TokenSettings
+
+TOOL = """\
+# Say
+
+Says it.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: test
+- **Requires Auth**: true
+- **Requires Patient Context**: true
+- **Unknown Parameters**: ignore
+
+## Parameters
+
+### word
+
+- **Type**: string
+- **Required**: true
+- **Description**: What to say
+- **Verbatim**: true
+
+## Returns
+
+- **Type**: object
+- **Description**: What was said
+
+## Rules
+
+- `size(word) > 0`: Give a word.
+
+## Safety
+
+- **Min Confidence**: 0.5
+- **Explicit Intent**: yes
+- **Intent Keywords**: say
+- **Escalate When**: `word == 'help'`
+- **Confirm When**: `word == 'ask'`
+
+## Limits
+
+- **Timeout**: 10s
+{limits}"""
+LIMITS = """\
+- **Rate**: 100000/s
+- **Max Calls**: 100000
+- **Allowed Domains**: example.org
+- **Max Rows**: 10
+"""
+PYTHON = """\
+from pathlib import Path
+from toolmark import Context
+
+async def {name}(word: str{context}) -> dict[str, str]:
+    with (Path(__file__).parent / "ran").open("a") as ran:
+        ran.write("x")
+    return {{"said": word}}
+"""
+JUDGE = """\
+from toolmark.hooks import hookimpl
+
+@hookimpl
+def toolmark_judges(spec):
+    async def judge(call, arguments):
+        return None
+
+    return [judge]
+"""
+SKILL = """\
+# Speak
+
+Speaks.
+
+## Metadata
+
+- **Name**: speak
+- **Version**: 1.0.0
+- **Category**: test
+- **Required Tools**: say
+- **Patient From**: patient
+
+## Workflow
+
+1. **Say** it.
+   - **Use**: say
+   - **With**:
+     - word: `word`
+
+## Input Schema
+
+### word
+
+- **Type**: string
+- **Required**: true
+
+### patient
+
+- **Type**: string
+- **Required**: true
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
+CALLER = {**SAID, "patient": "p1", "confidence": 0.9}
+LISTENING = {"_call/door.py:Door.last_words", "_call/door.py:_tell"}
+"""What only listens, or looks at the user's words once more: it refuses nothing."""
+RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
+"""What comes behind the gates."""
+PROMISING = {
+    "_call/door.py:Door.take",
+    "_call/confirm/decisions.py:Decisions.confirm",
+    "_call/confirm/decisions.py:Decisions._decide",
+}
+"""What gives a result whatever happens, once it is entered."""
+REFUSING = {"_call/door.py:Door.denied", "_call/door.py:Door.last_words"}
+"""What such a result is made by."""
+
+
+class World:
+    """A project with a tool behind every gate that there is, and one behind few."""
+
+    def __init__(self, root, caplog, **overrides):
+        self.root, self.caplog = root, caplog
+        tools = root / "tools_md"
+        tools.mkdir()
+        (root / "skills_md").mkdir()
+        (root / "skills_md" / "speak.skill.md").write_text(SKILL)
+        (tools / "plugin.py").write_text(JUDGE)
+        for name, limits, context in (("say", LIMITS, ", *, context: Context"), ("tell", "", "")):
+            (tools / f"{name}.tool.md").write_text(TOOL.format(name=name, limits=limits))
+            (tools / f"{name}.py").write_text(PYTHON.format(name=name, context=context))
+        given = {"plugins": [], "safety.crisis_words": ["no way out"], **overrides}
+        self.ws = Workspace.open(root, overrides=given)
+        assert self.ws.diagnostics == ()
+        self.held = ""
+
+    @property
+    def ran(self):
+        path = self.root / "tools_md" / "ran"
+        return path.stat().st_size if path.exists() else 0
+
+    @property
+    def records(self):
+        with closing(sqlite3.connect(self.root / ".toolmark" / "audit.sqlite3")) as store:
+            return store.execute("SELECT count(*) FROM decision").fetchone()[0]
+
+    async def say(self, word="hello", name="say", **options):
+        given = {"word": word, "more": 1}
+        return await self.ws.call(name, given, **{**CALLER, **options})
+
+    async def handle(self):
+        call = '{"tool":"say","parameters":{"word":"hello"},"confidence":0.9}'
+        turn = await self.ws.handle(
+            f"[TOOL_CALL:{call}]", message=SAID["message"], user="u1", patient="p1"
+        )
+        return turn.results[0]
+
+    async def hold(self):
+        self.held = (await self.say("ask")).confirmation.id
+
+
+CALLS = {
+    "a call": lambda world: world.say(),
+    "a call with fewer limits": lambda world: world.say(name="tell"),
+    "a dry run": lambda world: world.say(dry_run=True),
+    "a call to be confirmed": lambda world: world.say("ask"),
+    "a call to be looked at": lambda world: world.say("help"),
+    "a model's reply": lambda world: world.handle(),
+}
+DECISIONS = {
+    "an approval": lambda world: world.ws.confirm(world.held, user="u1"),
+    "an edit": lambda world: world.ws.confirm(world.held, user="u1", edit={"word": "hello"}),
+    "a no": lambda world: world.ws.reject(world.held, user="u1"),
+    "an answer": lambda world: world.ws.respond(world.held, "Said.", user="u1"),
+}
+
+
+@pytest.fixture
+def world(tmp_path, caplog):
+    made = World(tmp_path, caplog)
+    caplog.set_level(logging.ERROR)
+    yield made
+    made.ws.close()
+
+
+async def broken(world, make, at):
+    """Make a call whose function number `at` breaks; give its result, or what it raised."""
+    world.caplog.clear()
+    breaker = Breaker(at)
+    try:
+        with breaker:
+            return breaker, await make(world)
+    except Fault as error:
+        return breaker, error
+
+
+def held_to_it(world, breaker, result, ran, records, *, unrecorded):
+    """Hold what came of a broken call to what is promised."""
+    times = world.ran - ran
+    assert times <= 1, breaker.chain
+    if isinstance(result, Fault):
+        refusing = REFUSING & {*breaker.chain}
+        assert refusing or not PROMISING & {*breaker.chain[1:]}, breaker.chain
+        return
+    assert SECRET not in str(result.to_dict()), breaker.chain
+    crashes = [r for r in world.caplog.records if r.exc_info and SECRET in str(r.exc_info[1])]
+    assert len(crashes) == 1, breaker.chain
+    if times:
+        # Behind the effect nothing says that nothing happened.
+        assert result.outcome in {"ok", "failed", "unknown"}, breaker.chain
+    elif not set(breaker.chain[1:]) & LISTENING:
+        if result.outcome == "failed":
+            # All gates let it through, and its run was made ready.
+            assert set(breaker.chain[1:]) & RUNNING, breaker.chain
+            return
+        audited = any(place.startswith("_call/audit/") for place in breaker.chain)
+        if not (audited and result.error.code == "rejected"):
+            assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+            assert "Nothing happened" in result.error.message
+        assert unrecorded or audited or world.records > records, breaker.chain
+
+
+# A coroutine that was made and then not awaited, since what makes it up was broken.
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", [*CALLS, *DECISIONS])
+def test_a_call_breaks_anywhere_and_is_refused_recorded_and_not_run(world, name):
+    asyncio.run(break_everywhere(world, {**CALLS, **DECISIONS}[name], name))
+
+
+async def break_everywhere(world, make, name):
+    for _ in range(2):  # what is made on its first use is made
+        await world.hold()
+        await make(world)
+    await world.hold()
+    breaker, _ = await broken(world, make, 0)
+    assert breaker.seen > 30
+
+    for at in range(1, breaker.seen + 1):
+        if name in DECISIONS:
+            await world.hold()
+        ran, records = world.ran, world.records
+        breaker, result = await broken(world, make, at)
+        held_to_it(world, breaker, result, ran, records, unrecorded=name == "a dry run")
+    # Nothing was left behind that keeps the next one out.
+    assert (await world.say()).success
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_skill_breaks_anywhere_and_its_step_runs_at_most_once(tmp_path, caplog):
+    world = World(tmp_path, caplog, engine="memory", audit=False)
+    asyncio.run(break_a_skill_everywhere(world))
+    world.ws.close()
+
+
+async def break_a_skill_everywhere(world):
+    def make(world):
+        inputs = {"word": "hello", "patient": "p1"}
+        return world.ws.run("speak", inputs, confidence=0.9, user="u1", message=SAID["message"])
+
+    assert (await make(world)).success
+    breaker, _ = await broken(world, make, 0)
+    assert breaker.seen > 100
+    for at in range(1, breaker.seen + 1):
+        ran = world.ran
+        breaker, result = await broken(world, make, at)
+        times = world.ran - ran
+        assert times <= 1, breaker.chain
+        if not isinstance(result, Fault):
+            assert SECRET not in str(result.to_dict()), breaker.chain
+            assert times or not result.success, breaker.chain
+    assert (await make(world)).success
+
+
+def test_a_request_whose_gate_breaks_anywhere_reaches_nobody():
+    known = [
+        TokenSettings(hashlib.sha256(b"the-token-of-ana-which-is-long").hexdigest(), "ana", ())
+    ]
+    reached = []
+
+    async def app(scope, receive, send):
+        reached.append(scope["state"][CALLER_OF_A_REQUEST])
+
+    async def send(message):
+        pass
+
+    gate = Gate(
+        app,
+        addresses=Addresses.of("127.0.0.1", 8787),
+        tokens=Tokens(known, own="a-token-of-this-start", caller=Caller()),
+    )
+    headers = [
+        (b"host", b"127.0.0.1:8787"),
+        (b"origin", b"http://127.0.0.1:8787"),
+        (b"authorization", b"Bearer the-token-of-ana-which-is-long"),
+        (b"content-type", b"application/json"),
+    ]
+
+    async def ask(breaker):
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
+        try:
+            with breaker:
+                await gate(scope, None, send)
+        except Fault:
+            pass
+        return breaker
+
+    seen = asyncio.run(ask(Breaker())).seen
+    assert len(reached) == 1
+    assert seen > 5
+    for at in range(1, seen + 1):
+        asyncio.run(ask(Breaker(at)))
+    assert len(reached) == 1

@@ -27,8 +27,12 @@ GUARDS = {
     ),
     "confirm": Guard(
         {
-            "_call/confirm/*.py": _of_call("held_calls holds_of_runs jumping_clock who_redeems"),
-            "_model/held.py": _of_call("held_calls holds_of_runs jumping_clock who_redeems"),
+            "_call/confirm/*.py": _of_call(
+                "held_calls approvals_bind holds_of_runs who_redeems jumping_clock"
+            ),
+            "_model/held.py": _of_call(
+                "held_calls approvals_bind holds_of_runs who_redeems jumping_clock"
+            ),
             "_call/redact.py": _of_call("redacted held_calls audit"),
         },
         ("tests/call",),

@@ -29,7 +29,7 @@ PATIENCE_S = 10.0
 
 # What every test imports, once for all; nothing that starts threads, and nothing of Toolmark.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["pytest", "pydantic", "hypothesis", "httpx", "pluggy"])
+_PROCESSES.set_forkserver_preload(["judging", "pytest", "pydantic", "hypothesis", "httpx"])
 
 
 class Judged(NamedTuple):

@@ -1,0 +1,125 @@
+"""An approval is good for the call as it was judged: a change of any of it asks anew."""
+
+import asyncio
+
+import pytest
+
+from toolmark._model.registry import Binding, Implementation
+from toolmark._model.result import Held
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import SafetySettings, Settings
+from toolmark._model.tool import Safety
+
+NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
+CONFIRM = Safety(requires_confirmation=True)
+
+
+class World:
+    """Doors to one tool over one folder, each with another policy."""
+
+    def __init__(self, harness, tool, root):
+        self.harness, self.tool, self.root = harness, tool, root
+        self.ran = []
+        self.now = 1_000_000.0
+
+    def door(self, *, body="0" * 64, default_min=None, notes="", judges=(), **safety):
+        async def act(number=0):
+            self.ran.append(number)
+            return {}
+
+        made = self.tool("act", act, NUMBER, safety=CONFIRM, notes=notes)
+        of_body = Implementation("act", body, act, "async")
+        made = type(made)("act", made.spec, Binding("sibling", "act", lambda: of_body))
+        made.default_min = default_min
+        project = Settings(
+            root=self.root, state=self.root, audit=False, safety=SafetySettings(**safety)
+        )
+        return self.harness(
+            made, settings=project, judges=lambda _: judges, clock=lambda: self.now
+        )  # fmt: skip
+
+    def decide(self, harness, held, **options):
+        return asyncio.run(harness.door.decisions.confirm(held.confirmation.id, **options))
+
+
+@pytest.fixture
+def world(harness, tool, tmp_path):
+    return World(harness, tool, tmp_path)
+
+
+CHANGES = {
+    "the implementation": {"body": "1" * 64},
+    "the definition": {"notes": "For nurses."},
+    "the floor": {"floor": 0.1},
+    "the default": {"default_min": 0.1},
+    "the words of a crisis": {"crisis_words": ("flood",)},
+    "what a missing confidence does": {"on_missing_confidence": "confirm"},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_of_what_was_judged_asks_anew(world, what):
+    before, after = world.door(), world.door(**CHANGES[what])
+    held = before.call("act", {"number": 1}, confidence=0.5)
+    fresh = world.decide(after, held)
+    assert (fresh.outcome, fresh.error.code) == ("confirm", "confirmation_stale")
+    assert fresh.confirmation.prompt == "I'd like to act: number: 1. Is this correct?"
+    assert world.ran == []
+    assert world.decide(after, held).error.code == "confirmation_used"
+    assert world.decide(after, fresh).success
+    assert world.ran == [1]
+
+
+def test_a_default_of_the_projects_own_binds_too(world):
+    held = world.door().call("act", {"number": 1}, confidence=0.5)
+    after = world.door(default_min=0.2)
+    assert world.decide(after, held).error.code == "confirmation_stale"
+
+
+def test_the_same_door_once_more_asks_nothing(world):
+    held = world.door().call("act", {"number": 1})
+    assert world.decide(world.door(), held).success
+
+
+def test_what_is_not_confident_enough_any_more_is_refused(world):
+    held = world.door().call("act", {"number": 1}, confidence=0.5)
+    refused = world.decide(world.door(floor=0.9), held)
+    assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
+    assert "changed since this call was held" in refused.error.message
+    assert world.ran == []
+
+
+def test_a_hold_is_told_by_its_kind_its_moment_and_its_end(world):
+    door = world.door()
+    held = door.call("act", {"number": 1}, user="ada", call_id="c1")
+    assert held.confirmation == Held(
+        held.confirmation.id, "I'd like to act: number: 1. Is this correct?", "low"
+    )
+    (kept,) = door.door.decisions.pending()
+    assert (kept.id, kept.kind, kept.state) == (held.confirmation.id, "confirm", "pending")
+    assert (kept.created, kept.expires) == (world.now, world.now + 600.0)
+    assert (kept.call.tool, kept.call.id, kept.call.caller.user) == ("act", "c1", "ada")
+    assert kept.shown == {"number": 1}
+
+
+def test_ids_of_holds_can_be_typed_after_a_command(world):
+    door = world.door()
+    for _ in range(200):
+        held_id = door.call("act", {"number": 1}).confirmation.id
+        assert len(held_id) == 12
+        assert not held_id.startswith("-")
+
+
+def test_the_oldest_hold_stands_first(world):
+    door = world.door()
+    ids = []
+    for _ in range(5):
+        world.now -= 1
+        ids.append(door.call("act", {"number": 1}).confirmation.id)
+    assert [held.id for held in door.door.decisions.pending()] == ids[::-1]
+
+
+def test_an_id_that_nobody_has_is_told_by_its_beginning(world):
+    refused = asyncio.run(world.door().door.decisions.confirm("x" * 1000))
+    assert refused.error.code == "confirmation_not_found"
+    assert len(refused.error.message) < 100

@@ -154,7 +154,7 @@ def test_fix_mends_what_it_can_and_says_so(shop) -> None:
 
 
 def test_fix_leaves_what_has_no_fix(console) -> None:
-    file = console.write("x.tool.md", BROKEN.replace("## Returns", "## Retrns"))
+    file = console.write("x.tool.md", BROKEN.replace("## Returns", "## Outcome"))
     typed = console("check", str(file), "--fix")
     assert typed.code == 1
     assert "fixed " in typed.err

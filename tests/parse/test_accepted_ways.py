@@ -157,6 +157,69 @@ Default: 3
 - Maximum: 7
 - Default: 3
 """,
+    "a line in bold or a code span, and its fields below": """\
+## 2 Parameters
+
+**city**
+
+The city
+
+- Type: string
+- Required: true
+
+`days`:
+
+- Type: integer
+- Description: Days
+- Minimum: 1
+- Maximum: 7
+- Default: 3
+""",
+    "groups of the required and the optional": """\
+## :package: Parameters
+
+### Required
+
+- `city` (string): The city
+
+### Optional Parameters
+
+- `days` (int = 3, 1-7): Days
+""",
+    "groups that a bold line opens": """\
+## 2️⃣ Parameters
+
+**Required**:
+
+- `city` (string): The city
+
+**Optional**:
+
+- `days` (int, default 3, 1-7): Days
+""",
+    "a default behind the type, and marked words": """\
+## Parameters <!-- of the call -->
+
+- `city` `string` *required* - The city
+- `days?: int = 3` - Days
+  - min: 1
+  - max: 7
+""",
+    "a heading with a question mark, and the word as well": """\
+## Parameters
+
+### city: string (required)
+
+The city
+
+### days?: integer = 3
+
+Days
+
+- Required: no
+- Minimum: 1
+- Maximum: 7
+""",
 }
 
 
@@ -267,3 +330,53 @@ def test_objects_nest_sixteen_deep_by_dotted_names():
     for level in range(16):
         schema = schema["properties"][f"a{level}"]
     assert schema == {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    "enum",
+    [
+        "- **Type**: string\n- **Enum**: `in`, `out`",
+        "- **Type**: string\n- **Enum**: `in` `out`",
+        "- **Type**: string\n- **Enum**: `in` / `out`",
+        "- **Type**: string\n- **Enum**: `in`, or `out`",
+    ],
+)
+def test_values_in_code_spans_are_parted_by_what_parts_them(enum):
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n### side\n\n{enum}{TAIL}", "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.parameters[0].shape.enum == ("in", "out")
+
+
+@pytest.mark.parametrize("kind", ["(`in` | `out`, optional)", "(`in`, `out`)", ": `in` | `out`"])
+def test_values_in_code_spans_beside_a_name_are_its_enum(kind):
+    line = f"- `side` {kind}" if kind[0] == "(" else f"- `side`{kind}"
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{line}{TAIL}", "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.parameters[0].shape.json_schema == {"type": "string", "enum": ["in", "out"]}
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Paramters", "Parameters"), ("Retuns", "Returns"), ("Metdata", "Metadata")]
+)
+def test_a_misspelt_section_is_read_as_the_near_one_with_a_fix(title, name):
+    text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace(f"## {name}", f"## {title}")
+    spec, (found,) = parse_tool(text, "t.tool.md")
+    assert spec is not None
+    assert (found.code, found.severity, found.fix[0].text) == ("misspelt-section", "warning", name)
+
+
+def test_a_pattern_in_quotes_is_the_pattern():
+    field = '### code\n\n- **Type**: string\n- **Pattern**: "[A-Z]{3}"'
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{field}{TAIL}", "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.parameters[0].shape.pattern == "[A-Z]{3}"
+
+
+def test_a_name_that_no_repair_can_mend_is_refused():
+    text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace("**Name**: t", "**Name**: 2shelve")
+    spec, (found,) = parse_tool(text, "t.tool.md")
+    assert spec is None
+    assert (found.code, found.fix) == ("invalid-name", ())

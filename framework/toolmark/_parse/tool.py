@@ -8,6 +8,7 @@ from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.schema import Parameter
 from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
 from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
+from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.definition import Definition, open_definition
 from toolmark._parse.document.examples import read_examples
 from toolmark._parse.document.metadata import read_metadata
@@ -59,7 +60,7 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
     if section is None:
         return ()
     rules: list[Rule] = []
-    prose: list[Block] = []
+    words: list[Block] = []
     below = [block for part in section.parts for block in part.blocks]
     for at, block in enumerate([*section.blocks, *below]):
         own = at < len(section.blocks)
@@ -80,8 +81,8 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
                 "`` - `a < b`: What is wrong where it is false. ``",
             )
         elif own:
-            prose.append(block)
-    keep(definition.document, section, prose, section.parts)
+            words.append(block)
+    keep(definition.document, section, words, section.parts)
     return tuple(rules)
 
 
@@ -103,7 +104,8 @@ def _rule(page: Page, item: Item) -> Rule | None:
     text = flow(item.mark.text)
     ticks = len(text) - len(text.lstrip("`"))
     end = text.find("`" * ticks, ticks) if ticks else -1
-    if end < 0 or item.items:
+    below = [block for block in item.blocks if not isinstance(block, Comment)]
+    if end < 0 or not all(isinstance(block, Paragraph) for block in below):
         page.error(
             Code.UNREADABLE_RULE,
             item.mark if item.mark.text else Mark(" ", item.line, 1),
@@ -112,7 +114,8 @@ def _rule(page: Page, item: Item) -> Rule | None:
         )
         return None
     expression = text[ticks:end].strip()
-    message = text[end + ticks :].lstrip(" :-–—：")  # noqa: RUF001
+    words = [text[end + ticks :].lstrip(" :-–—："), *prose(below).split()]  # noqa: RUF001
+    message = " ".join(word for word in words if word)
     if not message:
         page.hint(
             Code.MISSING_FIELD,

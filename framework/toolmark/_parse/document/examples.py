@@ -57,6 +57,7 @@ class _Reader:
     def __init__(self, page: Page, title: str, mark: Mark, tool: str) -> None:
         self.page, self.title, self.mark, self.tool = page, title, mark, tool
         self.said: dict[str, Any] = {"title": title}
+        self.broken = False
         self.beside: list[Block] = []
         """What is no part of the call that is shown, and kept as prose."""
 
@@ -69,6 +70,8 @@ class _Reader:
                 self.beside += [Bullets(left, block.ordered)] if left else []
             else:
                 self.beside.append(block)
+        if self.broken:
+            return None
         if "arguments" not in self.said:
             self.page.warn(
                 Code.INVALID_EXAMPLE,
@@ -85,6 +88,7 @@ class _Reader:
             line = fence.mark.line + fault[1]
             mark = Mark(" ", line, fault[2])
             self.page.warn(Code.INVALID_EXAMPLE, mark, f"no JSON: {fault[0]}", "mend the JSON")
+            self.broken = True
         elif "arguments" not in self.said:
             self._arguments(value, fence.mark)
         elif "result" not in self.said:

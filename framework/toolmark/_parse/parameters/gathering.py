@@ -37,7 +37,7 @@ def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
     blocks = [block for block in blocks if not isinstance(block, Comment)]
     owner: Draft | None = None  # the one whose line `**date**` the fields below belong to
     for at, block in enumerate(blocks):
-        below = blocks[at + 1] if at + 1 < len(blocks) else None
+        below = _below(blocks, at)
         match block:
             case Table() if (columns := columns_of(block)) is not None:
                 found.drafts += from_table(page, block, columns)
@@ -59,6 +59,14 @@ def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
     found.drafts = ungrouped(found, found.drafts, carry=True)
     found.drafts += ungrouped(found, _from_headings(page, parts), carry=False)
     return found
+
+
+def _below(blocks: list[Block], at: int) -> Block | None:
+    """Give the block below one; between a name and its fields may stand what it means."""
+    for block in blocks[at + 1 : at + 3]:
+        if not isinstance(block, Paragraph) or _heads(block):
+            return block
+    return None
 
 
 def _all_fields(block: Block | None) -> bool:

@@ -16,6 +16,7 @@ def _of_call(words: str) -> tuple[str, ...]:
     return tuple(f"tests/call/test_{word}.py" for word in words.split())
 
 
+_OF_HOLDS = _of_call("held_calls approvals_bind holds_of_runs who_redeems jumping_clock")
 GUARDS = {
     "judge": Guard(
         {
@@ -27,12 +28,8 @@ GUARDS = {
     ),
     "confirm": Guard(
         {
-            "_call/confirm/*.py": _of_call(
-                "held_calls approvals_bind holds_of_runs who_redeems jumping_clock"
-            ),
-            "_model/held.py": _of_call(
-                "held_calls approvals_bind holds_of_runs who_redeems jumping_clock"
-            ),
+            "_call/confirm/*.py": _OF_HOLDS,
+            "_model/held.py": _OF_HOLDS,
             "_call/redact.py": _of_call("redacted held_calls audit"),
         },
         ("tests/call",),

@@ -1,5 +1,6 @@
 """What a programmer did wrong; an author's mistake is a diagnostic, a refused call a result."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from toolmark._model.diagnostic import Diagnostic
@@ -64,3 +65,20 @@ class ModelError(ToolmarkError):
         `timeout`, `unreachable`, or `unreadable` for an answer that is not of the API's form."""
         self.retry_after_s = retry_after_s
         """When the endpoint would listen again, in seconds, where it says so."""
+
+
+def near_words(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> list[str]:
+    """Give the known words that may be meant, the nearest first.
+
+    `alike` says how near, 0..1; of the word its first 64 characters are compared.
+    """
+    # Its import costs a millisecond of each start, and only a slip needs it.
+    from difflib import get_close_matches
+
+    return get_close_matches(word[:64], list(words), most, alike)
+
+
+def did_you_mean(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> str:
+    """Give `did you mean 'x' or 'y'?`, as `near_words` finds them; empty where none is near."""
+    near = near_words(word, words, most, alike=alike)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -72,7 +72,7 @@ def test_two_files_at_once_are_refused_since_one_would_be_passed_over(tmp_path: 
 def test_an_unknown_key_is_an_error_with_a_suggestion(tmp_path: Path) -> None:
     write(tmp_path, '[safety]\ncrisis_word = ["help"]\n')
 
-    with pytest.raises(ConfigError, match=r"did you mean safety\.crisis_words"):
+    with pytest.raises(ConfigError, match=r"did you mean 'safety\.crisis_words"):
         load_settings(tmp_path, environ={})
 
 
@@ -81,7 +81,7 @@ def test_a_safety_key_outside_its_table_is_an_error_that_says_where_it_belongs(
 ) -> None:
     write(tmp_path, "floor = 0.5\n")
 
-    with pytest.raises(ConfigError, match=r"did you mean safety\.floor"):
+    with pytest.raises(ConfigError, match=r"did you mean 'safety\.floor"):
         load_settings(tmp_path, environ={})
 
 

@@ -86,7 +86,7 @@ def test_json_that_the_shell_took_the_quotes_of_is_told_so(project) -> None:
 
 def test_a_misspelt_tool_is_told_the_near_one(project) -> None:
     typed = project("call", "say_helo", "name=Ana")
-    assert "did you mean say_hello?" in typed.err
+    assert "did you mean 'say_hello'?" in typed.err
     assert "help: `toolmark list` shows what is there\n" in typed.err
     assert typed.code == 5
 
@@ -189,7 +189,7 @@ def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(proje
     [
         (
             "toolmark_judge(spec)",
-            "implements toolmark_judge, which is no hook; did you mean toolmark_judges?",
+            "implements toolmark_judge, which is no hook; did you mean 'toolmark_judges'?",
         ),
         ("toolmark_judges(sepc)", "takes 'sepc' in toolmark_judges, which gives spec"),
     ],

@@ -65,7 +65,7 @@ def test_where_nothing_of_the_name_waits_it_says_so(held: Shop, capsys) -> None:
     assert run(held, "ack", "other") == 5
     assert "no edit of other waits" in capsys.readouterr().err
     assert run(held, "ack", "say_helo") == 5
-    assert "did you mean say_hello?" in capsys.readouterr().err
+    assert "did you mean 'say_hello'?" in capsys.readouterr().err
 
 
 def test_check_tells_what_is_held_and_how_to_go_on(held: Shop, capsys) -> None:

@@ -353,7 +353,7 @@ def test_functions_are_exported_with_the_skills_that_can_run(shop: Shop) -> None
     assert names == ["greet", "welcome"]
     assert len(ws.export("openai", skills=False)) == 1
     assert len(ws.export("openai", ["welcome"])) == 1
-    with pytest.raises(NotFoundError, match="did you mean greet"):
+    with pytest.raises(NotFoundError, match="did you mean 'greet"):
         ws.export("openai", ["gret"])
     with pytest.raises(NotFoundError):
         ws.export("fax")

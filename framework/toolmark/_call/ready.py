@@ -1,7 +1,6 @@
 """Tools made ready for calls on their first use: all that a spec decides, decided once."""
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -26,6 +25,7 @@ from toolmark._values import (
     MalformedError,
     read_object,
 )
+from toolmark.errors import did_you_mean
 
 
 class ReadyTool:
@@ -168,8 +168,7 @@ class ReadyTools:
         bound = self._registry.tools.get(name)
         if bound is None:
             read(call)
-            near = get_close_matches(name[:64], self._registry.tools, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "it is not in this project."
+            hint = did_you_mean(name, self._registry.tools, 3) or "it is not in this project."
             raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
         try:
             spec = bound.spec

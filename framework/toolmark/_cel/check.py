@@ -8,8 +8,9 @@ from toolmark._cel.environment import environment
 from toolmark._cel.error import ExpressionError
 from toolmark._cel.rewrite import GIVEN, Rewritten, fold, rewrite
 from toolmark._cel.shapes import Shapes, at_path
-from toolmark._cel.wording import compile_error, near
+from toolmark._cel.wording import compile_error
 from toolmark._model.schema import Schema
+from toolmark.errors import did_you_mean
 
 _OPTIONAL = "optional_type<"
 
@@ -65,7 +66,7 @@ class Checker:
         for name in sorted(set(rewritten.tested.values()) - set(self._names)):
             line, column = rewritten.tested_at(name)
             raise ExpressionError(
-                f"unknown name '{name}'", column, line=line, help=near(name, self._names)
+                f"unknown name '{name}'", column, line=line, help=did_you_mean(name, self._names)
             )
 
     def _checked(self, rewritten: Rewritten, kind: str) -> CheckedExpression:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from toolmark._cel.error import EvaluationError, ExpressionError
 from toolmark._cel.rewrite import RANGE, Rewritten
+from toolmark.errors import did_you_mean
 
 _NAMES = """
     all bool bytes contains distinct double duration dyn endsWith exists exists_one filter
@@ -80,7 +80,7 @@ def _mistake(
         return _unknown(found[1], found[2], rewritten, names)
     if found := _NO_FIELD.search(text):
         known = fields.get(found[2], [])
-        return f"no field '{found[1]}' here", near(found[1], known) or _these(known), -1
+        return f"no field '{found[1]}' here", did_you_mean(found[1], known) or _these(known), -1
     return _other(text), "", 0
 
 
@@ -99,17 +99,11 @@ def _unknown(root: str, rest: str, rewritten: Rewritten, names: list[str]) -> tu
     if root in rewritten.calls and root not in rewritten.variables:
         if root in ("now", "next_days"):
             return f"'{root}' stands in a skill's steps only", "", len(root)
-        return f"unknown function '{root}'", near(root, FUNCTIONS), len(root)
+        return f"unknown function '{root}'", did_you_mean(root, FUNCTIONS), len(root)
     # The compiler marks the last dot of `a.b.c`; the author looks at the first letter.
     back = len(root) + len(rest[: rest.rfind(".")]) if "." in rest else 0
-    hint = near(root, names) or (f"write '{root}' in quotes if it is text" if names else "")
+    hint = did_you_mean(root, names) or (f"write '{root}' in quotes if it is text" if names else "")
     return f"unknown name '{root}'", hint, back
-
-
-def near(word: str, words: Iterable[str]) -> str:
-    """Give `did you mean 'x'?`, or nothing."""
-    close = get_close_matches(word, list(words), 1, 0.6)
-    return f"did you mean '{close[0]}'?" if close else ""
 
 
 def _these(words: list[str]) -> str:

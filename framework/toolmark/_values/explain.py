@@ -1,7 +1,6 @@
 """Say what is wrong with a value, field by field, so that a model can mend it."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from toolmark._model.schema import Parameter, Schema
@@ -10,6 +9,7 @@ from toolmark._values.formats import FORMATS
 from toolmark._values.identity import identity
 from toolmark._values.patterns import PatternError, whole_match
 from toolmark._values.words import choices_of, joined, shown_value, type_of, types_of
+from toolmark.errors import near_words
 
 MAX_PROBLEMS = 32
 """Further ones are left out: a model mends what it can read."""
@@ -158,7 +158,7 @@ def _unknown(name: str, at: str, known: list[str]) -> Problem:
 def _nearest(word: str, known: list[str]) -> str | None:
     """Give the known word that is nearest; only short words are compared, for time's sake."""
     folded = {k.casefold().replace("-", "_"): k for k in known}
-    near = get_close_matches(word[:64].casefold().replace("-", "_"), folded, n=1)
+    near = near_words(word.casefold().replace("-", "_"), folded)
     return folded[near[0]] if near else None
 
 

@@ -1,16 +1,16 @@
 """Find what is meant by a name: as it was exported, or with `-` for `_`."""
 
 from collections.abc import Collection, Iterator
-from difflib import get_close_matches
 from functools import cached_property
 
 from toolmark._export.names import FUNCTION, GEMINI, MCP, fit
 from toolmark._model.registry import Bound, Registry
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark.errors import NotFoundError
+from toolmark.errors import NotFoundError, did_you_mean
 
 Called = Bound[ToolSpec] | Bound[SkillSpec]
+_SHOWN = "`toolmark list` shows what is there, and `toolmark check` what is broken"
 
 
 def can_run(bound: Bound[SkillSpec]) -> bool:
@@ -23,8 +23,7 @@ def known_name(name: str, names: Collection[str], kind: str) -> str:
     folded = name.replace("-", "_")
     if folded in names:
         return folded
-    near = get_close_matches(folded, names, 3)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`toolmark check` tells what is broken"
+    hint = did_you_mean(folded, names, 3) or _SHOWN
     raise NotFoundError(f"no {kind} {name!r}; {hint}")
 
 

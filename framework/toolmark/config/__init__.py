@@ -3,13 +3,12 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from toolmark._model.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
 from toolmark.config.values import READERS, TABLES, Place
-from toolmark.errors import ConfigError
+from toolmark.errors import ConfigError, did_you_mean
 
 OWN_FILE = "toolmark.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -145,9 +144,9 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Place]
             continue
         if (key := names.get(variable)) is not None:
             values[key] = environ[variable], Place("environment", variable, text=True)
-        elif near := get_close_matches(variable, [*names, LOAD_PLUGINS], 1, 0.85):
+        elif hint := did_you_mean(variable, [*names, LOAD_PLUGINS], alike=0.85):
             # Plugins and tools have variables of their own; only a near miss can be a slip.
-            raise Place("environment", variable).error(f"unknown; did you mean {near[0]}?")
+            raise Place("environment", variable).error(f"unknown; {hint}")
         elif variable.startswith(f"{PREFIX}SAFETY_"):
             raise Place("environment", variable).error(f"unknown; known are {_list(names)}")
     if LOAD_PLUGINS in environ:
@@ -166,10 +165,9 @@ def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Place]
 def _known(key: str, origin: str) -> None:
     if key in READERS:
         return
-    near = get_close_matches(key, READERS, 1, 0.6) or [
-        known for known in READERS if known.endswith(f".{key}")
-    ]
-    hint = f"did you mean {near[0]}?" if near else f"known are {_list(READERS)}"
+    within = [known for known in READERS if known.endswith(f".{key}")]
+    hint = did_you_mean(key, READERS) or did_you_mean(key, within, alike=0.0)
+    hint = hint or f"known are {_list(READERS)}"
     raise Place(origin, key).error(f"unknown key; {hint}")
 
 

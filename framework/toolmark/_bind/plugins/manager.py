@@ -6,7 +6,6 @@ import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import pluggy
@@ -17,7 +16,7 @@ from toolmark._bind.source.modules import PREFIX, Modules
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.plugin import PluginInfo
-from toolmark.errors import ImplementationError, ToolmarkError
+from toolmark.errors import ImplementationError, ToolmarkError, did_you_mean
 from toolmark.hooks import GROUP, new_manager
 
 _log = logging.getLogger(__name__)
@@ -162,9 +161,9 @@ class Plugins:
             for unknown in _unknown_hooks(self.manager, plugin):
                 # A misspelt judge would guard nothing, and say nothing.
                 known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
-                near = get_close_matches(unknown, known, 1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                raise _UnknownHookError(f"implements {unknown}, which is no hook{hint}")
+                hint = did_you_mean(unknown, known)
+                message = f"implements {unknown}, which is no hook{hint and '; '}{hint}"
+                raise _UnknownHookError(message)
         except FAULTS as error:
             if self.manager.has_plugin(name):
                 self.manager.unregister(name=name)

@@ -4,7 +4,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +19,7 @@ from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.registry import Implementation
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark.errors import ImplementationError
+from toolmark.errors import ImplementationError, near_words
 
 
 @dataclass(slots=True)
@@ -163,7 +162,7 @@ def _missing(spec: ToolSpec | SkillSpec, file: File, module: ModuleType) -> Impl
         for name, value in vars(module).items()
         if callable(value) and getattr(value, "__module__", "") == module.__name__
     ]
-    near = get_close_matches(spec.name, own, 1) or own[:1]
+    near = near_words(spec.name, own) or own[:1]
     hint = f"rename {near[0]}, or " if near else ""
     message = f"{file.path} has no function `{spec.name}` ({spec.source.path}:{spec.source.line})"
     found = whole_file(file.path, Code.MISSING_FUNCTION, message, f"{hint}define `{spec.name}`")

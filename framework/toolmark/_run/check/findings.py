@@ -1,8 +1,5 @@
 """Collect what is wrong with a skill, each with its place in the file."""
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 from toolmark._cel import ExpressionError
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
@@ -67,12 +64,6 @@ class Findings:
     def sorted(self) -> tuple[Diagnostic, ...]:
         """Give the findings in the file's order."""
         return tuple(sorted(self._found, key=lambda d: (d.span.line, d.span.column, d.code)))
-
-
-def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """Give a suggestion, or nothing."""
-    close = get_close_matches(word, list(words), 1, 0.6)
-    return f"did you mean '{close[0]}'?" if close else ""
 
 
 def _short(text: str) -> str:

@@ -6,7 +6,8 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark._run.check.findings import Findings, did_you_mean
+from toolmark._run.check.findings import Findings
+from toolmark.errors import did_you_mean
 
 
 def check_requirements(

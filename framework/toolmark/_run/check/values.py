@@ -4,11 +4,12 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import Argument, Expression, Template, Value, Values
-from toolmark._run.check.findings import Findings, did_you_mean
+from toolmark._run.check.findings import Findings
 from toolmark._run.check.fit import misfit
 from toolmark._run.check.scope import ANYTHING, Scope
 from toolmark._run.text import ValueTextError, read_text, takes_text
 from toolmark._values import problems
+from toolmark.errors import did_you_mean
 
 
 class ValueCheck:

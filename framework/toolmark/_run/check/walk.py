@@ -8,11 +8,12 @@ from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import Expression, Section, SkillSpec, Step, Use, Way
 from toolmark._model.tool import ToolSpec
-from toolmark._run.check.findings import Findings, did_you_mean
+from toolmark._run.check.findings import Findings
 from toolmark._run.check.fit import misfit
 from toolmark._run.check.scope import ANYTHING, Scope
 from toolmark._run.check.values import ValueCheck
 from toolmark._run.section import folded
+from toolmark.errors import did_you_mean
 
 _BOOLEAN = Schema(types=("boolean",))
 _LIST = Schema(types=("array",))

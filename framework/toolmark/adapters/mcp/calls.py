@@ -1,7 +1,6 @@
 """`tools/call`: a request becomes a call of the one door, its result the protocol's."""
 
 import json
-from difflib import get_close_matches
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -23,6 +22,7 @@ from toolmark.adapters.mcp.answers import answer
 from toolmark.adapters.mcp.asking import Asking
 from toolmark.adapters.mcp.catalog import Catalog, Listed
 from toolmark.adapters.mcp.progress import Progress
+from toolmark.errors import did_you_mean, near_words
 
 Context = ServerRequestContext[Any, Any]
 
@@ -85,6 +85,7 @@ class Calls:
         )
 
     def _unknown(self, name: str) -> MCPError:
-        near = get_close_matches(name, self._catalog.listed, 3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        return MCPError(INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}", data={"near": near})
+        near = near_words(name, self._catalog.listed, 3)
+        hint = did_you_mean(name, near, 3)
+        message = f"Unknown tool: {name[:128]}{hint and '; '}{hint}"
+        return MCPError(INVALID_PARAMS, message, data={"near": near})

@@ -11,7 +11,8 @@ from test_plugins import DEFINITIONS, Packages, build_with, packages
 from toolmark._bind.build import Snapshot
 from toolmark._bind.edits.loosening import loosened, tightened
 from toolmark._bind.pin import Pin, Pinned, pin_of, unpin
-from toolmark._model.tool import Limits, Rate, Safety, ToolSpec
+from toolmark._model.contract import Limits, Rate, Safety
+from toolmark._model.tool import ToolSpec
 from toolmark._parse import parse_tool
 from toolmark.config import load_settings
 from toolmark.errors import ImplementationError

@@ -5,9 +5,9 @@ import sqlite3
 
 import pytest
 
+from toolmark._model.contract import Limits, Rate, Rule, Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.tool import Limits, Rate, Rule, Safety
 from toolmark._model.verdict import Ruling, Verdict
 
 WORD = Parameter(name="word", shape=Schema(types=("string",)))

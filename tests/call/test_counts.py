@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from toolmark._model.call import Budget
+from toolmark._model.contract import Limits, Rate
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Limits, Rate
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 

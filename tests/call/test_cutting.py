@@ -12,9 +12,9 @@ from pydantic_core import from_json
 
 from toolmark._call.result.cut import Bounds, cut
 from toolmark._model.call import Budget
+from toolmark._model.contract import Limits
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Limits
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 ROWS = [{"n": n, "text": "é" * 10} for n in range(50)]

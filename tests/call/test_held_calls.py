@@ -8,9 +8,9 @@ from contextlib import closing
 import pytest
 
 from toolmark._model.call import Call
+from toolmark._model.contract import Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Safety
 
 TEXT = Schema(types=("string",))
 DAYS = Schema(types=("array",), items=Schema(types=("integer",), minimum=1, maximum=7))
@@ -234,9 +234,7 @@ def test_an_edit_that_calls_for_a_review_is_out_of_its_callers_hands(desk):
 
 
 CHANGES = {
-    "a parameter": {
-        "parameters": (*REMINDER[:2], REMINDER[2].model_copy(update={"required": True}))
-    },
+    "a parameter": {"parameters": (*REMINDER[:2], replace(REMINDER[2], required=True))},
     "the policy": {"safety": Safety(requires_confirmation=True, min_confidence=0.1)},
     "the title": {"when_to_use": "When the user asks for one."},
 }
@@ -323,7 +321,7 @@ def test_a_dry_run_shows_the_prompt_and_keeps_nothing(desk):
 
 
 def test_what_is_kept_for_people_hides_sensitive_values(desk):
-    secret = Parameter(name="title", shape=TEXT.model_copy(update={"sensitive": True}))
+    secret = Parameter(name="title", shape=replace(TEXT, sensitive=True))
     desk.open(secret, *REMINDER[1:])
     held = desk.hold()
     assert "Take medication" in held.confirmation.prompt
@@ -360,7 +358,7 @@ def test_a_run_that_agreed_to_one_does_not_approve_true(desk):
 
 
 def test_a_run_need_not_repeat_what_was_filled_in(desk):
-    days = DAYS.model_copy(update={"has_default": True, "default": [1]})
+    days = replace(DAYS, has_default=True, default=[1])
     desk.open(
         *REMINDER[:2],
         Parameter(name="days", shape=days),

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from toolmark._model.call import Call
+from toolmark._model.contract import Safety
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Safety
 
 KEY = "run-1/6:act"
 

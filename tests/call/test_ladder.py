@@ -6,8 +6,8 @@ import json
 import pytest
 
 from toolmark._model.call import Call, Caller
+from toolmark._model.contract import Rule
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.tool import Rule
 
 GOOD = {"child_names": ["Ada"], "appointment_time": "2026-03-05T09:00", "appointment_type": "exam"}
 INTEGER = Schema(types=("integer",))

@@ -6,9 +6,9 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from toolmark._model.contract import Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Safety
 
 resource = pytest.importorskip("resource", reason="this system bounds no file's size")
 STEP = 1024

@@ -14,9 +14,9 @@ from toolmark._call.judge.intent import says_any, words_of
 from toolmark._call.judge.plugins import ask
 from toolmark._call.refusal import Refusal
 from toolmark._model.call import Call
+from toolmark._model.contract import Limits, Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.tool import Limits, Safety
 from toolmark._model.verdict import ALLOWED, Ruling, Verdict
 
 TEXT = Schema(types=("string",))

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolmark._call.invoke.plain import may_wait
+from toolmark._model.contract import Rule, Safety
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.tool import Rule, Safety
 
 TEXT = Schema(types=("string",))
 PARAMETERS = (

@@ -13,8 +13,8 @@ from toolmark._call.limits.pace import MAX_WAITING, Pace
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.turns import SharedTurns
 from toolmark._call.refusal import Refusal
+from toolmark._model.contract import Limits, Rate
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Limits, Rate
 
 
 def pace_of(world, calls=3, per_s=1.0, tally=None):

@@ -8,8 +8,8 @@ import pytest
 from limit_world import VirtualTime, run
 
 from toolmark._egress import DomainNotApprovedError
+from toolmark._model.contract import Limits, Rate
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Limits, Rate
 from toolmark.errors import ToolError
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")

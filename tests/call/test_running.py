@@ -10,8 +10,8 @@ import threading
 import pydantic
 import pytest
 
+from toolmark._model.contract import Limits
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.tool import Limits
 from toolmark.errors import ToolError
 
 QUICK = Limits(timeout_s=0.05)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from toolmark._model.result import Failure
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Safety
+from toolmark._model.contract import Safety
 from toolmark._model.verdict import Ruling, Verdict
 
 OUTCOMES = {

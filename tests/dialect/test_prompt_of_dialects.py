@@ -3,9 +3,10 @@
 import pytest
 
 from toolmark._dialect import parse_reply, system_prompt
+from toolmark._model.contract import Rule, Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
-from toolmark._model.tool import Example, Rule, Safety, ToolSpec
+from toolmark._model.tool import Example, ToolSpec
 
 PRESSURE = ToolSpec(
     name="log_blood_pressure",

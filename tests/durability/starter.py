@@ -9,8 +9,8 @@ from toolmark._call.limits.pace import Pace
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import MACHINE
 from toolmark._call.limits.turns import turns_of
+from toolmark._model.contract import Rate
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Rate
 
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:

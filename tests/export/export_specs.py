@@ -1,9 +1,11 @@
 """Specs for these tests: the seed's two examples, one with everything, and random ones."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
 
+from toolmark._model.contract import Limits, Rule, Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import (
     Argument,
@@ -16,7 +18,7 @@ from toolmark._model.skill import (
     Use,
 )
 from toolmark._model.source import Source
-from toolmark._model.tool import Example, Limits, Rule, Safety, ToolSpec
+from toolmark._model.tool import Example, ToolSpec
 
 NOWHERE = Source("tools_md/x.tool.md", 1)
 TEXTS = Schema(types=("array",), items=Schema(types=("string",), description="Child name"))
@@ -45,7 +47,7 @@ def optional(name: str, *types: str, **fields: Any) -> Parameter:
 BOOK_APPOINTMENT = tool(
     Parameter(
         name="child_names",
-        shape=TEXTS.model_copy(update={"description": "Names of children to schedule"}),
+        shape=replace(TEXTS, description="Names of children to schedule"),
         required=True,
     ),
     required("appointment_time", "string", description="ISO 8601 datetime for appointment"),

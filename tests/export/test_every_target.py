@@ -1,6 +1,7 @@
 """What holds for every export, on random specs."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -91,8 +92,7 @@ def test_no_word_of_our_own_reaches_a_model(target: str, spec: ToolSpec) -> None
     marked = spec.model_copy(
         update={
             "parameters": tuple(
-                p.model_copy(update={"shape": p.shape.model_copy(update={"unit": "mmHg"})})
-                for p in spec.parameters
+                replace(p, shape=replace(p.shape, unit="mmHg")) for p in spec.parameters
             )
         }
     )

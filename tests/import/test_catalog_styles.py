@@ -1,6 +1,7 @@
 """Catalogues as people write them: other lists, tables, signatures and code, read alike."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -296,7 +297,7 @@ SENTENCES = {
 def test_a_sentence_becomes_a_guard(sentence: str) -> None:
     text = f"## pay\n\nPay it.\n\nParams:\n- amount: integer\n\nSafety:\n- {sentence}\n"
     (spec,) = tools(text).values()
-    said = {k: v for k, v in spec.safety.model_dump().items() if v not in (None, ())}
+    said = {k: v for k, v in asdict(spec.safety).items() if v not in (None, ())}
 
     assert said == SENTENCES[sentence]
 
@@ -320,7 +321,7 @@ COSTS = {
 def test_a_sentence_becomes_a_limit(sentence: str) -> None:
     text = f"## embed\n\nEmbed it.\n\nParams:\n- texts: string[]\n\nLimits:\n- {sentence}\n"
     (spec,) = tools(text).values()
-    said = {k: v for k, v in spec.limits.model_dump().items() if v not in (None, ())}
+    said = {k: v for k, v in asdict(spec.limits).items() if v not in (None, ())}
 
     assert said == COSTS[sentence]
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from toolmark._export.targets import export
 from toolmark._import import read_source
+from toolmark._model.contract import Limits, Rule, Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
-from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
+from toolmark._model.tool import ToolSpec
 from toolmark._parse import parse_tool
 
 WORDS = st.sampled_from(

@@ -16,7 +16,8 @@ from toolmark._model.skill import (
     Way,
 )
 from toolmark._model.source import Source
-from toolmark._model.tool import Batch, Example, Limits, Rate, Rule, Safety, ToolSpec
+from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
+from toolmark._model.tool import Example, ToolSpec
 
 NAME = Schema(
     types=("string", "null"),

@@ -1,6 +1,7 @@
 """Arguments against parameters: strict types, defaults, unknown keys, mendable problems."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -145,7 +146,7 @@ def test_defaults_are_filled_at_every_depth() -> None:
             Parameter(name="jobs", shape=Schema(types=("array",), items=NESTED), required=True),
             Parameter(
                 name="first",
-                shape=NESTED.model_copy(update={"has_default": True, "default": {"name": "a"}}),
+                shape=replace(NESTED, has_default=True, default={"name": "a"}),
             ),
         )
     )

@@ -1,12 +1,14 @@
 """Tools for the Model Context Protocol, policy under `_meta`."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from toolmark._export.exported import Lose, Loss
 from toolmark._export.function import Function, loser
 from toolmark._export.names import MCP
 from toolmark._export.plain import plain
+from toolmark._model.contract import written
 from toolmark._model.definition import present
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import SkillSpec
@@ -98,9 +100,9 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
             "requires_auth": spec.requires_auth or None,
             "requires_patient_context": spec.requires_patient_context or None,
             "idempotent": "keyed" if spec.idempotent == "keyed" else None,
-            "safety": present(spec.safety.model_dump(mode="json")),
-            "limits": present(spec.limits.model_dump(mode="json")),
-            "rules": [rule.model_dump() for rule in spec.rules],
+            "safety": written(spec.safety),
+            "limits": written(spec.limits),
+            "rules": [asdict(rule) for rule in spec.rules],
             "sensitive": [path for path, shape in shapes(spec.parameters) if shape.sensitive],
             "verbatim": [path for path, shape in shapes(spec.parameters) if shape.verbatim],
         }

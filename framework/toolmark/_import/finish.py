@@ -1,6 +1,7 @@
 """A spec to a draft: written in canonical form, read again, and kept only without an error."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from toolmark._import.imported import Draft, Notebook
@@ -80,7 +81,7 @@ def _flat(spec: ToolSpec) -> ToolSpec:
 
 
 def _flat_parameter(parameter: Parameter) -> Parameter:
-    return parameter.model_copy(update={"shape": _flat_shape(parameter.shape)})
+    return replace(parameter, shape=_flat_shape(parameter.shape))
 
 
 def _flat_shape(shape: Schema) -> Schema:
@@ -91,4 +92,4 @@ def _flat_shape(shape: Schema) -> Schema:
         update["values"] = _flat_shape(shape.values)
     if shape.properties is not None:
         update["properties"] = tuple(map(_flat_parameter, shape.properties))
-    return shape.model_copy(update=update)
+    return replace(shape, **update)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from toolmark._model.schema import JsonType
+
 Tell = Callable[[str, str], None]
 """Tells of a guess or a loss: the dotted path, and what it is."""
 
@@ -219,9 +221,9 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
     return [name for name in _OF_TYPE if name in implied]
 
 
-def json_type(value: Any) -> str:
+def json_type(value: Any) -> JsonType:
     """Give the JSON type of a value, `integer` for whole numbers."""
-    names: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    names: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", str: "string"}
     if value is None:
         return "null"
     return names.get(type(value), "array" if isinstance(value, list) else "object")

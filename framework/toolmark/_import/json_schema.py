@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolmark._import.flatten import MAX_DEPTH, Flattener, Tell, types_of
 from toolmark._import.names import parameter_name
+from toolmark._model.contract import Rule
 from toolmark._model.schema import JSON_TYPES, Parameter, Schema
-from toolmark._model.tool import Rule
 from toolmark._values import pattern_fault, problems
 
 _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
@@ -72,7 +73,7 @@ class SchemaReader:
         said: dict[str, Any] = {"types": self._types(flat, path)}
         for keyword, (attribute, kind) in _KEPT.items():
             if (value := flat.get(keyword)) is not None:
-                if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+                if isinstance(value, kind) and isinstance(value, bool) is (kind is bool):
                     said[attribute] = value
                 else:
                     self.tell(path, f"`{keyword}` is {value!r}: it can't be read")
@@ -234,7 +235,7 @@ class SchemaReader:
                 if value not in kept:
                     self.tell(path, f"{value!r} in the enum is outside its own schema: left out")
             if kept:
-                shape = shape.model_copy(update={"enum": tuple(kept)})
+                shape = replace(shape, enum=tuple(kept))
         examples = flat.get("examples")
         values = {"default": flat.get("default", _ABSENT)}
         first = examples[0] if isinstance(examples, list) and examples else _ABSENT
@@ -245,7 +246,7 @@ class SchemaReader:
             if problems(value, shape):
                 self.tell(path, f"the {attribute} {_short(value)} is outside the schema: left out")
             else:
-                shape = shape.model_copy(update={attribute: value, f"has_{attribute}": True})
+                shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
         return shape
 
 

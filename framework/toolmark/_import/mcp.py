@@ -1,6 +1,7 @@
 """Tools of the Model Context Protocol: the result of `tools/list`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,8 +11,9 @@ from toolmark._import.imported import Imported, Notebook
 from toolmark._import.json_schema import SchemaReader
 from toolmark._import.json_text import read_json
 from toolmark._import.names import tool_name
+from toolmark._model.contract import Limits, Rule, Safety
+from toolmark._model.definition import Noun
 from toolmark._model.schema import Schema
-from toolmark._model.tool import Limits, Rule, Safety
 
 _POLICY = "toolmark/policy"
 _WRAPPED = "toolmark/wrapped"
@@ -74,21 +76,25 @@ def _returns(schema: Any, name: str, book: Notebook, *, wrapped: bool) -> Schema
     if wrapped and isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping):
         inner = schema["properties"].get("result", schema)
     shape = reader.shape(inner, "")
-    return shape if shape.description else shape.model_copy(update={"description": "The result"})
+    return shape if shape.description else replace(shape, description="The result")
+
+
+class _Policy(Noun):
+    safety: Safety = Safety()
+    limits: Limits = Limits()
+    rules: tuple[Rule, ...] = ()
 
 
 def _policy(policy: Mapping[str, Any], name: str, book: Notebook) -> dict[str, Any]:
     """Give back what an export of Toolmark's put under `_meta`; unreadable, it is told."""
-    known: dict[str, Any] = {}
     try:
-        known["safety"] = Safety(**policy.get("safety", {}))
-        known["limits"] = Limits(**policy.get("limits", {}))
-        rules = tuple(Rule(**rule) for rule in policy.get("rules", ()))
-    except (TypeError, ValidationError) as error:
+        read = _Policy(**{key: policy[key] for key in _Policy.model_fields if key in policy})
+    except ValidationError as error:
         book.tell(name, "", f"the policy under `_meta` can't be read, and is not kept: {error}")
         return {}
-    if rules:
-        known["rules"] = rules
+    known: dict[str, Any] = {"safety": read.safety, "limits": read.limits}
+    if read.rules:
+        known["rules"] = read.rules
     for flag in ("requires_auth", "requires_patient_context"):
         if policy.get(flag) is True:
             known[flag] = True

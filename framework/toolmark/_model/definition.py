@@ -6,19 +6,26 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from toolmark._model.schema import Noun, Parameter
-from toolmark._model.source import Source
+from toolmark._model.contract import Contract
 
 
-class Definition(Noun):
-    """What a file says, whole; equal meaning gives equal definitions (format.md)."""
+class Noun(BaseModel):
+    """A frozen value whose fields are closed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Definition(Noun, Contract):
+    """What a file says, whole; equal meaning gives equal definitions (format.md).
+
+    The fields of its contract are declared there, and pydantic takes them over.
+    """
 
     kind: ClassVar[str]
     """`tool` or `skill`."""
 
-    name: str
     title: str
     """The heading of the file."""
     description: str
@@ -29,14 +36,10 @@ class Definition(Noun):
     version: str
     category: str
     tags: tuple[str, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
-    """What a call may give, in the order of the file."""
     sections: dict[str, str] = Field(default_factory=dict)
     """Prose that no field holds, under the title of its section."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Metadata that Toolmark does not know."""
-    source: Source
-    """Where it stands; not part of its meaning."""
 
     @cached_property
     def canonical(self) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from toolmark._model.call import NOBODY, Caller
+from toolmark._model.definition import Noun
 from toolmark._model.result import SkillResult
-from toolmark._model.schema import Noun
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 

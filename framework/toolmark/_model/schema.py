@@ -1,10 +1,9 @@
 """What values a parameter, a field or a result may take."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, JsonValue
 
 JsonType = Literal["string", "number", "integer", "boolean", "object", "array", "null"]
 JSON_TYPES: tuple[JsonType, ...] = (
@@ -18,22 +17,17 @@ JSON_TYPES: tuple[JsonType, ...] = (
 )
 
 
-class Noun(BaseModel):
-    """A frozen value whose fields are closed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class Schema(Noun):
+@dataclass(frozen=True)
+class Schema:
     """The shape of one value: format.md, "Parameter fields"."""
 
     types: tuple[JsonType, ...] = ()
     """Any of these; empty allows anything."""
     description: str = ""
-    enum: tuple[JsonValue, ...] | None = None
+    enum: tuple[Any, ...] | None = None
     has_default: bool = False
     """Whether there is one: `null` may be a default."""
-    default: JsonValue = None
+    default: Any = None
     items: "Schema | None" = None
     properties: "tuple[Parameter, ...] | None" = None
     """The fields of an object, which is then closed; None leaves it open."""
@@ -53,7 +47,7 @@ class Schema(Noun):
     unit: str | None = None
     has_example: bool = False
     """Whether there is one: `null` may be an example."""
-    example: JsonValue = None
+    example: Any = None
     sensitive: bool = False
     """Redacted in logs, spans and records."""
     verbatim: bool = False
@@ -81,7 +75,8 @@ class Schema(Noun):
         return self.verbatim or any(shape.holds_verbatim for shape in self.inner)
 
 
-class Parameter(Noun):
+@dataclass(frozen=True, slots=True)
+class Parameter:
     """A named value of a tool, a skill or an object."""
 
     name: str

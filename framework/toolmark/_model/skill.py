@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from toolmark._model.definition import Definition, present
-from toolmark._model.schema import Noun, object_schema
+from toolmark._model.definition import Definition, Noun, present
+from toolmark._model.schema import object_schema
 
 
 class Expression(Noun):

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from toolmark._cel import Checker, ExpressionError
 from toolmark._model.code import Code
+from toolmark._model.contract import Limits, Rule, Safety
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.schema import Parameter
-from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
+from toolmark._model.contract import Limits, Rule, Safety
+from toolmark._model.tool import ToolSpec
 from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.definition import Definition, open_definition

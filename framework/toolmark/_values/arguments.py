@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -40,11 +41,11 @@ class ArgumentsValidator:
         """Build the validator; raises PatternError for a Pattern that is no RE2 expression."""
         self._parameters = parameters
         # Constructed: validating what is typed would build validators for one call.
-        self._shape = Schema.model_construct(types=("object",), properties=parameters)
+        self._shape = Schema(types=("object",), properties=parameters)
         self._ignore_unknown = ignore_unknown
         self.defaults, given = _parted(parameters)
         """Names and values to be set in what `pick` gives, where they are absent."""
-        shape = Schema.model_construct(types=("object",), properties=given)
+        shape = Schema(types=("object",), properties=given)
         self.is_quick = not ignore_unknown and is_plain(shape)
         """Whether `pick` and `quotes_in` can judge JSON text at once."""
         self.quotes_in = _quote_counter(given)
@@ -103,11 +104,11 @@ def _parted(
     for parameter in parameters:
         shape, name = parameter.shape, parameter.name
         if shape.has_default and type(shape.default) in _SCALARS:
-            bare = shape.model_copy(update={"has_default": False, "default": None})
+            bare = replace(shape, has_default=False, default=None)
             with suppress(ValidationError):
                 value = SchemaValidator(value_shape(bare)).validate_python(shape.default)
                 defaults.append((name, value))
-                given.append(Parameter.model_construct(name=name, shape=bare, required=False))
+                given.append(Parameter(name=name, shape=bare, required=False))
                 continue
         given.append(parameter)
     return tuple(defaults), tuple(given)

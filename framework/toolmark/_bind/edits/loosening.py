@@ -6,6 +6,7 @@ spec and the findings out.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
 from typing import Any, NamedTuple, TypeVar
 
 from toolmark._bind.edits.strictness import (
@@ -17,14 +18,17 @@ from toolmark._bind.edits.strictness import (
     SKILL,
     Looser,
 )
+from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
+from toolmark._model.definition import Definition
 from toolmark._model.edit import Loosening
-from toolmark._model.schema import Noun, Parameter, Schema
+from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import SkillSpec, Step
-from toolmark._model.tool import Limits, Rule, Safety, ToolSpec
+from toolmark._model.tool import ToolSpec
 from toolmark._values import problems
 
-_Noun = TypeVar("_Noun", bound=Noun)
+_Noun = TypeVar("_Noun", ToolSpec, Safety, Limits, Schema, Parameter)
 AnySpec = ToolSpec | SkillSpec
+_Compared = AnySpec | Safety | Limits | Schema
 
 
 class Loosened(NamedTuple):
@@ -100,7 +104,8 @@ class _Tool:
         """Hold what restricts a call, but not what the tool takes and gives."""
         metadata = _kept(self._found, "Metadata", METADATA, old, new)
         safety = self._safety(old.safety, new.safety)
-        return _with(new, **metadata, safety=safety, limits=self._limits(old.limits, new.limits))
+        limits = self._limits(old.limits, new.limits)
+        return _with(new, **metadata, safety=safety, limits=limits)
 
     def _limits(self, old: Limits, new: Limits) -> Limits:
         return _with(new, **_kept(self._found, "Limits", LIMITS, old, new))
@@ -117,7 +122,7 @@ class _Tool:
 
 
 def _kept(
-    found: list[Loosening], place: str, table: Mapping[str, Looser], old: Noun, new: Noun
+    found: list[Loosening], place: str, table: Mapping[str, Looser], old: _Compared, new: _Compared
 ) -> dict[str, Any]:
     """Report the fields of a table that got looser, and give their old values."""
     kept = {}
@@ -265,11 +270,14 @@ def _guarded(step: Step) -> Iterator[str]:
 
 
 def _with(noun: _Noun, **changes: Any) -> _Noun:
-    """Give a noun with other values; `model_copy` would keep what was computed of the old ones."""
+    """Give a noun with other values, or itself."""
     if all(getattr(noun, name) is value for name, value in changes.items()):
         return noun
-    values = {name: getattr(noun, name) for name in type(noun).model_fields}
-    return type(noun)(**values | changes)
+    # Made anew: `model_copy` would keep what was computed of the old values.
+    names = [field.name for field in fields(noun)]
+    if isinstance(noun, Definition):
+        names = list(type(noun).model_fields)
+    return type(noun)(**{name: getattr(noun, name) for name in names} | changes)
 
 
 def _title(name: str) -> str:
@@ -281,8 +289,8 @@ def _title(name: str) -> str:
 
 def _json(value: Any) -> Any:
     """Give a field's value as JSON; what restricts nothing as None."""
-    if isinstance(value, Noun):
-        return value.model_dump(mode="json")
+    if isinstance(value, Rate | Batch):
+        return asdict(value)
     if isinstance(value, tuple):
         return list(value) or None
     return value

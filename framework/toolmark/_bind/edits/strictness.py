@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolmark._model.tool import Batch, Rate
+from toolmark._model.contract import Batch, Rate
 
 Looser = Callable[[Any, Any], bool]
 """Takes the old value and the new one."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from toolmark._call.refusal import refuse
 from toolmark._cel import EvaluationError, Program, compile_expression
-from toolmark._model.tool import Rule, ToolSpec
+from toolmark._model.contract import Rule
+from toolmark._model.tool import ToolSpec
 from toolmark._model.verdict import Problem
 
 

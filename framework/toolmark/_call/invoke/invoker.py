@@ -21,9 +21,10 @@ from toolmark._call.result.cut import bounds_of
 from toolmark._call.result.given import given
 from toolmark._egress import DomainNotApprovedError
 from toolmark._model.call import Call
+from toolmark._model.contract import Limits
 from toolmark._model.registry import Bound, Implementation
 from toolmark._model.result import Failure, Outcome, Result
-from toolmark._model.tool import Limits, ToolSpec
+from toolmark._model.tool import ToolSpec
 from toolmark._values import ArgumentsValidator
 from toolmark.errors import ToolError, ToolmarkError
 

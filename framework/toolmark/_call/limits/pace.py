@@ -8,7 +8,7 @@ from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import Timing
 from toolmark._call.limits.turns import Turns
 from toolmark._call.refusal import Refusal, refuse
-from toolmark._model.tool import Rate
+from toolmark._model.contract import Rate
 
 MAX_WAITING = 1000
 """Calls of one tool that may wait in this process; more are refused."""

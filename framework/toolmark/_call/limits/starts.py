@@ -10,8 +10,9 @@ from toolmark._call.limits.timing import Timing
 from toolmark._call.limits.turns import Turns, turns_of
 from toolmark._call.refusal import refuse
 from toolmark._model.call import Call
+from toolmark._model.contract import Limits
 from toolmark._model.settings import Settings
-from toolmark._model.tool import Limits, ToolSpec
+from toolmark._model.tool import ToolSpec
 
 
 class StartLimits:

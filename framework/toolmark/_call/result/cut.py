@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from toolmark._call.result.answer import as_json, no_json
 from toolmark._call.result.fitting import arrays_of, fitted, with_arrays
 from toolmark._model.call import Budget
-from toolmark._model.tool import Limits
+from toolmark._model.contract import Limits
 
 _PLAIN = (str, int, float, bool, type(None), list, dict)
 """What JSON makes of itself, so that arrays show without being written."""

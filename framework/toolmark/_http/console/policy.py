@@ -1,9 +1,10 @@
 """Say in words what each rung of the ladder asks of a tool's calls."""
 
 from toolmark._call.judge.policy import threshold
+from toolmark._model.contract import Limits
 from toolmark._model.registry import BoundTool
 from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.tool import Limits, ToolSpec
+from toolmark._model.tool import ToolSpec
 
 
 def demands(bound: BoundTool, settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -12,8 +12,8 @@ from toolmark._import.catalog.phrases.found import Found, Tell
 from toolmark._import.catalog.policy.rules import choice, compared
 from toolmark._import.catalog.world import World
 from toolmark._import.flatten import json_type
+from toolmark._model.contract import Rule
 from toolmark._model.schema import Parameter
-from toolmark._model.tool import Rule
 from toolmark._parse.source.page import Page
 from toolmark._parse.words.keys import fold
 

@@ -1,7 +1,7 @@
 """One tool of a catalogue, put together: everything that was read of it, and every guess."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolmark._import.catalog.arguments import Arguments
@@ -20,9 +20,10 @@ from toolmark._import.functions import NO_CATEGORY, NO_VERSION, read_function
 from toolmark._import.imported import Notebook
 from toolmark._import.names import tool_name
 from toolmark._import.text import plain_line
+from toolmark._model.contract import Batch, Limits, Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
-from toolmark._model.tool import Batch, Example, Limits, Safety, ToolSpec
+from toolmark._model.tool import Example, ToolSpec
 from toolmark._parse.source.page import Page
 from toolmark._parse.words.keys import fold
 from toolmark._values import problems
@@ -76,7 +77,8 @@ class Assembly:
         for key, words in (("category", NO_CATEGORY), ("version", NO_VERSION)):
             if key not in self.policy.facts and key not in labels(self.entry):
                 self.book.tell("", "", words)
-        return ToolSpec(**said, name=self.name, source=Source("", 1))
+        said |= {"name": self.name, "source": Source("", 1)}
+        return ToolSpec(**said)
 
     def _schema(self) -> dict[str, Any]:
         """Give the tool as a schema in its code states it, exactly; empty where none does."""
@@ -148,7 +150,7 @@ class Assembly:
         own = [s.gives for s in self.code.signatures if fold(s.name) == fold(self.name)]
         returns, guess = read_returns(self.page, self.entry, gives or next(iter(own), ""))
         if returns.description == UNTOLD and self.returned:
-            returns = returns.model_copy(update={"description": self.returned})
+            returns = replace(returns, description=self.returned)
             guess = "the result's type is not told: anything" if not returns.types else guess
         if guess:
             self.tell("", guess)
@@ -175,9 +177,9 @@ class Assembly:
             if not named:
                 self.tell(one.name, f"{count.words!r} is taken to count this list")
             return parameters
-        shape = one.shape.model_copy(update={"max_items": count.most})
+        shape = replace(one.shape, max_items=count.most)
         self.tell(one.name, f"at most {count.most}, from {count.words!r}")
-        return tuple(p.model_copy(update={"shape": shape}) if p is one else p for p in parameters)
+        return tuple(replace(p, shape=shape) if p is one else p for p in parameters)
 
     def _safety(self, parameters: tuple[Parameter, ...]) -> Safety:
         for text, line in self.policy.guesses:

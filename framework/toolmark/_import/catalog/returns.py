@@ -1,6 +1,7 @@
 """What a tool gives back, as a catalogue tells it."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from toolmark._import.catalog.layout.entries import Entry
@@ -105,7 +106,7 @@ def _sample(stretch: Stretch) -> Schema | None:
 
         reader = SchemaReader(code.schemas[0][0], lambda _path, _text: None)
         shape = reader.shape(code.schemas[0][0], "")
-        return shape if shape.description else shape.model_copy(update={"description": UNTOLD})
+        return shape if shape.description else replace(shape, description=UNTOLD)
     values = [value for value, _ in code.plain] + [call.arguments for call in code.calls]
     if not values:
         return None

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from toolmark._model.code import Code
+from toolmark._model.definition import Noun
 from toolmark._model.diagnostic import Diagnostic
-from toolmark._model.schema import Noun
 from toolmark._model.source import Source
 from toolmark._parse.blocks.outline import outline
 from toolmark._parse.blocks.prose import prose, with_headings

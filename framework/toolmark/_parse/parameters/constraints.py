@@ -1,8 +1,7 @@
 """Fields held against the type that they speak of; defaults, examples and patterns proved."""
 
+from dataclasses import replace
 from typing import Any
-
-from pydantic import ValidationError
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Schema
@@ -58,11 +57,7 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
 
 def finished(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> Schema:
     """Make the noun; then read Pattern, Default and Example by it."""
-    try:
-        shape = Schema(**said)
-    except ValidationError as error:
-        page.error(Code.UNREADABLE_VALUE, _NOWHERE, f"{where}: {error.errors()[0]['msg']}")
-        return Schema()
+    shape = Schema(**said)
     if shape.pattern is not None and (fault := pattern_fault(shape.pattern)) is not None:
         page.error(
             Code.INVALID_PATTERN,
@@ -70,7 +65,7 @@ def finished(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> Sc
             f"{fault} ({where})",
             "RE2 has no look-around and no back-references",
         )
-        shape = shape.model_copy(update={"pattern": None})
+        shape = replace(shape, pattern=None)
     for attribute in ("default", "example"):
         entry = fields.entry(attribute)
         if entry is not None and not (attribute == "default" and _says_none(entry, shape)):
@@ -82,7 +77,8 @@ def _with_value(page: Page, where: str, attribute: str, entry: Entry, shape: Sch
     value, fits = scalars.literal(_value_text(entry), shape)
     wrong = problems(value, shape) if fits else ()
     if fits and not wrong:
-        return shape.model_copy(update={attribute: value, f"has_{attribute}": True})
+        given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
+        return replace(shape, **given)
     reason = wrong[0].message if wrong else f"it is no {' or '.join(shape.types)}"
     said = entry.value if entry.value.text else entry.key
     message = f"the {attribute} of {where} is outside its own schema: {reason}"

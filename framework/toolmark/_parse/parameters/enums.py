@@ -1,5 +1,6 @@
 """The Enum field: the values that a parameter may take, by its type."""
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -35,7 +36,7 @@ def read_enum(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
         said["description"] = f"{said.get('description', '')} ({'; '.join(notes)})".strip()
     if said["types"] == ("array",):
         items: Schema = said.get("items") or Schema(types=("string",))
-        said["items"] = items.model_copy(update={"enum": values})
+        said["items"] = replace(items, enum=values)
     else:
         said["enum"] = values
 

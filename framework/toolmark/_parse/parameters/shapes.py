@@ -1,6 +1,7 @@
 """Drafts to parameters: types read, fields held against them, nothing dropped in silence."""
 
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from typing import Any
 
 from toolmark._model.code import Code
@@ -27,6 +28,7 @@ MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024
 """The most headings, bullets and rows that are read as parameters or as fields of them."""
 MAX_DEPTH = 16
+_ATTRIBUTES = frozenset(field.name for field in fields_of(Schema))
 _FORMATS = {
     "datetime": "date-time",
     "isodatetime": "date-time",
@@ -94,7 +96,7 @@ class ShapeReader:
         values = read_values(self.page, fields)
         self._unknown(fields, draft)
         said |= self._nested(fields, draft, said)
-        said |= {k: v for k, v in values.items() if k in Schema.model_fields and k != "types"}
+        said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
         self._describe(said, draft)
         if "format" in said:
             said["format"] = _FORMATS.get(fold(str(said["format"])), said["format"])

@@ -5,8 +5,8 @@ import math
 
 from pydantic import JsonValue
 
+from toolmark._model.contract import Batch, Rate
 from toolmark._model.schema import Schema
-from toolmark._model.tool import Batch, Rate
 from toolmark._parse.words.keys import fold, plain, unwrap, visible
 
 _TRUE = {"true", "yes", "y", "on", "required", "mandatory"}

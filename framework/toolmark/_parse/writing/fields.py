@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 from pydantic import JsonValue
 
+from toolmark._model.contract import Batch, Rate
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.tool import Batch, Rate
+from toolmark._model.contract import Batch, Rate
 from toolmark._parse.blocks.unread import MAX_LIST_DEPTH
 from toolmark._parse.fields.table import PARAMETER, Field, SectionTable
 from toolmark._parse.words import scalars
@@ -146,12 +148,15 @@ def type_text(shape: Schema) -> str:
     return " | ".join(shape.types) or "any"
 
 
+_WRITTEN_APART = {"types", "items", "properties", "values", "default", "example", "enum"}
+
+
 def shape_lines(shape: Schema, depth: int, *, required: bool | None = None) -> list[str]:
     """Give the bullets of one shape; `required` is left out where it has no meaning."""
     said: dict[str, Any] = {
-        name: getattr(shape, name)
-        for name in Schema.model_fields
-        if name not in {"types", "items", "properties", "values", "default", "example", "enum"}
+        field.name: getattr(shape, field.name)
+        for field in fields(Schema)
+        if field.name not in _WRITTEN_APART
     }
     said |= {name: said[name] or None for name in ("unique", "sensitive", "verbatim")}
     said["required"] = required
@@ -200,9 +205,9 @@ def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iter
                 [f"### {name}", "", *shape_lines(shape, 1, required=parameter.required)]
             )
             continue
-        bare = shape.model_copy(update={"properties": None})
+        bare = replace(shape, properties=None)
         if shape.items is not None:
-            bare = bare.model_copy(update={"items": None})
+            bare = replace(bare, items=None)
         yield "\n".join([f"### {name}", "", *shape_lines(bare, 1, required=parameter.required)])
         if shape.items is not None:
             yield from parameters_text((Parameter(name="", shape=shape.items),), f"{name}[]")

@@ -1,5 +1,7 @@
 """The text that `toolmark new` begins a definition with."""
 
+from typing import Any
+
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import Argument, Expression, Output, Section, SkillSpec, Step, Template
 from toolmark._model.source import Source
@@ -15,7 +17,7 @@ _TEXT = Parameter(
 _GIVEN = Parameter(
     name="text", shape=Schema(types=("string",), description="What was given"), required=True
 )
-_NOWHERE = Source("", 1)
+_RETURNS = Schema(types=("object",), description="What comes back", properties=(_GIVEN,))
 
 
 def new_text(kind: str, name: str) -> str:
@@ -28,15 +30,9 @@ def new_text(kind: str, name: str) -> str:
 def _tool(name: str, title: str) -> str:
     return tool_text(
         ToolSpec(
-            name=name,
-            title=title,
+            **_head(name, title) | {"returns": _RETURNS},
             description="Say in one sentence what the tool does and for whom.",
             when_to_use="Say when a model should call it, and when not.",
-            version="1.0.0",
-            category="general",
-            parameters=(_TEXT,),
-            returns=Schema(types=("object",), description="What comes back", properties=(_GIVEN,)),
-            source=_NOWHERE,
         )
     )
 
@@ -45,12 +41,8 @@ def _skill(name: str, title: str) -> str:
     answer = Argument(name="text", value=Template(parts=(Expression(cel="text"),), code=True))
     return skill_text(
         SkillSpec(
-            name=name,
-            title=title,
+            **_head(name, title),
             description="Say in one sentence what the skill achieves and for whom.",
-            version="1.0.0",
-            category="general",
-            parameters=(_TEXT,),
             output=Output(
                 success="Whether it was done",
                 message="What was done",
@@ -61,6 +53,16 @@ def _skill(name: str, title: str) -> str:
             workflow_sections=(
                 Section(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
             ),
-            source=_NOWHERE,
         )
     )
+
+
+def _head(name: str, title: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "version": "1.0.0",
+        "category": "general",
+        "parameters": (_TEXT,),
+        "source": Source("", 1),
+    }

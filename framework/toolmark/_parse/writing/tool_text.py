@@ -1,9 +1,11 @@
 """A ToolSpec to the canonical `.tool.md` text."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
+from toolmark._model.contract import Limits, Safety
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import Example, ToolSpec
 from toolmark._parse.fields.table import LIMITS, SAFETY, TOOL_METADATA
@@ -94,8 +96,8 @@ def others(spec: ToolSpec | SkillSpec, known: tuple[str, ...]) -> Iterator[str]:
                 yield prose
 
 
-def _lines(noun: Any, table: Any) -> str:
-    said: Mapping[str, Any] = dict(noun)
+def _lines(part: Safety | Limits, table: Any) -> str:
+    said = {field.name: getattr(part, field.name) for field in fields(part)}
     return "\n".join(fields_text(said, table))
 
 

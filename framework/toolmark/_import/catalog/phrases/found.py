@@ -1,7 +1,7 @@
 """A parameter as a catalogue tells of it, bit by bit, and what it comes to in the end."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -112,7 +112,7 @@ class Found:
     def _implied(self, said: dict[str, Any]) -> tuple[tuple[JsonType, ...], str]:
         if "enum" in said:
             kinds = dict.fromkeys(json_type(value) for value in said["enum"])
-            return tuple(kinds), ""  # type: ignore[arg-type]  # json_type gives JSON types
+            return tuple(kinds), ""
         if "format" in said or "pattern" in said or "iso" in said:
             return ("string",), ""
         if "items" in said or any(bound.of == "items" for bound in self.bounds):
@@ -129,7 +129,7 @@ class Found:
         if self.default is not None and (value := scalars.number(self.default)) is not None:
             return ("integer" if isinstance(value, int) else "number",), "its default"
         if sample:
-            return (sample,), "the example"  # type: ignore[return-value]  # a JSON type
+            return (sample,), "the example"
         return ("string",), "nothing else"
 
     def _bounded(self, said: dict[str, Any], bound: Range, tell: Tell) -> None:
@@ -179,7 +179,7 @@ class Found:
         if not fits or problems(value, shape):
             tell(self.name, f"the default {text!r} is no value of its type: left out", self.line)
             return shape
-        return shape.model_copy(update={"default": value, "has_default": True})
+        return replace(shape, default=value, has_default=True)
 
 
 _PLACES = {
@@ -210,10 +210,10 @@ def _described(own: tuple[Parameter, ...], other: tuple[Parameter, ...]) -> tupl
     for inner in own:
         more = known.get(inner.name)
         if more is not None and not inner.shape.types:
-            made.append(inner.model_copy(update={"shape": more.shape}))
+            made.append(replace(inner, shape=more.shape))
         elif more is not None and not inner.shape.description:
-            shape = inner.shape.model_copy(update={"description": more.shape.description})
-            made.append(inner.model_copy(update={"shape": shape}))
+            shape = replace(inner.shape, description=more.shape.description)
+            made.append(replace(inner, shape=shape))
         else:
             made.append(inner)
     return tuple(made)
@@ -261,8 +261,8 @@ def _fitting(said: dict[str, Any], tell: Callable[[str], None]) -> Schema:
         return shape
     if shape.types == ("array",):
         items = shape.items or Schema(types=("string",))
-        return shape.model_copy(update={"items": items.model_copy(update={"enum": tuple(enum)})})
+        return replace(shape, items=replace(items, enum=tuple(enum)))
     kept = tuple(value for value in enum if not problems(value, shape))
     if len(kept) < len(enum):
         tell(f"{len(enum) - len(kept)} values of the enum do not fit its type: left out")
-    return shape.model_copy(update={"enum": kept or None})
+    return replace(shape, enum=kept or None)

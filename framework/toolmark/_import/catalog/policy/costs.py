@@ -4,7 +4,7 @@ import re
 
 from toolmark._import.catalog.policy.demands import Count, Policy
 from toolmark._import.catalog.words import NUMBER, number
-from toolmark._model.tool import Rate
+from toolmark._model.contract import Rate
 
 _N = rf"({NUMBER})"
 _PER = r"(?P<per>s|sec|second|m|min|minute|h|hr|hour|d|day)s?\b"
@@ -59,7 +59,7 @@ def _rate(policy: Policy, text: str, _line: int) -> bool:
     if not isinstance(calls, int) or calls < 1 or not _RATED.search(text):
         return False
     unit = 1 if match["qps"] else _SECONDS[match["per"][0].lower()]
-    per = unit * int(match["many"] or 1)
+    per = float(unit * int(match["many"] or 1))
     policy.limits.setdefault("rate", Rate(calls=calls, per_s=per))
     return True
 

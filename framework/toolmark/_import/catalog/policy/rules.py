@@ -3,8 +3,8 @@
 import re
 
 from toolmark._import.catalog.policy.demands import Condition
+from toolmark._model.contract import Rule
 from toolmark._model.schema import Parameter
-from toolmark._model.tool import Rule
 
 _WORD_SIGNS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "!=": "other than"}
 

@@ -1,0 +1,103 @@
+"""What a call is held to: the part of a definition that is not prose."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition over the arguments, and what to say when it does not hold."""
+
+    expression: str
+    """CEL over the parameters' names; must give a boolean."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Safety:
+    """What must be true before a call runs; a field that was not written is None."""
+
+    min_confidence: float | None = None
+    requires_confirmation: bool | None = None
+    confirm_when: str | None = None
+    sensitivity: Literal["low", "medium", "high", "critical"] | None = None
+    explicit_intent: bool | None = None
+    intent_keywords: tuple[str, ...] = ()
+    escalate_when: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most `calls` starts in any window of `per_s` seconds."""
+
+    calls: int
+    per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Split the array `parameter` into pieces of at most `size` items."""
+
+    parameter: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a call may cost; durations in seconds, sizes in bytes."""
+
+    timeout_s: float | None = None
+    retries: int | None = None
+    backoff_s: float | None = None
+    rate: Rate | None = None
+    max_rows: int | None = None
+    max_bytes: int | None = None
+    max_batch: Batch | None = None
+    max_calls: int | None = None
+    max_concurrent: int | None = None
+    allowed_domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """What tools and skills alike are held to."""
+
+    name: str
+    parameters: tuple[Parameter, ...] = ()
+    """What a call may give, in the order of the file."""
+    source: Source
+    """Where it stands; not part of its meaning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolContract(Contract):
+    """What a call of a tool is held to; a ToolSpec is one, with its prose.
+
+    No pydantic here: its import takes as long as the start of a process with a thousand tools.
+    """
+
+    requires_auth: bool = False
+    requires_patient_context: bool = False
+    read_only: bool = False
+    idempotent: Literal["yes", "no", "keyed"] = "no"
+    unknown_parameters: Literal["reject", "ignore"] = "reject"
+    returns: Schema
+    """The shape of the result."""
+    rules: tuple[Rule, ...] = ()
+    """What must hold between the arguments."""
+    safety: Safety = Safety()
+    """What must be true before a call runs."""
+    limits: Limits = Limits()
+    """What a call may cost."""
+
+
+def written(part: Safety | Limits) -> dict[str, Any]:
+    """Give the fields of a part that were written, as JSON."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(part).items()
+        if value not in (None, "", ())
+    }

@@ -21,7 +21,7 @@ FORMS = {
 }
 OTHERS = {
     "log": "lo logg logo logics blog login logeed logied",
-    "remind": "remin remindful reminders2 reremind remindded remindder",
+    "remind": "remin remindful reminders2 reremind remindded remindder reminies reminied",
     "schedule": "schedul scheduleed schedulling scheduleing schedulei",
     "carry": "carr carris carryied carriing",
     "study": "studis studyied studdies",

@@ -126,6 +126,17 @@ def test_a_start_of_another_process_is_waited_for_without_asking_again():
     assert there.check(0.1) is None
 
 
+def test_who_would_wait_too_long_for_another_process_is_refused():
+    world = VirtualTime()
+    server = Server(world)
+    there, here = (pace_of(world, server, calls=1, per_s=60) for _ in range(2))
+    start_all(world, [there])
+    with pytest.raises(Refusal) as refused:
+        start_all(world, [here], longest=30)
+    assert refused.value.failure.retry_after_ms == 61_200
+    assert not here._tally.tickets
+
+
 def test_a_dry_run_knows_of_the_last_start(harness, tool, tmp_path):
     made = tool("act", dict, limits=Limits(rate=Rate(calls=1, per_s=3600)))
     shared = Project(root=tmp_path, state=tmp_path, audit=False)

@@ -1,11 +1,13 @@
 """The strictest of all judges wins, in whatever order they are asked, and odd ones refuse."""
 
+import asyncio
 import itertools
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limit_world import leap
 
 from toolmark._model.result import Failure
 from toolmark._model.settings import Settings
@@ -82,3 +84,12 @@ def test_a_denial_has_a_code_even_where_its_judge_gave_none(harness, tool):
 
     made = harness(tool("act", dict), settings=PROJECT, judges=lambda _: (deny,))
     assert made.call("act").error == Failure("denied", "")
+
+
+def test_a_judge_has_five_seconds(harness, tool):
+    async def ponder(_call, _arguments):
+        await asyncio.Event().wait()
+
+    made = harness(tool("act", dict), settings=PROJECT, judges=lambda _: (ponder,))
+    result, seconds = leap(made.door.call("act", "{}"))
+    assert (result.error.code, seconds) == ("internal_guard_error", 5.0)

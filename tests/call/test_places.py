@@ -1,0 +1,142 @@
+"""Row 8, in the small: places are taken in order and given back once; conversations are counted."""
+
+import asyncio
+import threading
+
+import pytest
+from limit_world import leap
+
+from toolmark._call.limits.places import Places
+from toolmark._call.limits.tally import MAX_CONVERSATIONS, Tally
+from toolmark._call.refusal import Refusal
+
+
+async def refused(work):
+    with pytest.raises(Refusal) as caught:
+        await work
+    assert "are running: try later" in caught.value.failure.message
+    return caught.value.failure.code
+
+
+def test_places_are_taken_in_the_order_of_those_who_wait():
+    async def main():
+        places, came = Places("act", 2, Tally()), []
+
+        async def one(name):
+            await places.enter(100)
+            came.append(name)
+            await asyncio.sleep(1)
+            places.leave()
+
+        await asyncio.gather(*(one(name) for name in range(7)))
+        return came
+
+    assert leap(main()) == (list(range(7)), 4.0)
+
+
+def test_who_waits_longer_than_allowed_is_refused_at_that_time():
+    async def main():
+        tally = Tally()
+        places = Places("act", 1, tally)
+        await places.enter(5)
+        assert await refused(places.enter(5)) == "rate_limited"
+        assert not tally.wakers
+        places.leave()
+        await places.enter(5)
+        return tally.running
+
+    assert leap(main()) == (1, 5.0)
+
+
+def test_a_thousand_may_wait_for_a_place_and_no_more():
+    async def main():
+        tally = Tally()
+        places = Places("act", 1, tally)
+        await places.enter(1)
+        waiting = [asyncio.create_task(places.enter(100)) for _ in range(999)]
+        await asyncio.sleep(0)
+        places.check()
+        waiting.append(asyncio.create_task(places.enter(100)))
+        await asyncio.sleep(0)
+        with pytest.raises(Refusal):
+            places.check()
+        assert await refused(places.enter(100)) == "rate_limited"
+        for task in waiting:
+            places.leave()
+            await task
+        places.leave()
+        return tally.running
+
+    assert leap(main()) == (0, 0)
+
+
+@pytest.mark.parametrize("ends", ["cancelled", "too late"])
+def test_who_ends_in_the_moment_of_being_given_a_place_passes_it_on(ends):
+    async def main():
+        tally = Tally()
+        places = Places("act", 1, tally)
+        await places.enter(1)
+        second = asyncio.create_task(places.enter(5))
+        third = asyncio.create_task(places.enter(100))
+        await asyncio.sleep(0)
+        if ends == "too late":
+            # Its timer comes first, in the same round of the loop.
+            asyncio.get_running_loop().call_at(5, places.leave)
+            assert await refused(second) == "rate_limited"
+        else:
+            places.leave()
+            second.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await second
+        await third
+        assert tally.running == 1
+        places.leave()
+        return tally.running
+
+    assert leap(main())[0] == 0
+
+
+def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
+    tally = Tally()
+    places = Places("act", 1, tally)
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(places.enter(1))
+    gone = loop.create_task(places.enter(100))
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+
+    async def main():
+        third = asyncio.create_task(places.enter(100))
+        await asyncio.sleep(0)
+        places.leave()
+        await third
+        return tally.running
+
+    assert leap(main())[0] == 1
+    # It can't be ended any more; what it would have logged is of no use.
+    gone._log_destroy_pending = False
+
+
+def test_who_waits_is_woken_from_another_thread():
+    async def main():
+        places = Places("act", 1, Tally())
+        await places.enter(1)
+        waiting = asyncio.create_task(places.enter(60))
+        await asyncio.sleep(0)
+        threading.Thread(target=places.leave).start()
+        await waiting
+
+    asyncio.run(main())
+
+
+def test_of_too_many_conversations_the_one_that_called_longest_ago_is_forgotten():
+    tally = Tally()
+    for who in ("ada", "bob", "ada"):
+        tally.count((who, None), 1)
+    for number in range(MAX_CONVERSATIONS - 2):
+        tally.count((None, str(number)), 1)
+    assert (tally.made_by(("ada", None)), tally.made_by(("bob", None))) == (2, 1)
+    tally.count((None, "one more"), 1)
+    assert (tally.made_by(("ada", None)), tally.made_by(("bob", None))) == (2, 0)
+    assert tally.made_by((None, "one more")) == 1
+    assert MAX_CONVERSATIONS == 100_000

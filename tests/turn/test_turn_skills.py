@@ -42,7 +42,9 @@ def test_a_no_stops_it(world):
 
 def test_an_approval_may_change_the_arguments(world):
     held = world.handle(inline("greet_twice", word="a")).pending[0]
-    assert asyncio.run(world.workspace.confirm(held.id, edit={"word": "b"})).success
+    done = asyncio.run(world.workspace.confirm(held.id, edit={"word": "b"}))
+    assert done.success
+    assert done.notes == ('The user changed word: "a" → "b".',)
     assert world.ran == [("say", "a"), ("ask_first", "b")]
 
 

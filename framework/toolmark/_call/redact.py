@@ -1,5 +1,6 @@
 """Hide Sensitive values wherever a call's arguments are kept or told."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +14,23 @@ def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) ->
     """Give the arguments with each Sensitive value replaced, at every depth."""
     shapes = {p.name: p.shape for p in parameters}
     return {name: shown(value, shapes.get(name)) for name, value in arguments.items()}
+
+
+def changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> tuple[str, ...]:
+    """Say what a person changed, in the words of a result's notes; nothing where nothing is."""
+    old, new = redacted(before, parameters), redacted(after, parameters)
+    changed = [
+        f"{name}: {_text(old.get(name))} → {_text(new.get(name))}"
+        for name in dict.fromkeys((*before, *after))
+        if _text(before.get(name)) != _text(after.get(name))
+    ]
+    return (f"The user changed {', '.join(changed)}.",) if changed else ()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def shown(value: Any, shape: Schema | None) -> Any:

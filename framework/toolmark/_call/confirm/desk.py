@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from toolmark._call.confirm.holds import Holds
 from toolmark._call.confirm.prompt import prompt_of
 from toolmark._call.ready import ReadyTool, ReadyTools
-from toolmark._call.redact import redacted
+from toolmark._call.redact import changes, redacted
 from toolmark._call.refusal import Refusal, guard_failed, overruled, refuse
 from toolmark._model.call import Call
 from toolmark._model.held import HeldCall, HeldState
@@ -164,7 +164,7 @@ class Desk:
         if verdict.ruling is Ruling.DENY:
             raise overruled(verdict)
         escalated = verdict.ruling is Ruling.REVIEW and held.kind != "review"
-        notes = (*held.notes, *_changes(tool, before, arguments))
+        notes = (*held.notes, *changes(before, arguments, tool.spec.parameters))
         # An edit of a critical call is shown once more, with the values that would run.
         if escalated or (edit and tool.spec.safety.sensitivity == "critical"):
             self.claim(held, "edited")
@@ -238,17 +238,3 @@ def _edited(call: Call, edit: Mapping[str, Any] | None) -> Call:
     typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
     caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
     return call._replace(arguments={**call.arguments, **edit}, caller=caller)
-
-
-def _changes(
-    tool: ReadyTool, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> tuple[str, ...]:
-    old = redacted(before, tool.spec.parameters)
-    new = redacted(after, tool.spec.parameters)
-    changed = [
-        f"{name}: {json.dumps(old.get(name), ensure_ascii=False)}"
-        f" → {json.dumps(new.get(name), ensure_ascii=False)}"
-        for name in dict.fromkeys((*before, *after))
-        if json.dumps(before.get(name)) != json.dumps(after.get(name))
-    ]
-    return (f"The user changed {', '.join(changed)}.",) if changed else ()

@@ -90,8 +90,10 @@ class SkillCalls:
         began = perf_counter()
         # Taken before it is answered: of racing decisions one counts.
         self._asked.pop(held_id, None)
+        notes = self._runs.changed(held_id, answer.arguments)
         try:
-            return await self._go(call, began, self._runs.answer(run_id, key, answer))
+            result = await self._go(call, began, self._runs.answer(run_id, key, answer))
+            return result._replace(notes=(*notes, *result.notes))
         except NotFoundError as error:
             used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from toolmark._call.redact import redacted, without
+from toolmark._call.redact import changes, redacted, without
 from toolmark._call.threads import in_thread
 from toolmark._model.call import NOBODY, Call, Caller
 from toolmark._model.held import HeldCall
@@ -14,6 +14,7 @@ from toolmark._model.registry import Bound, Specs
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, Plan, Question, RunTrace, RunView
 from toolmark._model.skill import SkillSpec
+from toolmark._model.tool import ToolSpec
 from toolmark._run.engine import OpenQuestion
 from toolmark._run.engine.memory import utc_now
 from toolmark._run.interpreter import Interpreter
@@ -134,13 +135,28 @@ class Runs:
         self.engines.close()
         self._pinned.close()
 
+    def changed(self, held_id: str, edit: Mapping[str, Any] | None) -> tuple[str, ...]:
+        """Say what an edit of an open question's call changes."""
+        open_now = (one.question for one in self.engines.waiting()) if edit else ()
+        for question in open_now:
+            if f"{question.run_id}/{question.key}" == held_id and question.arguments:
+                before = question.arguments
+                return changes(before, {**before, **(edit or {})}, self._asked(question).parameters)
+        return ()
+
+    def _asked(self, question: Question) -> ToolSpec | SkillSpec:
+        """Give whose call a question is about; the run's skill where it is about none."""
+        order = self.engines.order(question.run_id)
+        assert order is not None
+        name, plan = question.tool or "", order.plan
+        return plan.tools.get(name) or plan.skills.get(name) or plan.skill
+
     def _held(self, one: OpenQuestion) -> HeldCall:
         question = one.question
         order = self.engines.order(question.run_id)
         assert order is not None
         plan = order.plan
-        spec = plan.tools.get(question.tool or "") or plan.skills.get(question.tool or "")
-        asked = spec or plan.skill
+        asked = self._asked(question)
         given = (question.arguments if question.tool is not None else order.inputs) or {}
         prompt = without(question.prompt, given, asked.parameters)
         prompt = without(prompt, order.inputs, plan.skill.parameters)

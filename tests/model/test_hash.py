@@ -11,11 +11,11 @@ import pytest
 from pydantic import BaseModel
 from whole_specs import SKILL, TOOL
 
+from toolmark._model.contract import Limits, Safety
 from toolmark._model.definition import Definition
 from toolmark._model.schema import Schema
 from toolmark._model.skill import SkillSpec, Way
 from toolmark._model.source import Source
-from toolmark._model.contract import Limits, Safety
 from toolmark._model.tool import ToolSpec
 
 GOLDEN = Path(__file__).parent / "golden"

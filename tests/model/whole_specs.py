@@ -1,5 +1,6 @@
 """A tool and a skill that say everything a definition can say, as nouns."""
 
+from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import (
     Argument,
@@ -16,7 +17,6 @@ from toolmark._model.skill import (
     Way,
 )
 from toolmark._model.source import Source
-from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
 from toolmark._model.tool import Example, ToolSpec
 
 NAME = Schema(
@@ -86,7 +86,7 @@ TOOL = ToolSpec(
         timeout_s=2.5,
         retries=2,
         backoff_s=0.5,
-        rate=Rate(calls=3, per_s=60),
+        rate=Rate(calls=3, per_s=60.0),
         max_rows=10,
         max_bytes=2048,
         max_batch=Batch(parameter="doses", size=4),

@@ -46,7 +46,7 @@ GUARDS = {
     "hash": Guard(
         {
             f"_model/{name}.py": ("tests/model",)
-            for name in ("definition", "tool", "skill", "schema")
+            for name in ("definition", "contract", "tool", "skill", "schema")
         },
     ),
     "addresses": Guard(

@@ -12,7 +12,9 @@ from typing import Any
 def signature(name: str, member: Any) -> str:
     """Give a function's or a property's head as a block."""
     getter = getattr(member, "fget", None) or getattr(member, "func", None)
-    shown = re.sub(r"\((self|cls)(, )?", "(", _unhomed(str(inspect.signature(getter or member))))
+    shown = re.sub(
+        r"\((self|cls)(: \w+)?(, )?", "(", _unhomed(str(inspect.signature(getter or member)))
+    )
     if getter:
         shown = shown.replace("() ->", ":")
     kind = "async " if inspect.iscoroutinefunction(member) else ""
@@ -26,8 +28,9 @@ def type_text(annotation: Any) -> str:
 
 
 def _unhomed(text: str) -> str:
-    """Leave out the modules of classes."""
-    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", text.replace("toolmark._model.", ""))
+    """Leave out the modules of classes, and the quotes around a name that comes later."""
+    named = re.sub(r"ForwardRef\('(\w+)'\)|'([A-Z][\w |]*)'", r"\1\2", text)
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", named.replace("toolmark._model.", ""))
 
 
 def attribute_docs(module: ModuleType | None) -> dict[str, str]:

@@ -18,14 +18,16 @@ from toolmark._model.call import Call
 from toolmark._model.reply import Dialect
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 from toolmark._model.verdict import Verdict
 
 if TYPE_CHECKING:
     # svcs imports every web framework that is installed: half a second, for a tool with resources.
     import svcs
     import typer
+
+    # Made with pydantic, which the first call of a process need not wait for.
+    from toolmark._model.skill import SkillSpec
+    from toolmark._model.tool import ToolSpec
 
 PROJECT = "toolmark"
 GROUP = "toolmark"
@@ -37,7 +39,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
 """Says its ruling on one call and its validated arguments; None has no opinion."""
-Exporter = Callable[[Sequence[ToolSpec], Sequence[SkillSpec]], list[dict[str, Any]] | str]
+Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
 Importer = Callable[[str], Mapping[str, str]]
 """A source (path or URL) to definitions: file name to markdown."""
 
@@ -79,7 +81,7 @@ def toolmark_default_min() -> float:  # type: ignore[empty-body]
 
 @hookspec(firstresult=True)
 def toolmark_implementation(
-    spec: ToolSpec | SkillSpec,
+    spec: "ToolSpec | SkillSpec",
 ) -> Callable[..., Any] | None:
     """Give the function behind a definition that has no Python beside it, or None.
 
@@ -99,7 +101,7 @@ def toolmark_resources(registry: "svcs.Registry", settings: Settings) -> None:
 
 
 @hookspec
-def toolmark_judges(spec: ToolSpec) -> Iterable[Judge]:  # type: ignore[empty-body]
+def toolmark_judges(spec: "ToolSpec") -> Iterable[Judge]:  # type: ignore[empty-body]
     """Give judges for the calls of one tool; the strictest verdict wins.
 
     Called once per tool and snapshot, before its first call. A failure, here or in a judge, or
@@ -109,7 +111,7 @@ def toolmark_judges(spec: ToolSpec) -> Iterable[Judge]:  # type: ignore[empty-bo
 
 @hookspec
 def toolmark_approved_origins(  # type: ignore[empty-body]
-    spec: ToolSpec, settings: Settings
+    spec: "ToolSpec", settings: Settings
 ) -> Iterable[str]:
     """Give origins, such as `http://127.0.0.1:8000`, that the plugin's own configuration names.
 
@@ -121,7 +123,7 @@ def toolmark_approved_origins(  # type: ignore[empty-body]
 
 
 @hookspec
-def toolmark_before_call(call: Call, spec: ToolSpec) -> None:
+def toolmark_before_call(call: Call, spec: "ToolSpec") -> None:
     """Hear of a call that passed every check, right before it runs.
 
     It decides nothing. A failure goes to the log, and the call runs.
@@ -129,7 +131,7 @@ def toolmark_before_call(call: Call, spec: ToolSpec) -> None:
 
 
 @hookspec
-def toolmark_after_call(call: Call, spec: ToolSpec, result: Result) -> None:
+def toolmark_after_call(call: Call, spec: "ToolSpec", result: Result) -> None:
     """Hear of a call's result, whatever the outcome. A failure goes to the log."""
 
 

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from toolmark._model.contract import Safety
 from toolmark._model.registry import Binding, Implementation
 from toolmark._model.result import Held
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.tool import Safety
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
 CONFIRM = Safety(requires_confirmation=True)

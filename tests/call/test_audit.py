@@ -1,6 +1,5 @@
 """The audit: one record before each effect, chained, and no call without it."""
 
-from dataclasses import replace
 import asyncio
 import json
 import sqlite3
@@ -13,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolmark._call.audit.chain import Audit, chained
+from toolmark._model.contract import Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.contract import Safety
 
 SECRET = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
 

@@ -12,8 +12,8 @@ from toolmark._call.limits.pace import Pace
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.turns import TURNS_FILE, SharedTurns
 from toolmark._call.refusal import Refusal
-from toolmark._model.settings import Settings as Project
 from toolmark._model.contract import Limits, Rate
+from toolmark._model.settings import Settings as Project
 
 
 class Server:

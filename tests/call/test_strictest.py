@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limit_world import leap
 
+from toolmark._model.contract import Safety
 from toolmark._model.result import Failure
 from toolmark._model.settings import Settings
-from toolmark._model.contract import Safety
 from toolmark._model.verdict import Ruling, Verdict
 
 OUTCOMES = {

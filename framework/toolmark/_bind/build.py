@@ -22,10 +22,8 @@ from toolmark._bind.python.implementation import Surroundings
 from toolmark._bind.source.files import File, Folder, whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.registry import Bound, Registry
+from toolmark._model.registry import Bound, BoundSkill, BoundTool, Registry
 from toolmark._model.settings import Settings
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 
 _TRIES = 8
 """How often to decide anew where another process wrote at the same time."""
@@ -225,14 +223,14 @@ def _registry(
 
 def _by_kind(
     kept: Kept, bound: Mapping[str, Bound[Any]]
-) -> tuple[dict[str, Bound[ToolSpec]], dict[str, Bound[SkillSpec]]]:
-    tools: dict[str, Bound[ToolSpec]] = {}
-    skills: dict[str, Bound[SkillSpec]] = {}
+) -> tuple[dict[str, BoundTool], dict[str, BoundSkill]]:
+    tools: dict[str, BoundTool] = {}
+    skills: dict[str, BoundSkill] = {}
     for name, one in bound.items():
         if kept.named[name].kind == "tool":
-            tools[name] = cast("Bound[ToolSpec]", one)
+            tools[name] = cast("BoundTool", one)
         else:
-            skills[name] = cast("Bound[SkillSpec]", one)
+            skills[name] = cast("BoundSkill", one)
     return tools, skills
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from toolmark._bind.build import Snapshot
 from toolmark._bind.definitions.folders import Group, own_group, package_groups
-from toolmark._bind.definitions.reading import AnySpec, Definition, requires_of
+from toolmark._bind.definitions.reading import Definition, requires_of
 from toolmark._bind.plugins.manager import Plugins
 from toolmark._bind.plugins.resources import Resources
 from toolmark._bind.python.binding import bind_all
@@ -18,8 +18,11 @@ from toolmark._bind.source.files import File, Folder, Kind
 from toolmark._bind.source.modules import code_hash
 from toolmark._model.registry import Bound, Registry
 from toolmark._model.settings import Settings
+from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark.errors import ImplementationError
+
+AnySpec = ToolSpec | SkillSpec
 
 
 class Pin(NamedTuple):

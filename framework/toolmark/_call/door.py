@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from time import perf_counter, time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._call.audit.chain import AUDIT_FILE, Audit
 from toolmark._call.audit.recorder import Recorder
@@ -25,12 +25,14 @@ from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.refusal import overruled, refusal_of, refuse
 from toolmark._call.result.outcome import allowed, denied, held_back, ignored
 from toolmark._model.call import Budget, Call, Caller
-from toolmark._model.registry import Registry
+from toolmark._model.contract import Contract
+from toolmark._model.registry import BoundTool, Registry
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 from toolmark._model.verdict import ALLOWED, Ruling, Verdict
+
+if TYPE_CHECKING:
+    from toolmark._model.tool import ToolSpec
 
 MAX_CALL_DEPTH = 16
 """How many calls may stand around one: tools that call tools must come to an end."""
@@ -47,14 +49,14 @@ class Door:
         settings: Settings,
         *,
         resources: Resources | None = None,
-        judges: Callable[[ToolSpec], Sequence[Judge]] | None = None,
-        before: Callable[[Call, ToolSpec], None] | None = None,
-        after: Callable[[Call, ToolSpec, Result], None] | None = None,
+        judges: Callable[[BoundTool], Sequence[Judge]] | None = None,
+        before: Callable[[Call, "ToolSpec"], None] | None = None,
+        after: Callable[[Call, "ToolSpec", Result], None] | None = None,
         clock: Callable[[], float] = time,
         provider: Any = None,
         timing: Timing = MACHINE,
         tallies: dict[str, Tally] | None = None,
-        origins: Callable[[ToolSpec], Iterable[str]] | None = None,
+        origins: Callable[[str], Iterable[str]] | None = None,
     ) -> None:
         """Open the door; `clock` gives seconds since the epoch, `timing` is what limits go by.
 
@@ -211,9 +213,9 @@ class Door:
         self._recorder.denied(call, self._tools.used(call.tool), refusal, held_id)
         return denied(call, refusal, began)
 
-    def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
+    def open_client(self, contract: Contract, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
-        return self._clients.open(spec, seconds)
+        return self._clients.open(contract, seconds)
 
     def refuse_reply(
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False

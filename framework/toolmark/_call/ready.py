@@ -1,8 +1,8 @@
-"""Tools made ready for calls on their first use: all that a spec decides, decided once."""
+"""Tools made ready for calls on their first use: all that a contract decides, decided once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import ValidationError
 
@@ -15,9 +15,9 @@ from toolmark._call.judge.policy import rows_of
 from toolmark._call.limits.starts import StartLimits
 from toolmark._call.refusal import Refusal, guard_failed, refuse
 from toolmark._model.call import Call
-from toolmark._model.registry import Bound, Registry
+from toolmark._model.contract import ToolContract
+from toolmark._model.registry import BoundTool, Registry
 from toolmark._model.settings import SafetySettings
-from toolmark._model.tool import ToolSpec
 from toolmark._model.verdict import ALLOWED, Verdict
 from toolmark._values import (
     ArgumentsValidator,
@@ -27,13 +27,16 @@ from toolmark._values import (
 )
 from toolmark.errors import did_you_mean
 
+if TYPE_CHECKING:
+    from toolmark._model.tool import ToolSpec
+
 
 class ReadyTool:
     """One tool of one snapshot, its validator, rules and invoker."""
 
     def __init__(
         self,
-        tool: Bound[ToolSpec],
+        tool: BoundTool,
         door: Surroundings,
         safety: SafetySettings,
         judges: Sequence[Judge],
@@ -41,17 +44,18 @@ class ReadyTool:
         tracing: Tracing | None = None,
     ) -> None:
         """Build the parts; raises where a restriction can't be read, and no call passes."""
-        spec = tool.spec
+        contract = tool.contract
         self.default_min = tool.default_min
-        self._rows = rows_of(spec, tool.default_min, safety)
+        self._rows = rows_of(contract, tool.default_min, safety)
         self.judges = judges
         self.limits = limits
-        self.spec = spec
-        ignores = spec.unknown_parameters == "ignore"
-        self.validator = ArgumentsValidator(spec.parameters, ignore_unknown=ignores)
+        self._tool = tool
+        self.contract = contract
+        ignores = contract.unknown_parameters == "ignore"
+        self.validator = ArgumentsValidator(contract.parameters, ignore_unknown=ignores)
         self._at_once = self.validator.at_once
-        self._rules = _rules(spec)
-        self._needs_caller = spec.requires_auth or spec.requires_patient_context
+        self._rules = _rules(contract)
+        self._needs_caller = contract.requires_auth or contract.requires_patient_context
         self.ignores_unknown = ignores
         is_clear = self.is_clear if self._rows or self._rules else None
         self.invoker = (
@@ -62,15 +66,20 @@ class ReadyTool:
         self.is_plain = self.validator.is_quick and not (judges or limits.binds)
         """Whether no row of the ladder waits or counts, so that its calls may go the quick way."""
 
+    @property
+    def spec(self) -> "ToolSpec":
+        """What the file says, whole; no call needs it."""
+        return self._tool.spec
+
     def admit(self, call: Call) -> None:
         """Row 2a: the host names the user and the patient that the tool requires."""
         if not self._needs_caller:
             return
-        name, caller = self.spec.name, call.caller
-        if self.spec.requires_auth and not caller.user:
+        name, caller = self.contract.name, call.caller
+        if self.contract.requires_auth and not caller.user:
             read(call)
             raise refuse("auth_required", f"{name} needs a signed-in user; the host names one.")
-        if self.spec.requires_patient_context and not caller.patient:
+        if self.contract.requires_patient_context and not caller.patient:
             read(call)
             message = f"{name} needs a patient; the host names one, never the arguments."
             raise refuse("patient_context_required", message)
@@ -142,8 +151,8 @@ class ReadyTools:
         safety: SafetySettings,
         door: Surroundings,
         *,
-        judges: Callable[[ToolSpec], Sequence[Judge]] | None = None,
-        limits: Callable[[ToolSpec], StartLimits],
+        judges: Callable[[BoundTool], Sequence[Judge]] | None = None,
+        limits: Callable[[ToolContract], StartLimits],
         tracing: Tracing | None = None,
     ) -> None:
         """`judges` and `limits` give those of a tool; they are asked once."""
@@ -171,9 +180,8 @@ class ReadyTools:
             hint = did_you_mean(name, self._registry.tools, 3) or "it is not in this project."
             raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
         try:
-            spec = bound.spec
-            judges = tuple(self._judges(spec)) if self._judges else ()
-            limits = self._limits(spec)
+            judges = tuple(self._judges(bound)) if self._judges else ()
+            limits = self._limits(bound.contract)
             ready = ReadyTool(bound, self._door, self._safety, judges, limits, self._tracing)
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
             raise guard_failed(name, "policy", error) from None
@@ -181,10 +189,10 @@ class ReadyTools:
         return self._ready.setdefault(name, ready)
 
 
-def _rules(spec: ToolSpec) -> Any:
+def _rules(contract: ToolContract) -> Any:
     """Give the tool's Rules, compiled; None where it has none, and needs no CEL."""
-    if not spec.rules:
+    if not contract.rules:
         return None
     from toolmark._call.arguments.rules import Rules
 
-    return Rules(spec)
+    return Rules(contract)

@@ -7,7 +7,7 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """A condition over the arguments, and what to say when it does not hold."""
 
@@ -16,7 +16,7 @@ class Rule:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Safety:
     """What must be true before a call runs; a field that was not written is None."""
 
@@ -29,7 +29,7 @@ class Safety:
     escalate_when: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rate:
     """At most `calls` starts in any window of `per_s` seconds."""
 
@@ -37,7 +37,7 @@ class Rate:
     per_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Batch:
     """Split the array `parameter` into pieces of at most `size` items."""
 
@@ -45,7 +45,7 @@ class Batch:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limits:
     """What a call may cost; durations in seconds, sizes in bytes."""
 
@@ -74,9 +74,9 @@ class Contract:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContract(Contract):
-    """What a call of a tool is held to; a ToolSpec is one, with its prose.
+    """What a call of a tool is held to; a ToolSpec is one, and says what the file says whole.
 
-    No pydantic here: its import takes as long as the start of a process with a thousand tools.
+    A call needs no more, and no pydantic, whose import takes longer than opening a thousand tools.
     """
 
     requires_auth: bool = False
@@ -92,6 +92,11 @@ class ToolContract(Contract):
     """What must be true before a call runs."""
     limits: Limits = Limits()
     """What a call may cost."""
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether a second run of one call does no harm."""
+        return self.read_only or self.idempotent != "no"
 
 
 def written(part: Safety | Limits) -> dict[str, Any]:

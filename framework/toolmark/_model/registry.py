@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
+from toolmark._model.contract import Contract, ToolContract
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.edit import HeldEdit
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
+
+if TYPE_CHECKING:
+    # Made with pydantic, which the first call of a process need not wait for.
+    from toolmark._model.skill import SkillSpec
+    from toolmark._model.tool import ToolSpec
 
 Mode = Literal["async", "sync", "inline", "stream"]
 """How a function is run: awaited, in a worker thread, in the loop, or as an async generator."""
@@ -52,7 +56,7 @@ class Binding:
 NOT_IMPLEMENTED = Binding("none")
 
 
-Spec = TypeVar("Spec", ToolSpec, SkillSpec)
+Spec = TypeVar("Spec", "ToolSpec", "SkillSpec")
 
 
 class Bound(Generic[Spec]):
@@ -62,18 +66,29 @@ class Bound(Generic[Spec]):
     last good version. `default_min` is what its plugin package asks for (confidence, 0..1).
     """
 
-    __slots__ = ("_decode", "_spec", "binding", "default_min", "diagnostics", "name", "stale")
+    __slots__ = (
+        "_decode",
+        "_read",
+        "_spec",
+        "binding",
+        "default_min",
+        "diagnostics",
+        "name",
+        "stale",
+    )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known of a definition, by keyword
         self,
         name: str,
         spec: Spec | Callable[[], Spec],
         binding: Binding = NOT_IMPLEMENTED,
         *,
+        contract: Callable[[], Contract] | None = None,
         diagnostics: tuple[Diagnostic, ...] = (),
         stale: bool = False,
         default_min: float | None = None,
     ) -> None:
+        """`contract` gives that of a spec which is not decoded."""
         self.name = name
         self.binding = binding
         self.diagnostics = diagnostics
@@ -81,6 +96,7 @@ class Bound(Generic[Spec]):
         self.default_min = default_min
         self._decode: Callable[[], Spec] | None = spec if callable(spec) else None
         self._spec: Spec | None = None if callable(spec) else spec
+        self._read = contract
 
     @property
     def spec(self) -> Spec:
@@ -91,6 +107,11 @@ class Bound(Generic[Spec]):
             self._decode = None
         assert self._spec is not None
         return self._spec
+
+    @property
+    def contract(self: "BoundTool") -> ToolContract:
+        """What of it a call is held to."""
+        return self.spec if self._read is None else cast("ToolContract", self._read())
 
 
 class Specs(Mapping[str, Spec], Generic[Spec]):
@@ -112,16 +133,17 @@ class Specs(Mapping[str, Spec], Generic[Spec]):
         return len(self._bound)
 
 
-BoundTool = Bound[ToolSpec]
+BoundTool = Bound["ToolSpec"]
+BoundSkill = Bound["SkillSpec"]
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
     """One immutable snapshot; a change makes a new one."""
 
-    tools: Mapping[str, Bound[ToolSpec]] = field(default_factory=dict)
+    tools: Mapping[str, BoundTool] = field(default_factory=dict)
     """By name, those without errors."""
-    skills: Mapping[str, Bound[SkillSpec]] = field(default_factory=dict)
+    skills: Mapping[str, BoundSkill] = field(default_factory=dict)
     """By name, those without errors in file and steps."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """What reading the files has found."""

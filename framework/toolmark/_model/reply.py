@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._model.call import Call
 from toolmark._model.result import Result
-from toolmark._model.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from toolmark._model.tool import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +33,5 @@ class Dialect:
     """A whole reply to its calls, or MalformedReplyError; one bad call refuses all."""
     render: Callable[[Sequence[Result]], list[dict[str, Any]]]
     """Results to the messages to append to the conversation."""
-    teach: Callable[[Sequence[ToolSpec]], str] | None = None
+    teach: Callable[[Sequence["ToolSpec"]], str] | None = None
     """The system prompt, where the model's own interface does not carry the tools."""

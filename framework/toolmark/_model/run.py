@@ -1,38 +1,21 @@
 """A skill under way: what was ordered, whom it asks, what it tells, and where it stands."""
 
 import json
-from typing import Any, Literal, NamedTuple
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolmark._model.call import NOBODY, Caller
-from toolmark._model.definition import Noun
 from toolmark._model.result import SkillResult
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 
-
-class Plan(Noun):
-    """Everything that a run is interpreted by, pinned: an edited file never changes a run."""
-
-    skill: SkillSpec
-    skills: dict[str, SkillSpec] = Field(default_factory=dict)
-    """The skills that it may use, and theirs."""
-    tools: dict[str, ToolSpec] = Field(default_factory=dict)
-    """The tools that any of them may use."""
-    python: tuple[str, ...] = ()
-    """The skills among them that have a Python implementation, which then runs."""
-    code: str = ""
-    """The hash of the pinned Python; empty where none is."""
-    given: tuple[str, ...] = ()
-    """The tools and skills whose Python a package or a plugin gives."""
+if TYPE_CHECKING:
+    from toolmark._model.plan import Plan
+    from toolmark._model.skill import SkillSpec
 
 
 class Order(NamedTuple):
     """One run as it was asked for; all of it is JSON or a noun, so that it can be kept."""
 
     id: str
-    plan: Plan
+    plan: "Plan"
     inputs: dict[str, Any]
     caller: Caller = NOBODY
     confidence: float | None = None
@@ -173,7 +156,7 @@ class RunTrace(NamedTuple):
     """What a run did so far, told from its record."""
 
     view: RunView
-    skill: SkillSpec
+    skill: "SkillSpec"
     """The skill as it was when the run began."""
     events: tuple[RunEvent, ...]
     states: dict[str, StepState]

@@ -75,7 +75,7 @@ class Schema:
         return self.verbatim or any(shape.holds_verbatim for shape in self.inner)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parameter:
     """A named value of a tool, a skill or an object."""
 

@@ -23,18 +23,16 @@ class Example(Noun):
 
 
 class ToolSpec(Definition, ToolContract):
-    """What a `.tool.md` file says (format.md, "Tool file")."""
+    """What a `.tool.md` file says, whole (format.md, "Tool file").
+
+    What of it a call is held to are the fields of its contract.
+    """
 
     kind: ClassVar[str] = "tool"
     """Always `tool`."""
 
     examples: tuple[Example, ...] = ()
     """Calls that the author shows, which `toolmark test` makes."""
-
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether a second run of one call does no harm."""
-        return self.read_only or self.idempotent != "no"
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

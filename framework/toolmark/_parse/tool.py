@@ -7,7 +7,6 @@ from toolmark._model.code import Code
 from toolmark._model.contract import Limits, Rule, Safety
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.schema import Parameter
-from toolmark._model.contract import Limits, Rule, Safety
 from toolmark._model.tool import ToolSpec
 from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
 from toolmark._parse.blocks.prose import prose

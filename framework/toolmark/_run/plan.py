@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from toolmark._model.run import Plan
+from toolmark._model.plan import Plan
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._export.exported import Exported
-from toolmark._model.tool import ToolSpec
 from toolmark._workspace.names import can_run, known_name
 from toolmark._workspace.snapshot.live import Live
+
+if TYPE_CHECKING:
+    from toolmark._model.tool import ToolSpec
 
 
 def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
@@ -45,7 +47,7 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     )
 
 
-def _asks_confidence(live: Live, spec: ToolSpec) -> bool:
+def _asks_confidence(live: Live, spec: "ToolSpec") -> bool:
     from toolmark._call.judge.policy import threshold
 
     default_min = live.registry.tools[spec.name].default_min

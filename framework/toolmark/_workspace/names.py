@@ -4,16 +4,14 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from toolmark._export.names import FUNCTION, GEMINI, MCP, fit
-from toolmark._model.registry import Bound, Registry
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
+from toolmark._model.registry import BoundSkill, BoundTool, Registry
 from toolmark.errors import NotFoundError, did_you_mean
 
-Called = Bound[ToolSpec] | Bound[SkillSpec]
+Called = BoundTool | BoundSkill
 _SHOWN = "`toolmark list` shows what is there, and `toolmark check` what is broken"
 
 
-def can_run(bound: Bound[SkillSpec]) -> bool:
+def can_run(bound: BoundSkill) -> bool:
     """Tell whether the skill has Python or steps that do something."""
     return bound.binding.kind != "none" or bound.spec.executable
 
@@ -38,7 +36,7 @@ class Names:
         tool = self._registry.tools.get(name)
         return tool or self._skill(name) or self._exported.get(name)
 
-    def _skill(self, name: str) -> Bound[SkillSpec] | None:
+    def _skill(self, name: str) -> BoundSkill | None:
         skill = self._registry.skills.get(name)
         return skill if skill is not None and can_run(skill) else None
 

@@ -8,11 +8,9 @@ from toolmark._export.exported import Exported
 from toolmark._model.call import Budget
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.plugin import PluginInfo
-from toolmark._model.registry import Bound, Registry
+from toolmark._model.registry import BoundSkill, BoundTool, Registry
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 from toolmark._workspace.callbacks import Listener
 from toolmark._workspace.exports import export_from
 from toolmark._workspace.reloading import Reloading
@@ -56,12 +54,12 @@ class Workspace(Turns, Reloading):
         return self._live.registry
 
     @property
-    def tools(self) -> Mapping[str, Bound[ToolSpec]]:
+    def tools(self) -> Mapping[str, BoundTool]:
         """The tools by name: those without errors in their files."""
         return self._live.registry.tools
 
     @property
-    def skills(self) -> Mapping[str, Bound[SkillSpec]]:
+    def skills(self) -> Mapping[str, BoundSkill]:
         """The skills by name: those without errors in their files and in their steps."""
         return self._live.registry.skills
 

@@ -1,19 +1,23 @@
 """Hold the skills against the tools when they are read, and remember what was found."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._bind.definitions.cache import NONSENSE, Cache
 from toolmark._bind.definitions.reading import Definition, Reader, fault
 from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.registry import Bound, Specs
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
+from toolmark._model.registry import BoundSkill, BoundTool, Specs
+
+if TYPE_CHECKING:
+    from toolmark._model.skill import SkillSpec
+    from toolmark._model.tool import ToolSpec
 
 
 @dataclass(slots=True)
@@ -27,7 +31,7 @@ class Checks:
     fresh: bool = False
 
     def check(
-        self, tools: Mapping[str, Bound[ToolSpec]], skills: Mapping[str, Bound[SkillSpec]]
+        self, tools: Mapping[str, BoundTool], skills: Mapping[str, BoundSkill]
     ) -> dict[str, tuple[Diagnostic, ...]]:
         """Give the diagnostics of each skill; one that needs a broken skill is broken too."""
         if not skills:
@@ -42,7 +46,7 @@ class Checks:
 
     def _one(
         self,
-        bound: Bound[SkillSpec],
+        bound: BoundSkill,
         tools: Mapping[str, ToolSpec],
         skills: Mapping[str, SkillSpec],
         all_names: str,

@@ -1,21 +1,26 @@
 """Read definitions through the cache or the parser, each file's bytes once."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolmark._bind.definitions.cache import NONSENSE, Cache, Entry, digest
+from toolmark._bind.definitions.encoded import decode, decode_contract, encode
 from toolmark._bind.definitions.folders import Group
 from toolmark._bind.source.files import File, Kind, whole_file
 from toolmark._model.code import Code
+from toolmark._model.contract import Contract, ToolContract
 from toolmark._model.diagnostic import Diagnostic
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from toolmark._bind.definitions.encoded import AnySpec
+    from toolmark._model.skill import SkillSpec
+    from toolmark._model.tool import ToolSpec
 
 _log = logging.getLogger(__name__)
-AnySpec = ToolSpec | SkillSpec
-_NOUNS: dict[Kind, type[ToolSpec] | type[SkillSpec]] = {"tool": ToolSpec, "skill": SkillSpec}
 
 
 class Reader(Protocol):
@@ -50,8 +55,8 @@ class Definition:
     digest: str
     group: Group
     name: str
-    spec: AnySpec | Callable[[], AnySpec]
-    """The spec, or what decodes it."""
+    spec: AnySpec | _Encoded | None
+    """The spec, or what reads it; None where the file gave none."""
     requires: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
     encoded: bytes = b""
@@ -63,7 +68,15 @@ class Definition:
     def get(self) -> Callable[[], AnySpec]:
         """What gives the spec."""
         spec = self.spec
-        return spec if callable(spec) else lambda: spec
+        assert spec is not None
+        return spec.spec if isinstance(spec, _Encoded) else lambda: spec
+
+    @property
+    def contract(self) -> Callable[[], Contract]:
+        """What gives what the definition's Python, and of a tool its calls, are held to."""
+        spec = self.spec
+        assert spec is not None
+        return spec.contract if isinstance(spec, _Encoded) else lambda: spec
 
 
 @dataclass(slots=True)
@@ -97,7 +110,7 @@ class Reading:
         if type(entry.name) is not str:
             return None
         self.entries[file.path] = entry
-        spec = _Decode(self.reader, kind, file, entry.spec)
+        spec = _Encoded(self.reader, kind, file, entry.spec)
         return Definition(
             kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
         )
@@ -106,7 +119,7 @@ class Reading:
         try:
             spec, said = self.reader.parse(kind, file.data, file.path)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
-            return Definition(kind, file, key, group, "", _nothing, (), (fault(file, error),))
+            return Definition(kind, file, key, group, "", None, (), (fault(file, error),))
         self.fresh = True
         requires = requires_of(spec)
         name = spec.name if spec is not None else ""
@@ -114,7 +127,7 @@ class Reading:
         if self.cache is not None and (encoded or spec is None):
             self.entries[file.path] = Entry(key, name, encoded, requires, said)
         # A thousand specs kept alive cost the reading of the next ones more than decoding later.
-        told = _Decode(self.reader, kind, file, encoded) if encoded else spec or _nothing
+        told = _Encoded(self.reader, kind, file, encoded) if encoded else spec
         return Definition(kind, file, key, group, name, told, requires, said, encoded)
 
     def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
@@ -126,18 +139,20 @@ class Reading:
             self.cache.save(self.entries, checks)
 
 
-class _Decode:
-    """Gives a spec of its JSON on first use."""
+class _Encoded:
+    """A definition of which the JSON is there: read on first use."""
 
-    __slots__ = ("_encoded", "_file", "_kind", "_reader")
+    __slots__ = ("_contract", "_encoded", "_file", "_kind", "_reader")
 
     def __init__(self, reader: Reader, kind: Kind, file: File, encoded: bytes) -> None:
         self._reader = reader
         self._kind = kind
         self._file = file
         self._encoded = encoded
+        self._contract: ToolContract | None = None
 
-    def __call__(self) -> AnySpec:
+    def spec(self) -> AnySpec:
+        """Give what the file says."""
         try:
             return decode(self._kind, self._encoded)
         except ValueError:
@@ -146,6 +161,17 @@ class _Decode:
             if spec is None:
                 raise
             return spec
+
+    def contract(self) -> Contract:
+        """Give of a tool what its calls are held to, without the rest; a skill is read whole."""
+        if self._kind == "skill":
+            return self.spec()
+        if self._contract is None:
+            try:
+                self._contract = decode_contract(self._encoded)
+            except NONSENSE:
+                return self.spec()
+        return self._contract
 
 
 def fault(file: File, error: Exception) -> Diagnostic:
@@ -156,25 +182,8 @@ def fault(file: File, error: Exception) -> Diagnostic:
     return whole_file(file.path, Code.READER_FAILED, message, help_)
 
 
-def encode(spec: AnySpec) -> bytes:
-    """Give a spec as JSON; empty where JSON can't hold it, as a lone surrogate in an example."""
-    try:
-        return spec.model_dump_json(exclude_defaults=True).encode()
-    except ValueError:
-        return b""
-
-
-def decode(kind: Kind, encoded: bytes) -> AnySpec:
-    """Read what `encode` wrote; raises ValueError where that is no spec."""
-    return _NOUNS[kind].model_validate_json(encoded, strict=True)
-
-
 def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
     """Give the tools and skills that a skill names."""
-    if isinstance(spec, SkillSpec):
-        return (*spec.required_tools, *spec.required_skills)
-    return ()
-
-
-def _nothing() -> AnySpec:
-    raise LookupError("the file gave no spec")
+    if spec is None or isinstance(spec, ToolContract):
+        return ()
+    return (*spec.required_tools, *spec.required_skills)

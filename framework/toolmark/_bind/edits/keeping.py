@@ -1,21 +1,26 @@
 """Hold what the files say now to what was live last: broken ones, and edits that loosen."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolmark._bind.definitions.cache import digest
+from toolmark._bind.definitions.encoded import decode, encode
 from toolmark._bind.definitions.folders import Group
-from toolmark._bind.definitions.reading import AnySpec, Definition, decode, encode, requires_of
+from toolmark._bind.definitions.reading import Definition, requires_of
 from toolmark._bind.edits.baseline import Known, Row
-from toolmark._bind.edits.loosening import hold
 from toolmark._bind.source.files import File, whole_file
 from toolmark._model.code import Code
+from toolmark._model.contract import ToolContract
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.edit import HeldEdit, Loosening
 from toolmark._model.settings import Settings
 from toolmark._model.source import Span
-from toolmark._model.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from toolmark._bind.definitions.encoded import AnySpec
 
 _UNREAD = frozenset({Code.UNREADABLE_FILE, Code.FILE_TOO_LARGE, Code.OUTSIDE_ROOT})
 
@@ -111,7 +116,9 @@ class Keeper:
         self, kept: Kept, definition: Definition, olds: Iterable[Row]
     ) -> tuple[AnySpec, tuple[Loosening, ...]]:
         """Hold a definition to all that it was; gives what may be live, and what got looser."""
-        spec: AnySpec = definition.get()
+        from toolmark._bind.edits.loosening import hold
+
+        spec = definition.get()
         found: list[Loosening] = []
         least = definition.group.default_min
         least = self._settings.safety.default_min if least is None else least
@@ -136,7 +143,7 @@ class Keeper:
         spec = self._said(kept, row)
         if spec is None:
             return False
-        if isinstance(spec, ToolSpec) and spec.safety.sensitivity == "critical":
+        if isinstance(spec, ToolContract) and spec.safety.sensitivity == "critical":
             told = _suspended(row.name, broken.file.path)
             kept.diagnostics.append(told)
             return False
@@ -182,11 +189,7 @@ def _empty(row: Row, group: Group, found: Diagnostic) -> Definition:
     below = "" if folder.shown == "." else f"{folder.shown}/"
     parts = tuple(row.path.removeprefix(below).split("/"))
     file = File(row.path, str(folder.root.joinpath(*parts)), parts, b"")
-    return Definition(row.kind, file, "", group, "", _gone, (), (found,))
-
-
-def _gone() -> AnySpec:
-    raise LookupError("the file was not read")
+    return Definition(row.kind, file, "", group, "", None, (), (found,))
 
 
 def _loosened(edit: HeldEdit) -> Diagnostic:

@@ -30,8 +30,9 @@ def bind_all(
             binding = NOT_IMPLEMENTED
         bound[name] = Bound(
             name,
-            definition.spec,
+            definition.get,
             binding,
+            contract=definition.contract,
             diagnostics=definition.diagnostics,
             stale=definition.stale,
             default_min=group.default_min,
@@ -54,7 +55,7 @@ def _sibling(file: File, beside: Mapping[tuple[str, ...], File]) -> File | None:
 def _beside(definition: Definition, sibling: File, around: Surroundings) -> Binding:
     group = definition.group
     find = from_module(around, lambda: group.module(sibling), sibling)
-    loader = Loader(around, definition.get, definition.file, find, sibling.path, group.plugin)
+    loader = Loader(around, definition.contract, definition.file, find, sibling.path, group.plugin)
     kind: Literal["sibling", "entry_point"] = "sibling" if group.package is None else "entry_point"
     return Binding(kind, f"{sibling.path}:{definition.name}", *_ways(loader))
 
@@ -70,7 +71,7 @@ def _from_plugins(definition: Definition, around: Surroundings, *, ask: bool) ->
         else:
             return NOT_IMPLEMENTED
     loader = Loader(
-        around, definition.get, definition.file, from_plugins(around), target,
+        around, definition.contract, definition.file, from_plugins(around, definition.get), target,
         definition.group.plugin,
     )  # fmt: skip
     return Binding("entry_point", f"{target}:{definition.name}", *_ways(loader))

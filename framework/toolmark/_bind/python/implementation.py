@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._bind.plugins.manager import FAULTS, Plugins, reason
 from toolmark._bind.plugins.resources import Resources
@@ -15,11 +15,14 @@ from toolmark._bind.python.signature import Bond, bind
 from toolmark._bind.source.files import File, shown_path, whole_file
 from toolmark._bind.source.modules import code_hash
 from toolmark._model.code import Code
+from toolmark._model.contract import Contract
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.registry import Implementation
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 from toolmark.errors import ImplementationError, near_words
+
+if TYPE_CHECKING:
+    from toolmark._model.skill import SkillSpec
+    from toolmark._model.tool import ToolSpec
 
 
 @dataclass(slots=True)
@@ -36,9 +39,9 @@ class Loader:
     """Loads one implementation on first use; a failure is told again, not remembered."""
 
     around: Surroundings
-    spec_of: Callable[[], ToolSpec | SkillSpec]
+    contract_of: Callable[[], Contract]
     markdown: File
-    find: Callable[[ToolSpec | SkillSpec], tuple[Callable[..., Any], File | None]]
+    find: Callable[[Contract], tuple[Callable[..., Any], File | None]]
     """Gives the function and its file; raises ImplementationError."""
     target: str
     plugin: str | None = None
@@ -54,7 +57,7 @@ class Loader:
         faults = [d for d in self._bond.diagnostics if d.severity is Severity.ERROR]
         if faults:
             raise ImplementationError(
-                f"{self._bond.spec.name} does not fit its Python: "
+                f"{self._bond.contract.name} does not fit its Python: "
                 + "; ".join(fault.message for fault in faults),
                 diagnostics=tuple(faults),
             )
@@ -85,12 +88,12 @@ class Loader:
             if self._found is None:
                 if self.plugin is not None:
                     self.around.plugins.demand(self.plugin)
-                spec = self.spec_of()
-                function, file = self.find(spec)
-                bond = Bond(spec, function, self.markdown.data.decode(errors="replace"), file)
+                contract = self.contract_of()
+                function, file = self.find(contract)
+                bond = Bond(contract, function, self.markdown.data.decode(errors="replace"), file)
                 digest = code_hash(file) if file is not None else ""
                 provides = self.around.resources.provides
-                found = bind(bond, f"{self.target}:{spec.name}", digest, provides)
+                found = bind(bond, f"{self.target}:{contract.name}", digest, provides)
                 self._found = replace(found, keeps=self.around.plugins.modules)
                 self._bond = bond
             return self._found
@@ -98,38 +101,39 @@ class Loader:
 
 def from_module(
     around: Surroundings, load: Callable[[], ModuleType], file: File
-) -> Callable[[ToolSpec | SkillSpec], tuple[Callable[..., Any], File | None]]:
+) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
     """Find the function of a definition's name in the Python beside it."""
 
-    def find(spec: ToolSpec | SkillSpec) -> tuple[Callable[..., Any], File | None]:
+    def find(contract: Contract) -> tuple[Callable[..., Any], File | None]:
         try:
             module = load()
             around.plugins.add_module(file.path, module)
         except FAULTS as error:
-            raise _broken(spec, file, error, around.project) from error
-        function = getattr(module, spec.name, None)
+            raise _broken(contract, file, error, around.project) from error
+        function = getattr(module, contract.name, None)
         if not callable(function):
-            raise _missing(spec, file, module)
+            raise _missing(contract, file, module)
         return function, file
 
     return find
 
 
 def from_plugins(
-    around: Surroundings,
-) -> Callable[[ToolSpec | SkillSpec], tuple[Callable[..., Any], File | None]]:
+    around: Surroundings, spec_of: Callable[[], "ToolSpec | SkillSpec"]
+) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
     """Ask the plugins for the function behind a definition."""
 
-    def find(spec: ToolSpec | SkillSpec) -> tuple[Callable[..., Any], File | None]:
-        for answer in around.plugins.ask("toolmark_implementation", spec=spec):
+    def find(contract: Contract) -> tuple[Callable[..., Any], File | None]:
+        for answer in around.plugins.ask("toolmark_implementation", spec=spec_of()):
             if answer.error is not None:
                 raise ImplementationError(
-                    f"plugin {answer.plugin} can't give {spec.name}: {reason(answer.error)}"
+                    f"plugin {answer.plugin} can't give {contract.name}: {reason(answer.error)}"
                 ) from answer.error
             if callable(answer.value):
                 return answer.value, None
         raise ImplementationError(
-            f"{spec.name} has no implementation: no Python stands beside {spec.source.path}, and "
+            f"{contract.name} has no implementation: no Python stands beside "
+            f"{contract.source.path}, and "
             "no plugin gives any"
         )
 
@@ -137,7 +141,7 @@ def from_plugins(
 
 
 def _broken(
-    spec: ToolSpec | SkillSpec, file: File, error: BaseException, project: Path
+    contract: Contract, file: File, error: BaseException, project: Path
 ) -> ImplementationError:
     path, line, said = file.path, 1, reason(error)
     if isinstance(error, SyntaxError) and error.filename:
@@ -148,7 +152,7 @@ def _broken(
             if Path(frame.filename).is_relative_to(project) or frame.filename == file.location:
                 path, line = shown_path(Path(frame.filename), project), frame.lineno or 1
                 said = reason(error).removesuffix(f" ({frame.filename}:{line})")
-    message = f"the Python of {spec.name} ({spec.source.path}) can't be imported: {said}"
+    message = f"the Python of {contract.name} ({contract.source.path}) can't be imported: {said}"
     lacks = error.name if isinstance(error, ModuleNotFoundError) else ""
     help_ = f"install what gives `{lacks}`, or mend the import" if lacks else "mend that line"
     found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, help_)
@@ -156,14 +160,15 @@ def _broken(
     return ImplementationError(f"{message} ({path}:{line})", diagnostics=(found,))
 
 
-def _missing(spec: ToolSpec | SkillSpec, file: File, module: ModuleType) -> ImplementationError:
+def _missing(contract: Contract, file: File, module: ModuleType) -> ImplementationError:
     own = [
         name
         for name, value in vars(module).items()
         if callable(value) and getattr(value, "__module__", "") == module.__name__
     ]
-    near = near_words(spec.name, own) or own[:1]
+    near = near_words(contract.name, own) or own[:1]
     hint = f"rename {near[0]}, or " if near else ""
-    message = f"{file.path} has no function `{spec.name}` ({spec.source.path}:{spec.source.line})"
-    found = whole_file(file.path, Code.MISSING_FUNCTION, message, f"{hint}define `{spec.name}`")
+    source = contract.source
+    message = f"{file.path} has no function `{contract.name}` ({source.path}:{source.line})"
+    found = whole_file(file.path, Code.MISSING_FUNCTION, message, f"{hint}define `{contract.name}`")
     return ImplementationError(message, diagnostics=(found,))

@@ -12,11 +12,10 @@ from toolmark._bind.python.places import in_markdown, in_python
 from toolmark._bind.source.files import File
 from toolmark._model.code import Code
 from toolmark._model.context import Context
+from toolmark._model.contract import Contract
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.registry import Implementation, Mode
 from toolmark._model.schema import Parameter
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 from toolmark.hooks import INLINE
 
 CONTEXT = "context"
@@ -30,7 +29,7 @@ _NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
 class Bond:
     """A definition and a function side by side, and what was found between them."""
 
-    spec: ToolSpec | SkillSpec
+    contract: Contract
     function: Callable[..., Any]
     text: str
     """The markdown, for places."""
@@ -52,7 +51,7 @@ class Bond:
         severity: Severity = Severity.ERROR,
     ) -> None:
         """Report a difference, with both places: the span is the markdown's."""
-        source = self.spec.source
+        source = self.contract.source
         span = in_markdown(source.path, self.text, parameter, source.line)
         place = in_python(self.file, self.function, python)
         message = f"{message} (Python: {place}; markdown: {span.path}:{span.line})"
@@ -69,7 +68,7 @@ def bind(bond: Bond, target: str, digest: str, provides: Callable[[type], bool])
     named = {name: p for name, p in accepted.items() if p.kind in _NAMED}
     open_ended = signature is None or any(p.kind is _Kind.VAR_KEYWORD for p in accepted.values())
     matched = _match(bond, named)
-    for parameter in bond.spec.parameters:
+    for parameter in bond.contract.parameters:
         own = matched.get(parameter.name)
         if own is not None:
             _hold(bond, parameter, named[own])
@@ -121,12 +120,12 @@ def _signature(bond: Bond) -> inspect.Signature | None:
 
 def _match(bond: Bond, named: Mapping[str, inspect.Parameter]) -> dict[str, str]:
     """Pair the markdown's parameters with Python's, by name, then by folded name."""
-    matched = {p.name: p.name for p in bond.spec.parameters if p.name in named}
+    matched = {p.name: p.name for p in bond.contract.parameters if p.name in named}
     free: dict[str, str] = {}
     for name in named:
         if name not in matched and name != CONTEXT:
             free.setdefault(folded(name), name)
-    for parameter in bond.spec.parameters:
+    for parameter in bond.contract.parameters:
         if parameter.name in matched:
             continue
         if (own := free.pop(folded(parameter.name), None)) is not None:

@@ -5,18 +5,17 @@ from typing import Any
 
 from toolmark._call.refusal import refuse
 from toolmark._cel import EvaluationError, Program, compile_expression
-from toolmark._model.contract import Rule
-from toolmark._model.tool import ToolSpec
+from toolmark._model.contract import Rule, ToolContract
 from toolmark._model.verdict import Problem
 
 
 class Rules:
     """The compiled Rules of one tool."""
 
-    def __init__(self, spec: ToolSpec) -> None:
+    def __init__(self, contract: ToolContract) -> None:
         """Compile the rules; raises ExpressionError, and the tool can't be called."""
-        names = frozenset(parameter.name for parameter in spec.parameters)
-        self._rules = [(compile_expression(r.expression, names), r) for r in spec.rules]
+        names = frozenset(parameter.name for parameter in contract.parameters)
+        self._rules = [(compile_expression(r.expression, names), r) for r in contract.rules]
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Raise a Refusal that lists each rule that does not hold or can't be computed.

@@ -102,6 +102,6 @@ class Recorder:
             record["spec"] = tool.spec.hash
         if tool is not None and arguments is not None:
             record["implementation"] = tool.invoker.implementation_hash()
-            record["arguments"] = redacted(arguments, tool.spec.parameters)
+            record["arguments"] = redacted(arguments, tool.contract.parameters)
         record |= more
         self._audit.append({k: v for k, v in record.items() if v is not None})

@@ -79,12 +79,12 @@ class Desk:
 
         `notes` are told with its result: what a person changed in it before.
         """
-        spec = tool.spec
-        sensitivity = spec.safety.sensitivity or "low"
-        prompt = prompt_of(spec, arguments)
+        contract = tool.contract
+        sensitivity = contract.safety.sensitivity or "low"
+        prompt = prompt_of(contract, arguments)
         if call.dry_run:
             return Held("", prompt, sensitivity)
-        shown = redacted(arguments, spec.parameters)
+        shown = redacted(arguments, contract.parameters)
         now = self._clock()
         kind: Literal["confirm", "review"] = "review" if ruling is Ruling.REVIEW else "confirm"
         held = HeldCall(
@@ -92,7 +92,7 @@ class Desk:
             kind=kind,
             call=call._replace(arguments=dict(arguments)),
             bound_to=self._bound(tool, arguments),
-            prompt=prompt_of(spec, shown),
+            prompt=prompt_of(contract, shown),
             sensitivity=sensitivity,
             created=now,
             expires=now + EXPIRES_S,
@@ -102,7 +102,7 @@ class Desk:
         try:
             self._holds.add(held)
         except (sqlite3.Error, OSError) as error:
-            raise guard_failed(spec.name, "confirmation", error) from None
+            raise guard_failed(contract.name, "confirmation", error) from None
         return Held(held.id, prompt, sensitivity)
 
     def look(self, held_id: str) -> HeldCall | None:
@@ -164,9 +164,9 @@ class Desk:
         if verdict.ruling is Ruling.DENY:
             raise overruled(verdict)
         escalated = verdict.ruling is Ruling.REVIEW and held.kind != "review"
-        notes = (*held.notes, *changes(before, arguments, tool.spec.parameters))
+        notes = (*held.notes, *changes(before, arguments, tool.contract.parameters))
         # An edit of a critical call is shown once more, with the values that would run.
-        if escalated or (edit and tool.spec.safety.sensitivity == "critical"):
+        if escalated or (edit and tool.contract.safety.sensitivity == "critical"):
             self.claim(held, "edited")
             again = call._replace(caller=held.call.caller)
             return self._again(tool, again, arguments, verdict, notes)

@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from toolmark._model.tool import ToolSpec
+from toolmark._model.contract import ToolContract
 
 
-def prompt_of(spec: ToolSpec, arguments: Mapping[str, Any]) -> str:
+def prompt_of(contract: ToolContract, arguments: Mapping[str, Any]) -> str:
     """Give `I'd like to create reminder: title: Walk, days: 1,2. Is this correct?`."""
     told = ", ".join(f"{name}: {_told(value)}" for name, value in arguments.items())
-    what = spec.name.replace("_", " ").replace("-", " ")
-    critical = spec.safety.sensitivity == "critical"
+    what = contract.name.replace("_", " ").replace("-", " ")
+    critical = contract.safety.sensitivity == "critical"
     ending = "Please confirm these details are correct." if critical else "Is this correct?"
     return f"I'd like to {what}{': ' if told else ''}{told}. {ending}"
 

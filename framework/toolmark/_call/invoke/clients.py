@@ -5,33 +5,32 @@ from typing import Any
 
 from toolmark._call.crash import logged
 from toolmark._egress import Approved, open_client
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
+from toolmark._model.contract import Contract, ToolContract
 
 
 class Clients:
     """Opens the clients of one snapshot's calls."""
 
-    def __init__(self, origins: Callable[[ToolSpec], Iterable[str]] | None) -> None:
+    def __init__(self, origins: Callable[[str], Iterable[str]] | None) -> None:
         """`origins` gives what the operator approved for a tool; it is asked once a tool."""
         self._origins = origins
         self._approved: dict[str, Approved] = {}
 
-    def open(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
+    def open(self, contract: Contract, seconds: float) -> Any:
         """Give an `httpx.AsyncClient` for one call, which has so many seconds."""
-        approved = self._approved.get(spec.name)
+        approved = self._approved.get(contract.name)
         if approved is None:
-            approved = self._approved[spec.name] = self._of(spec)
-        return open_client(spec.name, approved, seconds)
+            approved = self._approved[contract.name] = self._of(contract)
+        return open_client(contract.name, approved, seconds)
 
-    def _of(self, spec: ToolSpec | SkillSpec) -> Approved:
+    def _of(self, contract: Contract) -> Approved:
         """Read what is approved; a skill calls tools, and reaches nothing by itself."""
-        if isinstance(spec, SkillSpec):
-            return Approved(spec.source.path)
+        if not isinstance(contract, ToolContract):
+            return Approved(contract.source.path)
         origins: tuple[str, ...] = ()
         try:
             if self._origins is not None:
-                origins = tuple(self._origins(spec))
+                origins = tuple(self._origins(contract.name))
         except Exception as error:  # noqa: BLE001 - a failure approves nothing
-            logged(error, "the approved origins of %s can't be told", spec.name)
-        return Approved(spec.source.path, spec.limits.allowed_domains, origins)
+            logged(error, "the approved origins of %s can't be told", contract.name)
+        return Approved(contract.source.path, contract.limits.allowed_domains, origins)

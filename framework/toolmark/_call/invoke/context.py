@@ -9,9 +9,8 @@ from typing import Any, Protocol, TypeVar
 from toolmark._call.result.cut import bounds_of
 from toolmark._call.result.given import ReadOn, Remarks
 from toolmark._model.call import Call
+from toolmark._model.contract import Contract, ToolContract
 from toolmark._model.result import Event, Result
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 
 Thing = TypeVar("Thing")
 Listener = Callable[[Event], Awaitable[None] | None]
@@ -40,7 +39,7 @@ class Surroundings(Protocol):
 
     resources: Resources | None
 
-    def open_client(self, spec: ToolSpec | SkillSpec, seconds: float) -> Any:
+    def open_client(self, contract: Contract, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
 
     async def take(self, call: Call, on_event: Listener | None = None) -> Result:
@@ -53,13 +52,13 @@ class CallContext:
     def __init__(
         self,
         call: Call,
-        spec: ToolSpec | SkillSpec,
+        contract: Contract,
         door: Surroundings,
         seconds: float,
         on_event: Listener | None,
     ) -> None:
         self._call = call
-        self._spec = spec
+        self._contract = contract
         self._door = door
         self._on_event = on_event
         self._client: Any = None
@@ -67,7 +66,7 @@ class CallContext:
         self._calls = 0
         self._part = ""
         self.deadline = time.monotonic() + seconds
-        self.remarks = Remarks(spec.name)
+        self.remarks = Remarks(contract.name)
 
     @cached_property
     def _key(self) -> str:
@@ -82,11 +81,11 @@ class CallContext:
     @property
     def tool(self) -> str:
         """The tool that was called."""
-        return self._spec.name
+        return self._contract.name
 
     def is_sensitive(self, name: str) -> bool:
         """Tell whether a parameter holds Sensitive values, at any depth."""
-        return any(p.name == name and p.shape.holds_sensitive for p in self._spec.parameters)
+        return any(p.name == name and p.shape.holds_sensitive for p in self._contract.parameters)
 
     @property
     def user(self) -> str | None:
@@ -112,16 +111,16 @@ class CallContext:
     def http(self) -> Any:
         """An `httpx.AsyncClient` that is closed when the call ends."""
         if self._client is None:
-            self._client = self._door.open_client(self._spec, self.deadline - time.monotonic())
+            self._client = self._door.open_client(self._contract, self.deadline - time.monotonic())
         return self._client
 
     @property
     def max_rows(self) -> int | None:
         """How many rows the result may have; None bounds nothing."""
-        spec = self._spec
-        return (
-            bounds_of(spec.limits, self._call.budget).rows if isinstance(spec, ToolSpec) else None
-        )
+        contract = self._contract
+        if not isinstance(contract, ToolContract):
+            return None
+        return bounds_of(contract.limits, self._call.budget).rows
 
     def clamped(self, parameter: str, most: float) -> None:
         """Say that a value was lowered to the most that the tool gives."""
@@ -133,7 +132,7 @@ class CallContext:
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Tell whoever waits how far the work is; `fraction` is 0..1."""
-        await self.tell(Event("progress", self._spec.name, self.call_id,
+        await self.tell(Event("progress", self._contract.name, self.call_id,
                               {"text": text, "fraction": fraction}))  # fmt: skip
 
     async def tell(self, event: Event) -> None:

@@ -22,9 +22,8 @@ from toolmark._call.result.given import given
 from toolmark._egress import DomainNotApprovedError
 from toolmark._model.call import Call
 from toolmark._model.contract import Limits
-from toolmark._model.registry import Bound, Implementation
+from toolmark._model.registry import BoundTool, Implementation
 from toolmark._model.result import Failure, Outcome, Result
-from toolmark._model.tool import ToolSpec
 from toolmark._values import ArgumentsValidator
 from toolmark.errors import ToolError, ToolmarkError
 
@@ -34,7 +33,7 @@ class Invoker:
 
     def __init__(
         self,
-        tool: Bound[ToolSpec],
+        tool: BoundTool,
         door: Surroundings,
         validator: ArgumentsValidator,
         limits: StartLimits,
@@ -44,16 +43,16 @@ class Invoker:
 
         `is_clear` judges what takes the quick way; None where only arguments are judged.
         """
-        spec = tool.spec
+        contract = tool.contract
         self._tool = tool
-        self._spec = spec
+        self._contract = contract
         self._door = door
         self._validator = validator
         self._limits = limits
         self._is_clear = is_clear
         self._deadlines = Deadlines()
-        self._answer = answer_of(spec.name, spec.returns)
-        self._seconds = spec.limits.timeout_s or DEFAULT_S
+        self._answer = answer_of(contract.name, contract.returns)
+        self._seconds = contract.limits.timeout_s or DEFAULT_S
         self._implementation: Implementation | None = None
         self.plain: PlainRun | None = None
         """The quick way, once it is known that the function takes the arguments as they are."""
@@ -74,17 +73,17 @@ class Invoker:
             # A plan's time holds from the call on, whatever it had to wait for.
             left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
             seconds = max(min(seconds, left), 0.001)
-        context = CallContext(call, self._spec, self._door, seconds, on_event)
-        tries = Tries(self._spec, self._limits.timing, seconds)
+        context = CallContext(call, self._contract, self._door, seconds, on_event)
+        tries = Tries(self._contract, self._limits.timing, seconds)
         try:
             implementation = self._implementation or self._load()
-            work = Work(self._spec, implementation, context, tries, self._limits)
+            work = Work(self._contract, implementation, context, tries, self._limits)
             try:
                 with self._deadlines.within(seconds):
                     value = await work.do(arguments)
             finally:
                 await context.close()
-            bounds = bounds_of(self._spec.limits, call.budget)
+            bounds = bounds_of(self._contract.limits, call.budget)
 
             def answer(value: Any, text: bytes | None) -> Result:
                 return self._answer(value, call.id, began, text)
@@ -104,17 +103,17 @@ class Invoker:
     def _load(self) -> Implementation:
         load = self._tool.binding.load
         if load is None:
-            name, path = self._spec.name, self._spec.source.path
+            name, path = self._contract.name, self._contract.source.path
             message = f"{name} has no implementation: no Python stands beside {path}"
             raise ToolError(message, code="not_implemented")
         made = load()
         self._implementation = made
         adapted = made.names or made.converters or made.context or made.resources
-        quick = not adapted and _is_unbounded(self._spec.limits)
+        quick = not adapted and _is_unbounded(self._contract.limits)
         if quick and made.mode == "async" and inspect.iscoroutinefunction(made.function):
             ways = Ways(self._answer, self._settle, self._door.take)
             self.plain = plain_run(
-                self._spec, made.function, self._seconds, self._validator, self._is_clear, ways
+                self._contract, made.function, self._seconds, self._validator, self._is_clear, ways
             )
         return made
 
@@ -122,7 +121,7 @@ class Invoker:
         self, error: BaseException, call_id: str | None, began: float, attempts: int = 1
     ) -> Result:
         """Make a Result of what a run raised; cancellation and the like go on."""
-        name = self._spec.name
+        name = self._contract.name
         fault = line_fault(error)
         outcome: Outcome = "failed"
         match error:
@@ -158,11 +157,11 @@ class Invoker:
 
     def _unreachable(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
         """Say that the service behind the tool did not answer; the log holds what it was."""
-        name = self._spec.name
+        name = self._contract.name
         reference = logged(fault, "%s can't reach its service", name)
         tried = f"{attempts} tries" if attempts > 1 else "one try"
         message = f"{name} could not reach its service in {tried} (reference {reference})."
-        if self._spec.is_repeatable or was_unsent(fault):
+        if self._contract.is_repeatable or was_unsent(fault):
             return "failed", Failure(API_OFFLINE, f"{message} It may be called again later.")
         message = f"{message} {_PERHAPS_DONE}"
         if is_late(fault):
@@ -170,14 +169,14 @@ class Invoker:
         return "failed", Failure(API_OFFLINE, message)
 
     def _late(self, seconds: float) -> tuple[Outcome, Failure]:
-        spec = self._spec
-        within = f"{spec.name} did not answer within {seconds:g} s"
-        if spec.is_repeatable:
+        contract = self._contract
+        within = f"{contract.name} did not answer within {seconds:g} s"
+        if contract.is_repeatable:
             return "failed", Failure("timeout", f"{within}. It may be called again.")
         return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")
 
     def _crashed(self, error: BaseException) -> Failure:
-        name = self._spec.name
+        name = self._contract.name
         reference = logged(error, "%s failed", name)
         if isinstance(error, ToolmarkError):
             # Written for whoever reads it: an implementation that can't be loaded says why.

@@ -17,8 +17,8 @@ from toolmark._call.arguments.misfit import explain
 from toolmark._call.limits.deadline import Deadlines
 from toolmark._call.result.answer import Answer
 from toolmark._model.call import Call, Caller
+from toolmark._model.contract import ToolContract
 from toolmark._model.result import Failure, Result
-from toolmark._model.tool import ToolSpec
 from toolmark._values import ArgumentsValidator
 
 
@@ -55,7 +55,7 @@ Clear = Callable[[Call, Mapping[str, Any]], bool]
 
 
 def plain_run(
-    spec: ToolSpec,
+    contract: ToolContract,
     function: Callable[..., Coroutine[Any, Any, Any]],
     seconds: float,
     validator: ArgumentsValidator,
@@ -63,8 +63,8 @@ def plain_run(
     ways: Ways,
 ) -> PlainRun:
     """Specialise the run of one tool; without `is_clear` its arguments are all that is judged."""
-    name, (answer, settle, take) = spec.name, ways
-    needs_user, needs_patient = spec.requires_auth, spec.requires_patient_context
+    name, (answer, settle, take) = contract.name, ways
+    needs_user, needs_patient = contract.requires_auth, contract.requires_patient_context
     pick, quotes_in, defaults = validator.pick, validator.quotes_in, validator.defaults
     waits, within = may_wait(function), Deadlines().within
 

@@ -13,11 +13,11 @@ from toolmark._call.invoke.start import Arguments
 from toolmark._call.limits.starts import StartLimits
 from toolmark._call.redact import HIDDEN, redacted, shown
 from toolmark._model.call import Call
-from toolmark._model.registry import Bound
+from toolmark._model.contract import ToolContract
+from toolmark._model.registry import BoundTool
 from toolmark._model.result import Result
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
-from toolmark._model.tool import ToolSpec
 from toolmark._values import ArgumentsValidator
 
 API = "opentelemetry.trace"
@@ -40,7 +40,7 @@ class TracedInvoker(Invoker):
 
     def __init__(
         self,
-        tool: Bound[ToolSpec],
+        tool: BoundTool,
         door: Surroundings,
         validator: ArgumentsValidator,
         limits: StartLimits,
@@ -58,11 +58,11 @@ class TracedInvoker(Invoker):
         running = super().run(call, arguments, began, on_event)
         try:
             span = self._tracing.tracer.start_span(
-                f"execute_tool {self._spec.name}", attributes=self._attributes(call, arguments)
+                f"execute_tool {self._contract.name}", attributes=self._attributes(call, arguments)
             )
             token = context.attach(trace.set_span_in_context(span))
         except Exception as error:  # noqa: BLE001 - it only looks on
-            logged(error, "the span of %s could not be started", self._spec.name)
+            logged(error, "the span of %s could not be started", self._contract.name)
             return await running
         code, result = "", None
         try:
@@ -80,25 +80,25 @@ class TracedInvoker(Invoker):
                     span.set_attribute("error.type", code)
                     span.set_status(trace.StatusCode.ERROR)
                 elif result is not None and self._tracing.content:
-                    told = _result_text(result, self._spec, arguments)
+                    told = _result_text(result, self._contract, arguments)
                     span.set_attribute("gen_ai.tool.call.result", told)
                 span.end()
             except Exception as error:  # noqa: BLE001 - the call is done by now
-                logged(error, "the span of %s could not be ended", self._spec.name)
+                logged(error, "the span of %s could not be ended", self._contract.name)
         return result
 
     def _attributes(self, call: Call, arguments: Arguments) -> dict[str, str]:
-        spec = self._spec
+        contract = self._contract
         attributes = {
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": spec.name,
+            "gen_ai.tool.name": contract.name,
             "gen_ai.tool.type": "function",
-            "gen_ai.tool.description": spec.description,
+            "gen_ai.tool.description": self._tool.spec.description,
         }
         if call.id is not None:
             attributes["gen_ai.tool.call.id"] = call.id
         if self._tracing.content:
-            told = _compact(redacted(arguments, spec.parameters))
+            told = _compact(redacted(arguments, contract.parameters))
             attributes["gen_ai.tool.call.arguments"] = told
         return attributes
 
@@ -127,14 +127,14 @@ def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
     return Tracing(tracer, settings.trace.content)
 
 
-def _result_text(result: Result, spec: ToolSpec, arguments: Mapping[str, Any]) -> str:
+def _result_text(result: Result, contract: ToolContract, arguments: Mapping[str, Any]) -> str:
     """Give the result without Sensitive values, those of the arguments included."""
-    returns = spec.returns
+    returns = contract.returns
     if result.notes and returns.holds_sensitive:
         # What does not fit the file's Returns can't be told apart by it.
         return HIDDEN
     text = _compact(shown(result.data, returns))
-    secret = _sensitive_texts(arguments, spec.parameters)
+    secret = _sensitive_texts(arguments, contract.parameters)
     return HIDDEN if any(value in text for value in secret) else text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from toolmark._call.invoke.offline import line_fault
 from toolmark._call.limits.timing import Timing
 from toolmark._call.refusal import Refusal
-from toolmark._model.tool import ToolSpec
+from toolmark._model.contract import ToolContract
 
 BACKOFF_S = 0.5
 """The wait in seconds before the first retry of a tool whose Limits name none."""
@@ -17,11 +17,11 @@ Start = Callable[[], Awaitable[Any]]
 class Tries:
     """The tries of one call, which all end before its deadline."""
 
-    def __init__(self, spec: ToolSpec, timing: Timing, seconds: float) -> None:
+    def __init__(self, contract: ToolContract, timing: Timing, seconds: float) -> None:
         """Begin a call that has so many seconds."""
-        retries = spec.limits.retries or 0
-        self._most = retries if spec.is_repeatable else 0
-        backoff = spec.limits.backoff_s
+        retries = contract.limits.retries or 0
+        self._most = retries if contract.is_repeatable else 0
+        backoff = contract.limits.backoff_s
         self._backoff = BACKOFF_S if backoff is None else backoff
         self._timing = timing
         self._until = timing.now() + seconds

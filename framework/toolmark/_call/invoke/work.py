@@ -8,9 +8,9 @@ from toolmark._call.invoke.start import Arguments, start
 from toolmark._call.invoke.tries import Tries
 from toolmark._call.limits.starts import StartLimits
 from toolmark._call.refusal import Refusal
+from toolmark._model.contract import ToolContract
 from toolmark._model.registry import Implementation
 from toolmark._model.result import Failure
-from toolmark._model.tool import ToolSpec
 from toolmark.errors import ToolError
 
 
@@ -19,13 +19,13 @@ class Work:
 
     def __init__(
         self,
-        spec: ToolSpec,
+        contract: ToolContract,
         implementation: Implementation,
         context: CallContext,
         tries: Tries,
         limits: StartLimits,
     ) -> None:
-        self._spec = spec
+        self._contract = contract
         self._implementation = implementation
         self._context = context
         self._tries = tries
@@ -35,7 +35,7 @@ class Work:
 
     async def do(self, arguments: Arguments) -> Any:
         """Give what the implementation gives; raises what its last try raised."""
-        batch = self._spec.limits.max_batch
+        batch = self._contract.limits.max_batch
         items = arguments.get(batch.parameter) if batch is not None else None
         if batch is None or not isinstance(items, list) or not items:
             return await self._tried(arguments)
@@ -53,7 +53,7 @@ class Work:
 
         pieces = await in_pieces(items, batch.size, run)
         self.notes = skipped_note(name, pieces)
-        return joined(pieces, of_arrays="array" in self._spec.returns.types)
+        return joined(pieces, of_arrays="array" in self._contract.returns.types)
 
     async def _tried(self, arguments: Arguments) -> Any:
         async def once() -> Any:

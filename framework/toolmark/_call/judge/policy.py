@@ -5,43 +5,47 @@ from typing import Any
 
 from toolmark._call.judge.intent import finder, unsaid
 from toolmark._model.call import Call
+from toolmark._model.contract import ToolContract
 from toolmark._model.schema import Schema
 from toolmark._model.settings import SafetySettings
-from toolmark._model.tool import ToolSpec
 from toolmark._model.verdict import ALLOWED, Problem, Ruling, Verdict
 
 Row = Callable[[Call, Mapping[str, Any]], Verdict]
 """Judges one call and its validated arguments."""
 
 
-def rows_of(spec: ToolSpec, default_min: float | None, safety: SafetySettings) -> tuple[Row, ...]:
+def rows_of(
+    contract: ToolContract, default_min: float | None, safety: SafetySettings
+) -> tuple[Row, ...]:
     """Give the rows that can stop a call of this tool, in the ladder's order.
 
     A row that can never say anything but ALLOW is left out. Raises ExpressionError for a
     condition that can't be compiled: the tool can't be called then.
     """
-    own = spec.safety
+    own = contract.safety
     rows: list[Row] = []
-    if (least := threshold(spec, default_min, safety)) is not None:
-        rows.append(_confidence(spec.name, least, safety.on_missing_confidence))
+    if (least := threshold(contract, default_min, safety)) is not None:
+        rows.append(_confidence(contract.name, least, safety.on_missing_confidence))
     if own.explicit_intent:
-        rows.append(_intent(spec))
-    if verbatim := {p.name: p.shape for p in spec.parameters if p.shape.holds_verbatim}:
+        rows.append(_intent(contract))
+    if verbatim := {p.name: p.shape for p in contract.parameters if p.shape.holds_verbatim}:
         rows.append(_verbatim(verbatim))
     if safety.crisis_words:
         rows.append(_crisis(safety.crisis_words))
     if own.escalate_when is not None:
-        rows.append(_when(spec, own.escalate_when, _ESCALATED))
+        rows.append(_when(contract, own.escalate_when, _ESCALATED))
     if own.requires_confirmation or own.sensitivity == "critical":
         rows.append(lambda _call, _arguments: _UNCONFIRMED)
     elif own.confirm_when is not None:
-        rows.append(_when(spec, own.confirm_when, _UNCONFIRMED))
+        rows.append(_when(contract, own.confirm_when, _UNCONFIRMED))
     return tuple(rows)
 
 
-def threshold(spec: ToolSpec, default_min: float | None, safety: SafetySettings) -> float | None:
+def threshold(
+    contract: ToolContract, default_min: float | None, safety: SafetySettings
+) -> float | None:
     """Give the confidence (0..1) that a call of the tool needs; None where it needs none."""
-    own = spec.safety.min_confidence
+    own = contract.safety.min_confidence
     if own is None:
         own = safety.default_min if default_min is None else default_min
     return max((least for least in (own, safety.floor) if least is not None), default=None)
@@ -73,12 +77,12 @@ def _confidence(name: str, least: float, on_missing: str) -> Row:
     return row
 
 
-def _intent(spec: ToolSpec) -> Row:
-    told = finder(spec.safety.intent_keywords)
+def _intent(contract: ToolContract) -> Row:
+    name, told = contract.name, finder(contract.safety.intent_keywords)
     missing = Verdict(
         Ruling.DENY,
         "no_explicit_intent",
-        f"The user did not ask for {spec.name} in words of their own: ask whether they want it.",
+        f"The user did not ask for {name} in words of their own: ask whether they want it.",
     )
     return lambda call, _arguments: ALLOWED if told(call.caller.message) else missing
 
@@ -119,11 +123,11 @@ def _crisis(words: tuple[str, ...]) -> Row:
     return lambda call, _arguments: _CRISIS if told(call.caller.message) else ALLOWED
 
 
-def _when(spec: ToolSpec, expression: str, verdict: Verdict) -> Row:
+def _when(contract: ToolContract, expression: str, verdict: Verdict) -> Row:
     # Only here: most tools have no expression, and its import takes longer than a thousand calls.
     from toolmark._cel import EvaluationError, compile_expression
 
-    program = compile_expression(expression, frozenset(p.name for p in spec.parameters))
+    program = compile_expression(expression, frozenset(p.name for p in contract.parameters))
 
     def row(_call: Call, arguments: Mapping[str, Any]) -> Verdict:
         try:

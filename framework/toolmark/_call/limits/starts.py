@@ -10,9 +10,8 @@ from toolmark._call.limits.timing import Timing
 from toolmark._call.limits.turns import Turns, turns_of
 from toolmark._call.refusal import refuse
 from toolmark._model.call import Call
-from toolmark._model.contract import Limits
+from toolmark._model.contract import Limits, ToolContract
 from toolmark._model.settings import Settings
-from toolmark._model.tool import ToolSpec
 
 
 class StartLimits:
@@ -96,13 +95,13 @@ class StartLimits:
 
 def limits_of(
     settings: Settings, tallies: dict[str, Tally], timing: Timing
-) -> Callable[[ToolSpec], StartLimits]:
+) -> Callable[[ToolContract], StartLimits]:
     """Give what makes a tool's limits; it counts in `tallies`, by the tools' names."""
     shared = turns_of(settings, timing)
 
-    def limits(spec: ToolSpec) -> StartLimits:
-        tally = tallies.setdefault(spec.name, Tally())
-        return StartLimits(spec.name, spec.limits, tally, timing, shared)
+    def limits(contract: ToolContract) -> StartLimits:
+        tally = tallies.setdefault(contract.name, Tally())
+        return StartLimits(contract.name, contract.limits, tally, timing, shared)
 
     return limits
 

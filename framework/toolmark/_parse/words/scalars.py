@@ -94,8 +94,7 @@ def duration(text: str) -> float | None:
     amount, unit = _amount(text)
     if amount is None or unit not in _SECONDS or amount <= 0:
         return None
-    seconds = round(amount * _SECONDS[unit], 6)
-    return (int(seconds) if seconds == int(seconds) else seconds) or None
+    return float(round(amount * _SECONDS[unit], 6)) or None
 
 
 def size(text: str) -> int | None:

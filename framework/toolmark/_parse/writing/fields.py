@@ -9,7 +9,6 @@ from pydantic import JsonValue
 
 from toolmark._model.contract import Batch, Rate
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.contract import Batch, Rate
 from toolmark._parse.blocks.unread import MAX_LIST_DEPTH
 from toolmark._parse.fields.table import PARAMETER, Field, SectionTable
 from toolmark._parse.words import scalars

@@ -8,8 +8,9 @@ from typing import Any
 
 from toolmark._bind.edits.loosening import tightened
 from toolmark._bind.pin import Pinned, unpin
+from toolmark._model.plan import Plan
 from toolmark._model.registry import Bound, Registry
-from toolmark._model.run import Order, Plan, Question
+from toolmark._model.run import Order, Question
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._workspace.snapshot.live import Live

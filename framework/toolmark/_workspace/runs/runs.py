@@ -10,9 +10,10 @@ from toolmark._call.redact import changes, redacted, without
 from toolmark._call.threads import in_thread
 from toolmark._model.call import NOBODY, Call, Caller
 from toolmark._model.held import HeldCall
+from toolmark._model.plan import Plan
 from toolmark._model.registry import Bound, Specs
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, Plan, Question, RunTrace, RunView
+from toolmark._model.run import Answer, Order, Question, RunTrace, RunView
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._run.engine import OpenQuestion

@@ -1,28 +1,37 @@
 """Bring to the door what plugins say of calls: their judges, and those who only listen."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from toolmark._bind.plugins.manager import Plugins
 from toolmark._model.call import Call
+from toolmark._model.registry import BoundTool
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
-from toolmark._model.tool import ToolSpec
 from toolmark.hooks import Judge
+
+if TYPE_CHECKING:
+    from toolmark._model.tool import ToolSpec
 
 
 def judges_of(
     plugins: Plugins, beside: Plugins | None = None
-) -> Callable[[ToolSpec], Sequence[Judge]]:
+) -> Callable[[BoundTool], Sequence[Judge]]:
     """Give what asks each plugin for its judges of one tool; raises what a plugin raised.
 
     `beside` are the plugins of another snapshot, which rule too where they are not the same.
     """
 
-    def judges(spec: ToolSpec) -> Sequence[Judge]:
-        answers = list(plugins.ask("toolmark_judges", spec=spec))
-        if beside is not None:
-            also = beside.ask("toolmark_judges", spec=spec)
+    def asks(plugins: Plugins) -> bool:
+        # Where nobody judges, no spec needs to be read whole.
+        return plugins.implements("toolmark_judges")
+
+    def judges(tool: BoundTool) -> Sequence[Judge]:
+        answers = list(plugins.ask("toolmark_judges", spec=tool.spec)) if asks(plugins) else []
+        if beside is not None and asks(beside):
+            also = beside.ask("toolmark_judges", spec=tool.spec)
             answers += [a for a in also if beside.plugin(a.plugin) is not plugins.plugin(a.plugin)]
         found: list[Judge] = []
         for answer in answers:
@@ -34,13 +43,16 @@ def judges_of(
     return judges
 
 
-def origins_of(plugins: Plugins, settings: Settings) -> Callable[[ToolSpec], Iterable[str]] | None:
+def origins_of(
+    plugins: Plugins, settings: Settings, tools: Mapping[str, BoundTool]
+) -> Callable[[str], Iterable[str]] | None:
     """Give what asks each plugin for origins that a tool may reach; None where none says any.
 
     A plugin that fails, or answers with anything but a list of texts, approves nothing.
     """
 
-    def origins(spec: ToolSpec) -> Iterable[str]:
+    def origins(name: str) -> Iterable[str]:
+        spec = tools[name].spec
         for answer in plugins.ask("toolmark_approved_origins", spec=spec, settings=settings):
             if answer.error is None:
                 yield from _texts(answer.value)

@@ -3,10 +3,9 @@
 import threading
 import time
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._bind.build import Snapshot
-from toolmark._bind.pin import Pin, pin_of
 from toolmark._bind.plugins.manager import reason
 from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
@@ -15,6 +14,9 @@ from toolmark._model.registry import Registry
 from toolmark._model.settings import Settings
 from toolmark._workspace.callbacks import Clock
 from toolmark._workspace.snapshot.door_hooks import judges_of, listeners_of, origins_of
+
+if TYPE_CHECKING:
+    from toolmark._bind.pin import Pin
 
 
 class Live:
@@ -66,7 +68,7 @@ class Live:
                     after=after,
                     clock=time.time if clock is None else lambda: clock().timestamp(),
                     tallies=self._tallies,
-                    origins=origins_of(snapshot.plugins, self.settings),
+                    origins=origins_of(snapshot.plugins, self.settings, self.registry.tools),
                 )
             return self.door
 
@@ -75,8 +77,10 @@ class Live:
         return Live(self.settings, snapshot, self._clock, self._tallies, self.snapshot)
 
     @cached_property
-    def pin(self) -> Pin:
+    def pin(self) -> "Pin":
         """The snapshot's Python by its bytes."""
+        from toolmark._bind.pin import pin_of
+
         return pin_of(self.snapshot, self.settings.root.resolve())
 
     def close_door(self) -> None:

@@ -1,15 +1,20 @@
 """Hand the parser and the skills' checker to the binder; both are imported when first needed."""
 
+from __future__ import annotations
+
 import hashlib
 import sys
 from collections.abc import Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolmark._model.diagnostic import Diagnostic
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from toolmark._model.skill import SkillSpec
+    from toolmark._model.tool import ToolSpec
 
 _ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
 """Whose code decides what is read of a file, or found in a skill."""

@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from toolmark._model.call import Caller
+from toolmark._model.plan import Plan
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Plan, Question
+from toolmark._model.run import Answer, Question
 
 
 def plan_text(plan: Plan) -> tuple[str, str]:

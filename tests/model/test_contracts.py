@@ -1,0 +1,101 @@
+"""A call reads of a definition's JSON what it is held to, and no more; both readings agree."""
+
+import json
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from whole_specs import TOOL
+
+from toolmark import ToolSpec, parse_tool
+from toolmark._bind.definitions.encoded import decode, decode_contract, encode
+from toolmark._model.contract import ToolContract
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted([*ROOT.glob("tools_md/**/*.tool.md"), *ROOT.glob("plugins/*/src/**/*.tool.md")])
+NAMES = [field.name for field in fields(ToolContract)]
+CALL = """
+import asyncio, sys
+from toolmark import Workspace
+with Workspace.open(sys.argv[1]) as workspace:
+    assert asyncio.run(workspace.call("give", '{"count": 3}')).data == 3
+print(*{name.partition(".")[0] for name in sys.modules} & {"pydantic", "svcs", "httpx"})
+"""
+GIVE = """\
+# Give
+
+Give back a number.
+
+## Metadata
+
+- **Name**: give
+- **Version**: 1.0.0
+- **Category**: numbers
+
+## Parameters
+
+### count
+
+- **Type**: integer
+- **Required**: true
+- **Maximum**: 9
+
+## Returns
+
+- **Type**: integer
+"""
+
+
+def said(contract: ToolContract) -> dict[str, object]:
+    return {name: getattr(contract, name) for name in NAMES}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_the_contract_of_a_file_is_the_one_of_its_spec(file: Path) -> None:
+    spec, _ = parse_tool(file.read_text("utf-8"), file.name)
+    assert spec is not None
+
+    assert said(decode_contract(encode(spec))) == said(spec)
+
+
+def test_the_contract_of_a_tool_that_says_everything_is_the_one_of_its_spec() -> None:
+    assert said(decode_contract(encode(TOOL))) == said(TOOL) == said(decode("tool", encode(TOOL)))
+
+
+def test_a_spec_is_a_contract_and_a_pydantic_model() -> None:
+    assert isinstance(TOOL, ToolContract)
+    assert set(NAMES) < set(ToolSpec.model_fields)
+    assert ToolSpec.model_validate(TOOL.model_dump()) == TOOL
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"returns": None},
+        {"safety": {"sensitive": True}},
+        {"limits": {"rate": {"calls": 3}}},
+        {"parameters": [{"shape": {}}]},
+        {"parameters": [{"name": "a", "shape": {"type": "string"}}]},
+    ],
+)
+def test_what_is_no_tool_gives_no_contract(damage: dict[str, object]) -> None:
+    encoded = json.dumps(json.loads(encode(TOOL)) | damage).encode()
+
+    with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):
+        decode_contract(encoded)
+
+
+def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path) -> None:
+    tools = tmp_path / "tools_md"
+    tools.mkdir()
+    (tmp_path / "toolmark.toml").write_text("plugins = []\nskills = []\naudit = false\n")
+    (tools / "give.tool.md").write_text(GIVE)
+    (tools / "give.py").write_text("async def give(count: int) -> int:\n    return count\n")
+
+    command = [sys.executable, "-c", CALL, str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True)
+    warm = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    assert warm.stdout.split() == []

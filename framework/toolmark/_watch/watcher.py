@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Self
 
 from toolmark._watch.events import OBSERVERS, FileEvents, Observers
@@ -131,12 +130,7 @@ class Watcher:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.stop()
 
     def _run(self) -> None:

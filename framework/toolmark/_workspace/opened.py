@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from toolmark._bind.build import build, collector_paused
@@ -87,23 +86,13 @@ class OpenProject:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
 
     def _check_open(self) -> None:

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import TracebackType
 from typing import Any, Protocol, Self, TextIO
 
 from toolmark._cli.terminal.given import agreed
@@ -190,12 +189,7 @@ class LiveSteps:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._live.stop()
         if self._events:
             self._console.print(self.shown())

@@ -1,10 +1,10 @@
 """The engines that keep runs: the one in memory, and the one that outlives this process."""
 
+import asyncio
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from toolmark._call.threads import in_thread
 from toolmark._model.registry import Bound
 from toolmark._model.run import Order, RunView
 from toolmark._model.settings import Settings
@@ -59,7 +59,7 @@ class Engines:
         if not (skill.spec.durable and self.keep):
             return self._memory, ""
         engine = self.durable()
-        await in_thread(lambda: engine.code.keep(*live.pin))
+        await asyncio.to_thread(lambda: engine.code.keep(*live.pin))
         return engine, live.pin.hash
 
     def of(self, run_id: str) -> Engine:

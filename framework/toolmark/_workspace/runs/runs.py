@@ -93,7 +93,7 @@ class Runs:
     async def trace(self, run_id: str) -> RunTrace:
         """Give what a run did so far, and how its steps fare; raises NotFoundError."""
         view = await self.show(run_id)
-        order = await in_thread(lambda: self.engines.order(run_id))
+        order = await asyncio.to_thread(self.engines.order, run_id)
         if order is None:
             raise NotFoundError(f"run {run_id!r} is kept no more")
         return await trace(order, view)
@@ -206,16 +206,14 @@ class Runs:
         if live is None:
             try:
                 engine = self.engines.durable()
-                live = await in_thread(lambda: self._pinned.began_on(order, engine.code.find))
+                live = await asyncio.to_thread(self._pinned.began_on, order, engine.code.find)
             except ImplementationError as error:
                 await journal.agreed(python_gone(order, error))
                 live = self._current()
             self._lives[order.id] = live
         if live is self._current():
             return live, order
-        then = live
-        held: tuple[Live, Order] = await in_thread(lambda: self._pinned.strictest(order, then))
-        return held
+        return await asyncio.to_thread(self._pinned.strictest, order, live)
 
 
 def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:

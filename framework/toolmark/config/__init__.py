@@ -44,12 +44,33 @@ def state_folder(state: Path) -> Path:
     Raises OSError where it can't be made.
     """
     if not state.is_dir():
-        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state.parent.mkdir(parents=True, exist_ok=True)
+        _make_state(state)
+    return state
+
+
+def _make_state(state: Path) -> None:
+    """Put the folder there in one step, so that it never stands there without its .gitignore."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    try:
+        draft = Path(mkdtemp(prefix=f"{state.name}-", dir=state.parent))
+    except OSError as error:
+        error.filename = str(state)
+        raise
+    try:
         # It holds what people said and did, which belongs in no repository.
-        ignored = state / ".gitignore"
+        ignored = draft / ".gitignore"
         ignored.touch(mode=0o600)
         ignored.write_text("*\n", encoding="utf-8")
-    return state
+        try:
+            draft.rename(state)
+        except OSError:
+            if not state.is_dir():
+                raise  # and no other process made it meanwhile
+    finally:
+        rmtree(draft, ignore_errors=True)
 
 
 def find_project(start: Path) -> Path | None:

@@ -162,7 +162,10 @@ def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
     signs = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
     assert signs["tools_md"]["found"] == "a file, no folder"
     typed = project("new", "tool", "greet")
-    assert "File exists\nhelp: that is a file where a folder has to be: move it away" in typed.err
+    assert (
+        "no folder, but a file\nhelp: that is a file where a folder has to be: move it away"
+        in typed.err
+    )
 
 
 def test_a_state_folder_that_is_a_file_refuses_calls_and_says_why(project) -> None:

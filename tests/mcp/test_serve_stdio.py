@@ -1,6 +1,7 @@
 """`toolmark serve` over standard input and output, as a host starts it."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -118,3 +119,61 @@ def test_nonsense_on_the_pipe_ends_nothing(project: Path) -> None:
         return line
 
     assert '"result"' in asyncio.run(run())
+
+
+def test_a_saved_file_is_followed_and_the_host_is_told(project: Path, mode: str) -> None:
+    text = (project / "tools_md" / "greet.tool.md").read_text("utf-8")
+
+    async def run() -> set[str]:
+        told = asyncio.Event()
+
+        async def hear(message: Any) -> None:
+            if isinstance(message, types.ToolListChangedNotification):
+                told.set()
+
+        async with Client(command(project), mode=mode, message_handler=hear) as client:
+            await client.list_tools()
+            hail = project / "tools_md" / "hail.tool.md"
+            if client.protocol_version >= "2026-07-28":
+                async with client.listen(tools_list_changed=True) as stream:
+                    hail.write_text(text.replace("greet", "hail"), "utf-8")
+                    await asyncio.wait_for(anext(aiter(stream)), 30)
+            else:
+                hail.write_text(text.replace("greet", "hail"), "utf-8")
+                await asyncio.wait_for(told.wait(), 30)
+            return {tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools}
+
+    assert "hail" in asyncio.run(run())
+
+
+def test_what_was_printed_does_not_reach_the_host_at_the_end(project: Path) -> None:
+    path = project / "tools_md" / "greet.py"
+    path.write_text(
+        'print("stray")\n\n\ndef greet(name: str) -> str:\n    print("stray")\n    return name\n'
+    )
+    words = command(project)
+    call = {"name": "greet", "arguments": {"name": "Ana"}}
+    client = {"name": "c", "version": "1"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+
+    async def run() -> tuple[list[str], str]:
+        process = await asyncio.create_subprocess_exec(
+            words.command, *words.args, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, **(words.env or {})},
+        )  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines = []
+        for number, (method, params) in enumerate((("initialize", hello), ("tools/call", call))):
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            lines.append((await process.stdout.readline()).decode())
+        rest, told = await process.communicate(b"")
+        return [*lines, *rest.decode().splitlines()], told.decode()
+
+    lines, told = asyncio.run(run())
+
+    assert all(line.startswith('{"jsonrpc"') for line in lines)
+    assert "Ana" in lines[1]
+    assert told.count("stray") == 2

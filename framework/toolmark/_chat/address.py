@@ -64,8 +64,7 @@ def open_client(url: str, key: str, seconds: float) -> Any:
         from openai import AsyncOpenAI
     except ImportError as error:
         raise ConfigError(
-            "a conversation needs the openai package, which is not installed:"
-            " pip install 'toolmark[chat]'"
+            "a conversation needs the package openai: pip install 'toolmark[chat]'"
         ) from error
     return AsyncOpenAI(base_url=url, api_key=key, timeout=seconds)
 

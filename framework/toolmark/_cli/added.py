@@ -11,19 +11,27 @@ from toolmark._cli.terminal.screen import err, paint, printable
 from toolmark.errors import ConfigError
 
 
-def added_commands(folder: Path | None, *, tell: bool = True) -> tuple[dict[str, Any], object]:
+def added_commands(folder: Path | None) -> tuple[dict[str, Any], object]:
     """Give the commands by name, and what must be held while one of them runs.
 
-    A plugin that fails is told, unless somebody else does, and left out; without a project there
-    are none.
+    A plugin that fails is told, and left out; without a project there are none.
+    """
+    try:
+        commands, held, troubles = ask_plugins(folder)
+    except ConfigError:
+        return {}, None
+    for trouble in troubles:
+        err(f"{paint('warning', 'yellow', sys.stderr)}: {printable(trouble)}")
+    return commands, held
+
+
+def ask_plugins(folder: Path | None) -> tuple[dict[str, Any], Any, tuple[str, ...]]:
+    """Give the commands that plugins add, the plugins, and what is wrong with them.
+
+    Raises ConfigError where the settings can't be read.
     """
     from toolmark._workspace import plugin_commands
 
     app = typer.Typer(rich_markup_mode=None)
-    try:
-        held, troubles = plugin_commands(folder, app)
-    except ConfigError:
-        return {}, None
-    for trouble in troubles if tell else ():
-        err(f"{paint('warning', 'yellow', sys.stderr)}: {printable(trouble)}")
-    return dict(get_group(app).commands), held
+    held, troubles = plugin_commands(folder, app)
+    return dict(get_group(app).commands), held, troubles

@@ -7,7 +7,8 @@ from toolmark.errors import ToolmarkError
 
 def require_server() -> None:
     """See that the server's packages are there; raises ToolmarkError with the remedy if not."""
-    for name in ("starlette", "uvicorn", "sse_starlette", "jinja2"):
-        if find_spec(name) is None:
-            missing = f"the server needs the package {name.replace('_', '-')}"
-            raise ToolmarkError(f"{missing}: pip install 'toolmark[server]'")
+    packages = ("starlette", "uvicorn", "sse_starlette", "jinja2")
+    lacking = [name.replace("_", "-") for name in packages if find_spec(name) is None]
+    if lacking:
+        missing = f"the server needs the package {' and '.join(lacking)}"
+        raise ToolmarkError(f"{missing}: pip install 'toolmark[server]'")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import BinaryIO
 
@@ -11,14 +12,15 @@ from pygls.lsp.server import LanguageServer
 from toolmark._lsp.desk import Desk
 
 
-def serve_editor() -> None:
-    """Serve until the editor closes the pipe.
+def serve_editor(*, ready: Callable[[Callable[[], None]], None] = lambda _: None) -> None:
+    """Serve until the editor closes the pipe; `ready` is first given what closes the projects.
 
     What a project's Python prints goes to stderr: stdout is the protocol's alone.
     """
     writes: BinaryIO = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     server, desk = _server()
+    ready(desk.close)
     try:
         server.start_io(sys.stdin.buffer, writes)
     finally:

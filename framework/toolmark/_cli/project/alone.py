@@ -1,12 +1,12 @@
 """Read a definition by itself: a file, or text on stdin, without a project."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from toolmark._cli.project.paths import STDIN, SUFFIXES
+from toolmark._cli.terminal.screen import read_stdin
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.skill import SkillSpec
@@ -31,7 +31,7 @@ class Read(NamedTuple):
 def read_alone(name: str) -> Read:
     """Read one definition, from a file or `-`; raises NotFoundError where there is none."""
     if name == STDIN:
-        shown, data = _SHOWN_STDIN, sys.stdin.buffer.read()
+        shown, data = _SHOWN_STDIN, read_stdin("the definition")
     else:
         shown = name
         try:

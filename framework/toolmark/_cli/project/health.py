@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from toolmark._cli.terminal.screen import counted
 from toolmark._model.settings import Settings
 from toolmark.config import load_settings
-from toolmark.errors import ConfigError
+from toolmark.errors import ConfigError, UnreachableError
 
 _PARTS = (
     "toolmark",
@@ -32,7 +32,7 @@ _EXTRAS = {
     "chat": ("openai", "`toolmark chat`"),
     "lsp": ("pygls", "`toolmark lsp`"),
     "mcp": ("mcp", "`toolmark serve`"),
-    "server": ("starlette", "`toolmark dev`"),
+    "server": ("starlette", "`toolmark dev` and `toolmark serve --transport http`"),
 }
 """The parts that are installed where they are wanted: a package of each, and who wants it."""
 
@@ -79,7 +79,7 @@ def _extra(name: str) -> Sign:
     if find_spec(package) is not None:
         return Sign(f"extra {name}", "ok", f"for {whose}: {package} {version(package)}")
     remedy = f"pip install 'toolmark[{name}]'"
-    return Sign(f"extra {name}", "note", f"not installed; only {whose} needs it", remedy)
+    return Sign(f"extra {name}", "note", f"not installed; only for {whose}", remedy)
 
 
 def _folders(settings: Settings) -> Iterator[Sign]:
@@ -127,9 +127,17 @@ def _engine(settings: Settings) -> Sign:
         import sqlite3
 
         return Sign("engine", "ok", f"sqlite {sqlite3.sqlite_version}")
-    if find_spec("psycopg") is None:
-        return Sign("engine", "bad", "postgresql without a driver", "pip install 'psycopg[binary]'")
-    return Sign("engine", "ok", "postgresql")
+    from toolmark._run.engine.durable.database import address, open_database, outspoken, shown
+
+    try:
+        url = address(settings.engine, settings.state)
+        with outspoken(open_database(url)).connect():
+            return Sign("engine", "ok", f"{shown(url)} answers")
+    except ConfigError as error:
+        return Sign("engine", "bad", str(error), "mend that setting")
+    except UnreachableError as error:
+        remedy = "start that server, or name another with TOOLMARK_ENGINE=postgresql://…"
+        return Sign("engine", "bad", str(error), remedy)
 
 
 def _workspace(settings: Settings) -> Iterator[Sign]:

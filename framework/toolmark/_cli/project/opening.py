@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from toolmark._cli.project.paths import SUFFIXES
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import stop
-from toolmark._cli.terminal.screen import busy
+from toolmark._cli.terminal.screen import busy, stdout_for_data
 from toolmark._model.diagnostic import Severity
 from toolmark.errors import ToolmarkError
 
@@ -17,11 +17,12 @@ from toolmark.errors import ToolmarkError
 def open_workspace(folder: Path | None, *, traces: bool = False) -> Iterator[Any]:
     """Open the project in a folder, or the nearest one upward.
 
-    What is logged meanwhile is told in a line each, or with its traces.
+    What is logged meanwhile is told in a line each, or with its traces; what the project's Python
+    prints goes to stderr.
     """
     from toolmark._cli.terminal.log import log_in_lines
 
-    with nullcontext() if traces else log_in_lines():
+    with stdout_for_data(), nullcontext() if traces else log_in_lines():
         with busy("Reading the definitions"):
             from toolmark._workspace import Workspace
 
@@ -101,7 +102,10 @@ def unknown(
     """End because nothing has this name, and say which names are near, or why it did not load."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name.replace("-", "_"), list(names), 3)
+    folded = name.replace("-", "_")
+    if kind == "skill" and folded in workspace.tools:
+        stop(ExitCode.NOT_FOUND, f"{name!r} is a tool, no skill", f"call it: toolmark call {name}")
+    near = get_close_matches(folded, list(names), 3)
     help_ = f"did you mean {' or '.join(map(repr, near))}?" if near else "`toolmark list` shows all"
     help_ = not_loaded(name, workspace) or help_
     stop(ExitCode.NOT_FOUND, f"no {kind} {name!r}", help_)

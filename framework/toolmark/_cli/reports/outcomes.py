@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from toolmark._cli.terminal.exits import ExitCode
-from toolmark._cli.terminal.screen import err, out, out_json, paint, printable
+from toolmark._cli.terminal.screen import err, out, out_json, paint, printable, stdout
 from toolmark._model.result import Result
 
 _CODES = {
@@ -52,7 +52,7 @@ def show_result(result: Result, *, again: bool = True) -> None:
 def show_data(data: Any) -> None:
     """Write data to stdout: text as it is, harmless on a terminal; everything else as JSON."""
     if isinstance(data, str):
-        out("\n".join(map(printable, data.split("\n"))) if sys.stdout.isatty() else data)
+        out("\n".join(map(printable, data.split("\n"))) if stdout().isatty() else data)
     elif data is not None:
         out_json(data)
 

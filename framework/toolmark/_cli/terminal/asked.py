@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolmark._cli.terminal.arguments import typed
-from toolmark._cli.terminal.screen import err, printable
+from toolmark._cli.terminal.screen import err, printable, stdout
 from toolmark._model.exchange import Decision
 from toolmark._model.schema import Parameter
 from toolmark._model.turn import Pending
@@ -19,7 +19,7 @@ _NO = {"", "n", "no", "reject"}
 def ask_decision(pending: Pending, parameters: Sequence[Parameter]) -> Decision | None:
     """Give what a person decides; Enter means no, and the end of the input that nobody does."""
     while True:
-        sys.stdout.flush()
+        stdout().flush()
         sys.stderr.write(f"{printable(pending.prompt)} [y/N] {WAYS} ")
         sys.stderr.flush()
         line = sys.stdin.readline()

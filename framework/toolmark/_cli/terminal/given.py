@@ -1,11 +1,10 @@
 """What was given with a verb: arguments in one of their forms, and a yes."""
 
-import sys
 from typing import Any
 
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import stop
-from toolmark._cli.terminal.screen import ask, err, interactive, printable
+from toolmark._cli.terminal.screen import ask, err, interactive, printable, read_stdin
 
 
 def given_arguments(words: list[str], text: str | None, parameters: Any, option: str) -> Any:
@@ -13,7 +12,7 @@ def given_arguments(words: list[str], text: str | None, parameters: Any, option:
     from toolmark._cli.terminal.arguments import ArgumentFormError, typed_arguments
 
     if words == ["-"] or text == "-":
-        return sys.stdin.read()
+        return read_stdin("the arguments as JSON")
     if text is not None:
         if words:
             stop(ExitCode.USAGE, f"{option} and key=value at once", "give one of the two")

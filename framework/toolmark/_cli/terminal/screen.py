@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Literal, TextIO
 from unicodedata import category, east_asian_width
 
@@ -23,15 +23,34 @@ _CODES: dict[Paint, int] = {
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
+_kept: list[TextIO] = []
+
+
+def stdout() -> TextIO:
+    """Give the stream for data."""
+    return _kept[0] if _kept else sys.stdout
+
+
+@contextmanager
+def stdout_for_data() -> Iterator[None]:
+    """Keep stdout for data: what the project's own Python prints meanwhile goes to stderr."""
+    _kept.append(stdout())
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _kept.pop()
+
+
 def out(text: str = "") -> None:
     """Write a line of data."""
-    _write(sys.stdout, text + "\n")
+    _write(stdout(), text + "\n")
 
 
 def out_json(value: Any) -> None:
     """Write data as JSON."""
     # What is no UTF-8 would cut letters into escapes that JSON does not know.
-    utf8 = (sys.stdout.encoding or "utf-8").lower().replace("-", "") == "utf8"
+    utf8 = (stdout().encoding or "utf-8").lower().replace("-", "") == "utf8"
     out(json.dumps(value, ensure_ascii=not utf8, indent=2))
 
 
@@ -44,9 +63,9 @@ def err(text: str = "") -> None:
 def send_off() -> None:
     """Hand over what was written to stdout so far. Raises OSError where there is no room."""
     try:
-        sys.stdout.flush()
+        stdout().flush()
     except BrokenPipeError:
-        drop(sys.stdout)
+        drop(stdout())
 
 
 def drop(stream: TextIO) -> None:
@@ -73,7 +92,7 @@ def complain(what: str, help_: str = "") -> None:
 
 def paint(text: str, how: Paint, stream: TextIO | None = None) -> str:
     """Colour text for a terminal; elsewhere, and under NO_COLOR, leave it."""
-    return f"\x1b[{_CODES[how]}m{text}\x1b[0m" if colourful(stream or sys.stdout) else text
+    return f"\x1b[{_CODES[how]}m{text}\x1b[0m" if colourful(stream or stdout()) else text
 
 
 def colourful(stream: TextIO) -> bool:
@@ -96,6 +115,13 @@ def ask(question: str) -> bool:
     if not answer:
         err()
     return answer.strip().casefold() in {"y", "yes"}
+
+
+def read_stdin(what: str, most: int = -1) -> bytes:
+    """Read stdin to its end, at most so many bytes; whoever types is told what is wanted."""
+    if sys.stdin.isatty():
+        err(f"Write {what}, and end it with Ctrl-D.")
+    return sys.stdin.buffer.read(most)
 
 
 def printable(text: str) -> str:
@@ -133,9 +159,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _columns() -> int:
-    if not sys.stdout.isatty():
+    if not stdout().isatty():
         return sys.maxsize
-    return os.get_terminal_size(sys.stdout.fileno()).columns
+    return os.get_terminal_size(stdout().fileno()).columns
 
 
 def _cut(text: str, room: int) -> str:

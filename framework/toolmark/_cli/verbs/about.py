@@ -1,13 +1,13 @@
 """`plugins`, `rule` and `doctor`: what is installed, what a code means, what is missing."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toolmark._cli.project.opening import open_workspace
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
-from toolmark._cli.terminal.screen import err, out, out_json, paint, table
+from toolmark._cli.terminal.screen import err, out, out_json, paint, stdout_for_data, table
 
 
 def add(app: typer.Typer) -> None:
@@ -17,13 +17,18 @@ def add(app: typer.Typer) -> None:
 
 
 def plugins(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
-    """List the installed plugins, and what came of loading them."""
-    from toolmark._cli.added import added_commands
+    """List the installed plugins, and what came of loading them.
 
-    folder = project_of(ctx, project)
-    with open_workspace(folder) as workspace:
-        found = workspace.plugins
-    commands, _held = added_commands(folder, tell=False)
+    Within a project also those of its folders, and which of them its settings leave out.
+    """
+    from toolmark._cli.added import ask_plugins
+    from toolmark.config import find_project
+
+    here = Path.cwd()
+    with stdout_for_data():
+        folder = project_of(ctx, project) or find_project(here) or here
+        commands, plugins, _ = ask_plugins(folder)
+    found = [*plugins.listed.values()]
     if json:
         out_json([plugin._asdict() for plugin in found])
         return

@@ -23,7 +23,7 @@ def ack(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Acknowledge that an edit loosens a tool's policy, so that it becomes live.
+    """Acknowledge an edit that loosens a policy, so that it becomes live.
 
     Until then the stricter policy holds. Without NAME the edits that wait are listed. Ends with 5
     where no edit of NAME waits.

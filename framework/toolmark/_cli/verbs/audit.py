@@ -25,7 +25,10 @@ def audit(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Show the decision records, the oldest first: one for each call, written before its effect."""
+    """Show the decision records, one for each call, the oldest first.
+
+    Each was written before the call had an effect.
+    """
     import sqlite3
 
     from toolmark.config import load_settings

@@ -38,7 +38,8 @@ def call(
         str | None, typer.Option(metavar="JSON", help="All arguments as one JSON object.")
     ] = None,
     confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, help="How sure the caller is, 0 to 1.")
+        float | None,
+        typer.Option(metavar="N", min=0, max=1, help="How sure the caller is, 0 to 1."),
     ] = None,
     message: MessageOption = "",
     user: UserOption = None,

@@ -3,7 +3,7 @@
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from json import dumps
 from typing import Annotated, Any, NoReturn
 
@@ -27,6 +27,8 @@ from toolmark._cli.terminal.screen import (
     out_json,
     paint,
     printable,
+    read_stdin,
+    stdout,
 )
 from toolmark.errors import ModelError
 
@@ -129,7 +131,9 @@ class _Talk:
         with self._runner:
             try:
                 if message is not None:
-                    return self._once(sys.stdin.read() if message == "-" else message)
+                    if message == "-":
+                        message = read_stdin("the message").decode(errors="replace")
+                    return self._once(message)
                 return self._each(lasting=sys.stdin.isatty())
             finally:
                 self._runner.run(self._conversation.aclose())
@@ -181,10 +185,10 @@ class _Talk:
 
     def _show(self, words: str) -> None:
         """Write the model's words, harmless on a terminal."""
-        if sys.stdout.isatty():
+        if stdout().isatty():
             words = "\n".join(map(printable, words.split("\n")))
-        sys.stdout.write(words)
-        sys.stdout.flush()
+        stdout().write(words)
+        stdout().flush()
         self._in_line = not words.endswith("\n")
         if not self._streams:
             self._end_line()
@@ -202,7 +206,7 @@ class _Talk:
     def _end_line(self) -> None:
         if self._in_line:
             out()
-            sys.stdout.flush()
+            stdout().flush()
             self._in_line = False
 
     def _ask(self, pending: Any) -> Any:
@@ -249,8 +253,9 @@ def _lines() -> Iterator[str]:
     err("Ctrl-C stops an answer, Ctrl-D ends.")
     while True:
         try:
-            if sys.stdout.isatty():
-                line = input("> ")
+            if stdout().isatty():
+                with redirect_stdout(stdout()):  # where it is the terminal, lines can be edited
+                    line = input("> ")
             else:
                 sys.stderr.write("> ")
                 sys.stderr.flush()

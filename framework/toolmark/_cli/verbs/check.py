@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from toolmark._cli.authoring.fixes import fix_files
 from toolmark._cli.project.findings import Findings, find
+from toolmark._cli.project.paths import STDIN
 from toolmark._cli.reports.diagnostics import REPORTS, lines_below, summary
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of
@@ -54,7 +56,7 @@ def check(
     Errors and warnings end with 1; hints alone do not.
     """
     folder = project_of(ctx, project)
-    with busy("Checking"):
+    with nullcontext() if paths == [STDIN] else busy("Checking"):
         findings = find(paths or (), folder)
         if fix:
             findings = _mended(paths or (), folder, findings)

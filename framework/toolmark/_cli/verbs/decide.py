@@ -18,7 +18,8 @@ DeciderOption = Annotated[
     typer.Option(
         "--user",
         metavar="ID",
-        help="Who decides: only over their own calls. Without it the operator does, over all.",
+        help="Who decides: only over their own calls, and a review of them they can only reject. "
+        "Without it the operator does, over all.",
     ),
 ]
 
@@ -112,7 +113,7 @@ def respond(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Answer a held call in the tool's stead: it never runs, the text is its result."""
+    """Answer a held call in the tool's stead; it never runs."""
     with open_workspace(project_of(ctx, project)) as workspace:
         result = workspace.respond_sync(held_id, text, user=user)
     _end(result, json=json)

@@ -18,6 +18,16 @@ from toolmark._cli.terminal.options import (
 from toolmark._cli.terminal.screen import err, out, paint
 from toolmark.config import load_settings
 
+PortOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        max=65535,
+        help=f"The port; 0 takes a free one, none the first from {PORT} on.",
+    ),
+]
+
 
 def add(app: typer.Typer) -> None:
     """Add the verb."""
@@ -30,12 +40,7 @@ def dev(
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="An address of this machine for itself.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, help=f"The port; 0 takes a free one, none the first from {PORT} on."
-        ),
-    ] = None,
+    port: PortOption = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
     user: UserOption = None,
     patient: PatientOption = None,
@@ -44,10 +49,10 @@ def dev(
     ] = False,
     project: ProjectOption = None,
 ) -> None:
-    """Follow the files, and serve console, API and MCP (docs/how-to/dev-server.md).
+    """Follow the files, and serve console, API and MCP.
 
-    Prints the link to the console. Calls are those of --user and --patient. Ctrl-C lets calls
-    under way finish; a second one ends at once.
+    Prints the link to the console (docs/how-to/dev-server.md). Calls are those of --user and
+    --patient. Ctrl-C lets calls under way finish; a second one ends at once.
     """
     if not _is_loopback(host):
         help_ = "`toolmark serve --transport http --host` is for other machines"

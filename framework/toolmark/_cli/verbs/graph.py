@@ -22,7 +22,7 @@ def add(app: typer.Typer) -> None:
 
 def graph(
     ctx: typer.Context,
-    skill: Annotated[str, typer.Argument(metavar="SKILL", autocompletion=named)],
+    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
     *,
     svg: SvgOption = False,
     output: OutputOption = None,

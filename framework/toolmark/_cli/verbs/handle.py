@@ -1,6 +1,5 @@
 """`handle`: a model's whole reply from stdin: its words, the results of its calls, what waits."""
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +15,16 @@ from toolmark._cli.terminal.options import (
     UserOption,
     project_of,
 )
-from toolmark._cli.terminal.screen import Paint, err, out, out_json, paint, printable
+from toolmark._cli.terminal.screen import (
+    Paint,
+    err,
+    out,
+    out_json,
+    paint,
+    printable,
+    read_stdin,
+    stdout,
+)
 
 MOST = 1024 * 1024
 """Bytes of a reply that are read; a reply of more than a quarter of it is refused anyway."""
@@ -57,9 +65,7 @@ def handle(
     """
     from toolmark._cli.reports.outcomes import exit_code
 
-    if sys.stdin.isatty():
-        err("Write the model's reply, and end it with Ctrl-D.")
-    reply = sys.stdin.buffer.read(MOST)
+    reply = read_stdin("the model's reply", MOST)
     with open_workspace(project_of(ctx, project)) as workspace:
         turn = workspace.handle_sync(
             reply, dialect, message=message, user=user, patient=patient, dry_run=dry_run
@@ -74,7 +80,7 @@ def handle(
 def _show(turn: Any) -> None:
     if turn.clean_message:
         text = turn.clean_message
-        out("\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text)
+        out("\n".join(map(printable, text.split("\n"))) if stdout().isatty() else text)
     if turn.results and turn.clean_message:
         out()
     for result in turn.results:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from toolmark._cli.project.paths import STDIN, SUFFIXES
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
-from toolmark._cli.terminal.screen import busy, err, out, out_json, paint, printable
+from toolmark._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
 from toolmark.errors import NotFoundError
 
 _SKILL_FILE = "SKILL.md"
@@ -47,13 +48,14 @@ def import_(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Write canonical drafts from what other programs have; `catalog` reads prose in markdown.
+    """Write canonical drafts from what other programs have.
 
-    Each guess is told on stderr: look the drafts over before they run. What can't be read is
-    told, never invented. Ends with 1 where something could not be imported.
+    A `catalog` is prose in markdown. Each guess is told on stderr: look the drafts over before they
+    run. What can't be read is told, never invented. Ends with 1 where something could not be
+    imported.
     """
     folder = project_of(ctx, project)
-    with busy("Reading"):
+    with nullcontext() if source == STDIN else busy("Reading"):
         imported = _read(kind, source, folder)
     files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
     _write(files, force=force)
@@ -105,7 +107,7 @@ def _named(files: Mapping[str, str]) -> dict[str, str]:
 def _texts(kind: str, source: str) -> Iterator[tuple[str, str]]:
     """Give the name and the text of each document that is meant."""
     if source == STDIN:
-        yield "<stdin>", _decoded(sys.stdin.buffer.read(), "<stdin>")
+        yield "<stdin>", _decoded(read_stdin("what is to be imported"), "<stdin>")
         return
     path = Path(source)
     if kind == "agentskills" and path.is_dir():

@@ -8,7 +8,6 @@ import typer
 from toolmark._cli.project.opening import named, open_workspace, unknown
 from toolmark._cli.reports.run_end import end_run
 from toolmark._cli.reports.steps import answer, steps_of
-from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.given import given_arguments
 from toolmark._cli.terminal.options import (
     JsonOption,
@@ -19,7 +18,6 @@ from toolmark._cli.terminal.options import (
     WordsArgument,
     YesOption,
     project_of,
-    stop,
 )
 
 
@@ -51,9 +49,6 @@ def run(
     with open_workspace(project_of(ctx, project)) as workspace:
         bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
         if bound is None:
-            if skill.replace("-", "_") in workspace.tools:
-                help_ = f"call it: toolmark call {skill}"
-                stop(ExitCode.NOT_FOUND, f"{skill!r} is a tool, no skill", help_)
             unknown(skill, workspace.skills, workspace, "skill")
         inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")
         with steps_of(bound.spec, json=sys.stderr if json else None) as steps:

@@ -22,7 +22,7 @@ from toolmark._cli.terminal.options import (
     project_of,
     stop,
 )
-from toolmark._cli.terminal.screen import err, out, out_json, printable, table
+from toolmark._cli.terminal.screen import err, out, out_json, printable, stdout, table
 
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The run; `toolmark runs` lists them.")
@@ -40,7 +40,7 @@ def add(app: typer.Typer) -> None:
 
 
 def runs(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
-    """List the runs of skills that are kept, the latest first; or show, resume, cancel one."""
+    """List the runs of skills that are kept, the latest first."""
     if ctx.invoked_subcommand is not None:
         return
     with open_workspace(project_of(ctx, project)) as workspace:
@@ -78,14 +78,14 @@ def watch(
     ctx: typer.Context, run_id: IdArgument, *, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
-    """Show a run's steps as they go, whichever process plays it, until it ends.
+    """Show a run's steps as they go, until it ends.
 
-    With --json each event is a line, the last one is the result. Ctrl-C leaves the run alone.
-    Ends with 0 done, 1 stopped or failed, 5 no such run.
+    Whichever process plays it. With --json each event is a line, the last one is the result. Ctrl-C
+    leaves the run alone. Ends with 0 done, 1 stopped or failed, 5 no such run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         first = workspace.trace_run_sync(run_id)
-        with steps_of(first.skill, json=sys.stdout if json else None, waits=True) as steps:
+        with steps_of(first.skill, json=stdout() if json else None, waits=True) as steps:
             news = _News(steps)
             news.hear(first)
             last = workspace.follow_run_sync(run_id, news.hear)
@@ -127,7 +127,10 @@ def graph(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Draw the steps of a run as they stand, by the skill as it was when the run began."""
+    """Draw the steps of a run as they stand.
+
+    By the skill as it was when the run began.
+    """
     with open_workspace(project_of(ctx, project)) as workspace:
         trace = workspace.trace_run_sync(run_id)
     drawable(trace.skill)
@@ -196,10 +199,10 @@ def resolve(
 
 
 def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
-    """Play the runs that were cut off elsewhere, and those that get due, until it is ended.
+    """Play the runs that were cut off elsewhere, and those that get due.
 
-    Several may work on one engine. An interrupt or SIGTERM ends it: calls under way are finished,
-    the rest is left to whoever comes next.
+    Several may work on one engine. It goes on until an interrupt or SIGTERM: calls under way are
+    finished then, the rest is left to whoever comes next.
     """
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from toolmark._cli.server.interrupts import end_at_interrupt
 from toolmark._cli.server.serving import PORT, Place, listen, own_token, serve_workspace
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import (
@@ -20,7 +21,7 @@ from toolmark._cli.terminal.options import (
     project_of,
     stop,
 )
-from toolmark._cli.terminal.screen import err, out_json
+from toolmark._cli.terminal.screen import err, out_json, stdout_for_data
 
 Transport = Literal["stdio", "http"]
 Host = Literal["claude", "vscode", "cursor"]
@@ -41,7 +42,8 @@ def serve(
         str, typer.Option(metavar="ADDRESS", help="Where to listen (http).")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port (http); 0 takes a free one.")
+        int,
+        typer.Option(metavar="N", min=0, max=65535, help="The port (http); 0 takes a free one."),
     ] = PORT,
     allow_host: Annotated[
         list[str] | None,
@@ -65,11 +67,12 @@ def serve(
     ] = None,
     project: ProjectOption = None,
 ) -> None:
-    """Serve the tools and skills: to MCP hosts (docs/how-to/mcp.md), and over HTTP to programs.
+    """Serve the tools and skills to MCP hosts, and over HTTP to programs.
 
-    Over HTTP the API stands beside MCP (docs/reference/http.md). Every request needs the token
-    that is printed at the start (or that of TOOLMARK_TOKEN), or one of the settings'
-    `serve.tokens`. Ends with Ctrl-C, or with the pipe.
+    What hosts must be told stands in docs/how-to/mcp.md. Over HTTP the API stands beside MCP
+    (docs/reference/http.md). Every request needs the token that is printed at the start (or
+    that of TOOLMARK_TOKEN), or one of the settings' `serve.tokens`. Ends with Ctrl-C, or with
+    the pipe.
     """
     folder = project_of(ctx, project)
     overrides = {"trust_edits": "true"} if trust_edits else {}
@@ -94,8 +97,10 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
     from toolmark._workspace import Workspace
     from toolmark.adapters.mcp.stdio import serve_stdio
 
-    with Workspace.open(folder, overrides=overrides) as workspace:
+    with stdout_for_data():
+        workspace = Workspace.open(folder, overrides=overrides)
         _tell_losses(workspace)
+    with workspace:
         if sys.stdin.isatty():
             err("This speaks MCP with the host that starts it, not with you; Ctrl-C ends it.")
             err("help: toolmark serve --print-config claude shows what such a host must be told")
@@ -105,6 +110,7 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
             workspace.on_change(lambda *_: server.changed_soon())
             loose_ends.append(asyncio.ensure_future(asyncio.to_thread(workspace.start_runs)))
             _reload_at_hangup(workspace)
+            end_at_interrupt(workspace.close)
 
         with _following(workspace, follow=follow):
             asyncio.run(serve_stdio(workspace, caller, ready=ready))

@@ -1,6 +1,8 @@
 """Serve one host over this process's standard input and output."""
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 
 from mcp.server.stdio import stdio_server
 
@@ -21,5 +23,8 @@ async def serve_stdio(
     server.changes.serve_here()
     if ready is not None:
         ready(server)
+    # The SDK keeps the pipe for itself; what is printed meanwhile must not wait in a buffer that
+    # reaches the pipe at the end.
     async with stdio_server() as (reads, writes):
-        await server.low.run(reads, writes, server.low.create_initialization_options())
+        with redirect_stdout(sys.stderr):
+            await server.low.run(reads, writes, server.low.create_initialization_options())

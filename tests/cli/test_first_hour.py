@@ -1,0 +1,175 @@
+"""What a newcomer runs into in the first hour: prints, missing parts, folders without a project."""
+
+import errno
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TALKS = """\
+print("loaded")
+
+
+def say_hello(name):
+    print("at work")
+    return {"greeting": name}
+"""
+
+
+@pytest.fixture
+def project(console):
+    """Give a console in a project as `init` makes it."""
+    assert console("init").code == 0
+    return console
+
+
+def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=os.environ | {"TOOLMARK_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_what_a_tool_prints_is_no_data(project) -> None:
+    project.write("tools_md/say_hello.py", TALKS)
+
+    typed = project("call", "say_hello", "name=Ana")
+
+    assert json.loads(typed.out) == {"greeting": "Ana"}
+    assert "loaded\nat work\n" in typed.err
+
+
+def test_no_summary_of_a_verb_is_cut_off(console) -> None:
+    for words in ([], ["new"], ["runs"]):
+        assert "..." not in console(*words, "--help").out.partition("\n\n")[2]
+
+
+def test_the_installed_plugins_are_listed_without_a_project(console) -> None:
+    typed = console("plugins", "--json")
+
+    assert (json.loads(typed.out), typed.code) == ([], 0)
+    assert not list(console.folder.iterdir())
+
+
+def test_the_plugins_of_settings_that_can_not_be_read_are_not_guessed(console) -> None:
+    console.write("toolmark.toml", "tools = [\n")
+
+    assert console("plugins").code == 2
+
+
+def test_a_tool_that_should_be_drawn_is_told_to_be_none_of_the_skills(project) -> None:
+    typed = project("graph", "say_hello")
+
+    assert typed.err == (
+        "error: 'say_hello' is a tool, no skill\nhelp: call it: toolmark call say_hello\n"
+    )
+
+
+def test_a_name_like_nothing_is_told_where_names_stand(project) -> None:
+    assert "`toolmark list` shows what is there" in project("test", "bananas").err
+
+
+def test_an_engine_that_does_not_answer_is_found_by_the_doctor(project) -> None:
+    engine = "postgresql://ana:secret@127.0.0.1:1/runs"
+    words = (sys.executable, "-m", "toolmark", "doctor", "--json")
+
+    done = apart(project.folder, *words, TOOLMARK_ENGINE=engine)
+
+    (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "engine")
+    assert sign["state"] == "bad"
+    assert "postgresql://ana:***@127.0.0.1:1/runs can't be reached" in sign["found"]
+    assert "secret" not in done.stdout + done.stderr
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "lacks", "said"),
+    [
+        ("dev", "starlette", "the server needs the package starlette: pip install 'toolmark[se"),
+        ("dev", "jinja2", "the server needs the package jinja2: pip install 'toolmark[server]'"),
+        ("lsp", "pygls", "the language server needs the package pygls: pip install 'toolmark[l"),
+        ("chat --model m hi", "openai", "needs the package openai: pip install 'toolmark[chat]'"),
+    ],
+)
+def test_a_part_that_is_not_installed_is_named_with_its_remedy(
+    project, words: str, lacks: str, said: str
+) -> None:
+    """The import is refused as it is where a package is not there."""
+    code = (
+        "import sys\n"
+        "class Lacks:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] == {lacks!r}:\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Lacks())\n"
+        "import importlib.util\n"
+        "whole = importlib.util.find_spec\n"
+        f"importlib.util.find_spec = lambda n, *a: None if n == {lacks!r} else whole(n, *a)\n"
+        "from toolmark._cli.main import main\n"
+        f"sys.exit(main({words.split()!r}))"
+    )
+    done = apart(project.folder, sys.executable, "-c", code, OPENROUTER_API_KEY="k")
+
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", ["check -", "fmt -", "show --file -", "call say_hello -"])
+def test_whoever_is_to_type_is_told_so_and_ctrl_c_ends_it(project, words: str) -> None:
+    shown, code = interrupted(project.folder, words, "end it with Ctrl-D.")
+
+    assert shown.count("\n") <= 2
+    assert code == 130
+
+
+@pytest.mark.parametrize(("words", "sign"), [("serve", "print-config"), ("lsp", "editor.md")])
+def test_ctrl_c_ends_what_waits_on_the_pipe(project, words: str, sign: str) -> None:
+    _, code = interrupted(project.folder, words, sign)
+
+    assert code in {0, 130, -signal.SIGINT}
+
+
+def interrupted(folder: Path, words: str, sign: str) -> tuple[str, int]:
+    """Type a command on a terminal of its own, and Ctrl-C as soon as it shows `sign`."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ |= {"TERM": "xterm", "NO_COLOR": "1", "TOOLMARK_LOAD_PLUGINS": ""}
+        os.execv(sys.executable, [sys.executable, "-m", "toolmark", *words.split()])
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            shown += chunk
+            if sign.encode() in shown:
+                os.write(terminal, b"\x03")
+                sign = "\0"
+    except OSError as error:
+        assert error.errno == errno.EIO  # noqa: PT017  # how Linux tells that nobody writes any more
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    return shown.decode(), os.waitstatus_to_exitcode(status)
+
+
+def test_a_state_folder_that_could_not_be_finished_is_not_there(project) -> None:
+    """No file of it may hold a byte, as on a full disk; what is there then has its .gitignore."""
+    state = project.folder / ".toolmark"
+    listed = [sys.executable, "-m", "toolmark", "list"]
+
+    apart(project.folder, "bash", "-c", f"ulimit -f 0; {' '.join(listed)} | true")
+    assert not list(project.folder.glob(".toolmark*"))
+
+    apart(project.folder, *listed)
+    assert (state / ".gitignore").read_text("utf-8") == "*\n"
+    assert list(project.folder.glob(".toolmark*")) == [state]

@@ -37,6 +37,8 @@ class Actions:
         if approved:
             asked = question(frame, step, index, use.name, arguments)
             answer = await answered(frame, step, asked)
+            # What was changed in a critical call is shown once more, as it would run.
+            approved = not (answer.arguments and asked.sensitivity == "critical")
             arguments = {**arguments, **(answer.arguments or {})}
         tries = 1 + _retries(frame, step, use.name)
         for attempt in range(1, tries + 1):

@@ -3,7 +3,7 @@
 import logging
 import secrets
 
-logger = logging.getLogger("toolmark.call")
+logger = logging.getLogger("toolmark.crash")
 
 
 def logged(error: BaseException, text: str, *values: object) -> str:

@@ -165,7 +165,7 @@ def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(
         raise error("hunter2")
 
     function = {"async": crash_async, "stream": crash_stream}.get(mode, crash)
-    with caplog.at_level(logging.ERROR, logger="toolmark.call"):
+    with caplog.at_level(logging.ERROR, logger="toolmark.crash"):
         result = harness(tool("crash", function, mode=mode)).call("crash")
     assert (result.outcome, result.error.code) == ("failed", "tool_error")
     reference = result.error.message.split()[-1].rstrip(".")

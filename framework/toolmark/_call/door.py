@@ -11,7 +11,6 @@ from toolmark._call.audit.recorder import Recorder
 from toolmark._call.confirm.decisions import Decisions
 from toolmark._call.confirm.desk import Desk
 from toolmark._call.confirm.holds import Holds
-from toolmark._call.crash import logged
 from toolmark._call.invoke.clients import Clients
 from toolmark._call.invoke.context import Listener, Resources
 from toolmark._call.invoke.plain import PlainRun
@@ -24,6 +23,7 @@ from toolmark._call.limits.timing import MACHINE, Timing
 from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.refusal import overruled, refusal_of, refuse
 from toolmark._call.result.outcome import allowed, denied, held_back, ignored
+from toolmark._crash import logged
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.contract import Contract
 from toolmark._model.registry import BoundTool, Registry

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from toolmark._call.crash import logged
+from toolmark._crash import logged
 from toolmark._model.result import Failure
 from toolmark._model.verdict import Problem, Verdict
 

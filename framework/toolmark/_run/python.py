@@ -1,13 +1,13 @@
 """Run a skill's Python: its calls are recorded one by one, and held to what the file lists."""
 
 import json
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from toolmark._crash import logged
 from toolmark._model.result import Failure, Result, SkillResult
 from toolmark._model.skill import Step
 from toolmark._run.action import Actions, require
@@ -15,7 +15,6 @@ from toolmark._run.frame import Frame, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
 from toolmark.errors import ToolError, ToolmarkError
 
-logger = logging.getLogger(__name__)
 _PARTS = {"success", "message", "data", "error"}
 
 
@@ -58,9 +57,10 @@ async def _played(frame: Frame, actions: Actions) -> SkillResult:
         raise parked from None
     except ToolmarkError as error:
         value = _failed("tool_error", str(error))
-    except Exception:
-        logger.exception("the Python of %s failed", spec.name)
-        value = _failed("tool_error", f"{spec.name} failed inside; the log holds the reason.")
+    except Exception as error:  # noqa: BLE001 - whatever it does stays in its run
+        reference = logged(error, "the Python of %s failed", spec.name)
+        message = f"{spec.name} failed inside; its operator finds the reason under {reference}."
+        value = _failed("tool_error", message)
     # An implementation that catches everything must not pass a waiting run off as a finished one.
     if calls.parked is not None:
         raise calls.parked

@@ -1,11 +1,11 @@
 """Take one call through the door, once by its key, with the confirmation that it may need."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from toolmark._crash import logged
 from toolmark._model.result import Held, Result
 from toolmark._model.run import Question
 from toolmark._model.skill import Step
@@ -18,7 +18,6 @@ MAX_PROMPTS = 3
 """How often one call may come back for another yes: what was shown may grow stale."""
 _PASSING = frozenset({"failed", "unknown"})
 _LAPSED = frozenset({"confirmation_expired", "confirmation_not_found"})
-logger = logging.getLogger(__name__)
 
 
 class Done(NamedTuple):
@@ -165,9 +164,9 @@ async def _reached(name: str, answer: Awaitable[Result]) -> Done:
     """Give what came back; a fault on the way is a failure, so that what was done is undone."""
     try:
         return Done.of(await answer)
-    except Exception:
-        logger.exception("the call of %s did not reach its tool", name)
-        message = "the call broke on its way; the log holds the reason."
+    except Exception as error:  # noqa: BLE001 - as the sentence above says
+        reference = logged(error, "the call of %s did not reach its tool", name)
+        message = f"the call broke on its way; its operator finds the reason under {reference}."
         return Done("unknown", None, "outcome_unknown", message, None)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolmark._call.audit.chain import Audit
-from toolmark._call.crash import logged
 from toolmark._call.ready import ReadyTool
 from toolmark._call.redact import redacted
 from toolmark._call.refusal import Refusal, guard_failed
+from toolmark._crash import logged
 from toolmark._model.call import Call
 from toolmark._model.verdict import Verdict
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from toolmark._call.crash import logged
+from toolmark._crash import logged
 from toolmark._egress import Approved, open_client
 from toolmark._model.contract import Contract, ToolContract
 

@@ -6,7 +6,6 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
-from toolmark._call.crash import logged
 from toolmark._call.invoke.context import CallContext, Listener, Surroundings
 from toolmark._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
 from toolmark._call.invoke.plain import Clear, PlainRun, Ways, plain_run
@@ -19,6 +18,7 @@ from toolmark._call.refusal import Refusal
 from toolmark._call.result.answer import AnswerError, answer_of
 from toolmark._call.result.cut import bounds_of
 from toolmark._call.result.given import given
+from toolmark._crash import logged
 from toolmark._egress import DomainNotApprovedError
 from toolmark._model.call import Call
 from toolmark._model.contract import Limits

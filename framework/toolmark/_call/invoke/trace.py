@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolmark._call.crash import logged
 from toolmark._call.invoke.context import Listener, Surroundings
 from toolmark._call.invoke.invoker import Invoker
 from toolmark._call.invoke.start import Arguments
 from toolmark._call.limits.starts import StartLimits
 from toolmark._call.redact import HIDDEN, redacted, shown
+from toolmark._crash import logged
 from toolmark._model.call import Call
 from toolmark._model.contract import ToolContract
 from toolmark._model.registry import BoundTool

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolmark._call.crash import logged
 from toolmark._call.result.answer import as_json
 from toolmark._call.result.cut import Bounds, Cut, cut
+from toolmark._crash import logged
 from toolmark._model.result import Result
 
 ReadOn = Callable[[int], Mapping[str, Any]]

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolmark._call.crash import logged
+from toolmark._crash import logged
 from toolmark._gate import CALLER, OPERATOR
 from toolmark._http.api.body import read_json
 from toolmark._http.api.trouble import Trouble

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmark._call import Door
-from toolmark._call.crash import logged
+from toolmark._crash import logged
 from toolmark._dialect import parse_reply, render_refusal, render_results
 from toolmark._dialect.absent import STRICT, without_absent
 from toolmark._dialect.decoder import MAX_BYTES

@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from toolmark._call.arguments.misfit import misfit
-from toolmark._call.crash import logged
+from toolmark._crash import logged
 from toolmark._model.call import Call
 from toolmark._model.result import Failure, Held, Outcome, Result, SkillResult
 from toolmark._model.run import Answer, Question

@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime as dt
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TypeVar
 
 from dbos import DBOS
 
+from toolmark._crash import logged
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Question, RunEvent
 from toolmark._run.engine import Clock, Play, Watch
@@ -27,7 +27,6 @@ FRESH_S = 0.05
 """How long a run is taken not to be cancelled elsewhere after a look, in seconds."""
 LONG_AGO = 1.0
 """Since when a run waits where nobody knows; whatever was answered was answered since."""
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +121,9 @@ class Segments:
                 return await self._park(row, number, parked.questions, journal)
         except LostRunError:
             pass
-        except Exception:
-            logger.exception("run %s broke", run_id)
-            message = "the run broke inside; the log holds the reason."
+        except Exception as error:  # noqa: BLE001 - told by the run's result
+            reference = logged(error, "run %s broke", run_id)
+            message = f"the run broke inside; its operator finds the reason under {reference}."
             result = SkillResult(
                 success=False, message=message, error=message, run_id=run_id, code="internal_error"
             )

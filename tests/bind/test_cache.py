@@ -8,7 +8,7 @@ from bind_project import Project, parameter, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._bind.definitions.cache import INDEX, PAYLOAD, Cache, Entry
+from toolmark._bind.definitions.cache import INDEX, PAYLOAD, Cache, CacheEntry
 from toolmark._workspace.snapshot.reader import FileReader
 
 
@@ -251,7 +251,7 @@ paths = st.text(min_size=1, max_size=20).filter(lambda text: max(text) < "\ud800
     entries=st.dictionaries(
         paths,
         st.builds(
-            Entry,
+            CacheEntry,
             st.text("0123456789abcdef", min_size=64, max_size=64),
             st.text("abc_", max_size=8),
             st.binary(max_size=50),

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from toolmark._bind.definitions.cache import Cache, Entry
+from toolmark._bind.definitions.cache import Cache, CacheEntry
 from toolmark._bind.edits.baseline import Baseline, Row
 
 resource = pytest.importorskip("resource", reason="this system bounds no file's size")
@@ -56,8 +56,11 @@ def test_what_was_live_is_known_wherever_the_writing_ended(tmp_path, spare):
 
 
 def test_a_cache_is_there_whole_or_not_at_all(tmp_path):
-    entries = {"x.tool.md": Entry("0" * 64, "x", b'{"x":1}'), "y.tool.md": Entry("1" * 64, "", b"")}
-    newer = {"x.tool.md": Entry("2" * 64, "x", b'{"x":22}')}
+    entries = {
+        "x.tool.md": CacheEntry("0" * 64, "x", b'{"x":1}'),
+        "y.tool.md": CacheEntry("1" * 64, "", b""),
+    }
+    newer = {"x.tool.md": CacheEntry("2" * 64, "x", b'{"x":22}')}
     for size in range(MOST):
         folder = tmp_path / str(size)
         with room(size):

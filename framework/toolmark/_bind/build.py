@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from toolmark._bind.definitions.cache import Cache
 from toolmark._bind.definitions.checks import Checks, refused
 from toolmark._bind.definitions.folders import Group, package_groups, project_groups
-from toolmark._bind.definitions.reading import Definition, Reader, Reading
+from toolmark._bind.definitions.reading import Definition, DefinitionReader, Reading
 from toolmark._bind.edits.baseline import Baseline, Known
 from toolmark._bind.edits.keeping import Keeper, Kept, Waiting, parted
 from toolmark._bind.edits.last_python import LastPython, broken_python, used_of
@@ -69,7 +69,7 @@ def collector_paused() -> Iterator[None]:
 
 def build(
     settings: Settings,
-    reader: Reader,
+    reader: DefinitionReader,
     *,
     cache: Cache | None = None,
     given: Mapping[str, object] | None = None,
@@ -94,7 +94,7 @@ def build(
 
 def _build(  # noqa: PLR0913, PLR0917 - see build
     settings: Settings,
-    reader: Reader,
+    reader: DefinitionReader,
     cache: Cache | None,
     given: Mapping[str, object] | None,
     baseline: Baseline | None,

@@ -12,7 +12,7 @@ from toolmark._call.confirm.decisions import Decisions
 from toolmark._call.confirm.desk import Desk
 from toolmark._call.confirm.holds import Holds
 from toolmark._call.invoke.clients import Clients
-from toolmark._call.invoke.context import Listener, Resources
+from toolmark._call.invoke.context import Resources
 from toolmark._call.invoke.plain import PlainRun
 from toolmark._call.invoke.trace import tracing_of
 from toolmark._call.judge.intent import says_any
@@ -27,7 +27,7 @@ from toolmark._crash import logged
 from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.contract import Contract
 from toolmark._model.registry import BoundTool, Registry
-from toolmark._model.result import Result
+from toolmark._model.result import EventListener, Result
 from toolmark._model.settings import Settings
 from toolmark._model.verdict import ALLOWED, Ruling, Verdict
 
@@ -102,7 +102,7 @@ class Door:
         call_id: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
         budget: Budget | None = None,
-        on_event: Listener | None = None,
+        on_event: EventListener | None = None,
         *,
         idempotency_key: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
@@ -118,7 +118,7 @@ class Door:
                             idempotency_key, 0))  # fmt: skip
         return self.take(call, on_event)
 
-    async def take(self, call: Call, on_event: Listener | None = None) -> Result:
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Take a call down the ladder; the first row that does not pass gives the answer."""
         began = perf_counter()
         try:
@@ -150,7 +150,7 @@ class Door:
         call: Call,
         arguments: dict[str, Any],
         began: float,
-        on_event: Listener | None = None,
+        on_event: EventListener | None = None,
         held_id: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Rows 8 and 9, for a call that nothing stops: `held_id` is the held call it redeems."""
@@ -165,7 +165,7 @@ class Door:
         call: Call,
         arguments: dict[str, Any],
         began: float,
-        on_event: Listener | None,
+        on_event: EventListener | None,
         held_id: str | None,
     ) -> Result:
         """Wait for a place and a turn, and run. Raises a Refusal."""

@@ -1,6 +1,6 @@
 """What comes back from a call: behaviour.md, "Result"."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -55,6 +55,10 @@ class Event(NamedTuple):
     """The caller's name for the call."""
     data: Any
     """The item; for progress `{"text", "fraction"}`, the fraction 0..1 or None."""
+
+
+EventListener = Callable[[Event], Awaitable[None] | None]
+"""Hears the events of one running call."""
 
 
 class _Fields(NamedTuple):

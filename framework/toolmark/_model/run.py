@@ -1,6 +1,8 @@
 """A skill under way: what was ordered, whom it asks, what it tells, and where it stands."""
 
+import datetime as dt
 import json
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolmark._model.call import NOBODY, Caller
@@ -109,6 +111,13 @@ class RunEvent(NamedTuple):
         return dict(self._asdict())
 
 
+RunListener = Callable[[RunEvent], None]
+"""Hears of each step of a run."""
+Reply = Answer | bool | None
+Asker = Callable[[Question], Reply | Awaitable[Reply]]
+"""Asks a person: an Answer, plain yes or no, or None where nobody is at hand."""
+Clock = Callable[[], dt.datetime]
+"""Gives the time, with its zone."""
 StepState = Literal["running", "waiting", "done", "failed", "skipped", "undone"]
 
 

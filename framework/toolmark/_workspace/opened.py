@@ -6,13 +6,13 @@ from typing import Any, Self
 
 from toolmark._bind.build import build, collector_paused
 from toolmark._bind.definitions.cache import Cache
-from toolmark._bind.definitions.reading import Reader
+from toolmark._bind.definitions.reading import DefinitionReader
 from toolmark._bind.edits.baseline import Baseline
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.registry import Registry
+from toolmark._model.run import Clock
 from toolmark._model.settings import Settings
 from toolmark._workspace.background_loop import BackgroundLoop
-from toolmark._workspace.callbacks import Clock
 from toolmark._workspace.listeners import Listeners, NoticeKind
 from toolmark._workspace.snapshot.live import Live
 from toolmark._workspace.snapshot.reader import READER
@@ -27,7 +27,7 @@ class OpenProject:
         settings: Settings,
         *,
         plugins: Mapping[str, object] | None = None,
-        reader: Reader = READER,
+        reader: DefinitionReader = READER,
         clock: Clock | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:

@@ -9,9 +9,8 @@ from toolmark._model.call import Budget
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.plugin import PluginInfo
 from toolmark._model.registry import BoundSkill, BoundTool, Registry
-from toolmark._model.result import Result
+from toolmark._model.result import EventListener, Result
 from toolmark._model.settings import Settings
-from toolmark._workspace.callbacks import Listener
 from toolmark._workspace.exports import export_from
 from toolmark._workspace.reloading import Reloading
 from toolmark._workspace.replies.turns import Turns
@@ -92,7 +91,7 @@ class Workspace(Turns, Reloading):
         dry_run: bool = False,
         call_id: str | None = None,
         budget: Budget | None = None,
-        on_event: Listener | None = None,
+        on_event: EventListener | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool with an object or its JSON text, through the one door; await the Result.
 

@@ -29,7 +29,7 @@ NONSENSE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _make = tuple.__new__
 
 
-class Entry(NamedTuple):
+class CacheEntry(NamedTuple):
     """What was read of one definition: its JSON stays encoded until someone looks."""
 
     digest: str
@@ -54,7 +54,7 @@ class Cache:
 
     folder: Path
     fingerprint: str
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, CacheEntry] = field(default_factory=dict)
     checks: Mapping[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
 
     @classmethod
@@ -67,7 +67,7 @@ class Cache:
                 cache.entries, cache.checks = _load(folder, fingerprint)
         return cache
 
-    def save(self, entries: Mapping[str, Entry], checks: Mapping[str, Any]) -> None:
+    def save(self, entries: Mapping[str, CacheEntry], checks: Mapping[str, Any]) -> None:
         """Write these entries in place of all others; where it can't be written, leave it."""
         payload = b"".join(entry.spec for entry in entries.values())
         index: dict[str, Any] = {}
@@ -107,7 +107,7 @@ def _digest(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest().encode()
 
 
-def _load(folder: Path, fingerprint: str) -> tuple[dict[str, Entry], dict[str, Any]]:
+def _load(folder: Path, fingerprint: str) -> tuple[dict[str, CacheEntry], dict[str, Any]]:
     said, _, body = _read(folder / INDEX).partition(b"\n")
     if said != _digest(body):
         raise ValueError("damaged index")
@@ -118,7 +118,9 @@ def _load(folder: Path, fingerprint: str) -> tuple[dict[str, Entry], dict[str, A
     if hashlib.sha256(payload).hexdigest() != head["payload"]:
         raise ValueError("damaged payload")
     entries = {
-        path: _make(Entry, (kept, name, payload[start:end], tuple(requires), tuple(diagnostics)))
+        path: _make(
+            CacheEntry, (kept, name, payload[start:end], tuple(requires), tuple(diagnostics))
+        )
         for path, (kept, name, start, end, requires, diagnostics) in head["entries"].items()
     }
     return entries, dict(head["checks"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolmark._bind.definitions.cache import NONSENSE, Cache
-from toolmark._bind.definitions.reading import Definition, Reader, fault
+from toolmark._bind.definitions.reading import Definition, DefinitionReader, fault
 from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Checks:
     """What was found of each skill, by a key over everything that the finding rests on."""
 
-    reader: Reader
+    reader: DefinitionReader
     cache: Cache | None
     definitions: Mapping[str, Definition]
     done: dict[str, Sequence[Sequence[Any]]] = field(default_factory=dict)

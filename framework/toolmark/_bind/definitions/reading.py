@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolmark._bind.definitions.cache import NONSENSE, Cache, Entry, digest
+from toolmark._bind.definitions.cache import NONSENSE, Cache, CacheEntry, digest
 from toolmark._bind.definitions.encoded import decode, decode_contract, encode
 from toolmark._bind.definitions.folders import Group
 from toolmark._bind.source.files import File, Kind, whole_file
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Reader(Protocol):
+class DefinitionReader(Protocol):
     """What turns bytes into specs, and holds skills against tools; handed in by the workspace."""
 
     @property
@@ -83,10 +83,10 @@ class Definition:
 class Reading:
     """The files of one snapshot as they are read."""
 
-    reader: Reader
+    reader: DefinitionReader
     cache: Cache | None
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, CacheEntry] = field(default_factory=dict)
     fresh: bool = False
     """Whether anything was parsed, so that the cache must be written."""
 
@@ -102,7 +102,7 @@ class Reading:
             self.diagnostics += definition.diagnostics
             yield definition
 
-    def _kept(self, kind: Kind, file: File, group: Group, entry: Entry) -> Definition | None:
+    def _kept(self, kind: Kind, file: File, group: Group, entry: CacheEntry) -> Definition | None:
         try:
             said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
         except NONSENSE:
@@ -125,7 +125,7 @@ class Reading:
         name = spec.name if spec is not None else ""
         encoded = encode(spec) if spec is not None else b""
         if self.cache is not None and (encoded or spec is None):
-            self.entries[file.path] = Entry(key, name, encoded, requires, said)
+            self.entries[file.path] = CacheEntry(key, name, encoded, requires, said)
         # A thousand specs kept alive cost the reading of the next ones more than decoding later.
         told = _Encoded(self.reader, kind, file, encoded) if encoded else spec
         return Definition(kind, file, key, group, name, told, requires, said, encoded)
@@ -144,7 +144,7 @@ class _Encoded:
 
     __slots__ = ("_contract", "_encoded", "_file", "_kind", "_reader")
 
-    def __init__(self, reader: Reader, kind: Kind, file: File, encoded: bytes) -> None:
+    def __init__(self, reader: DefinitionReader, kind: Kind, file: File, encoded: bytes) -> None:
         self._reader = reader
         self._kind = kind
         self._file = file

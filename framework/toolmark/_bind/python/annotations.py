@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
-class Field(NamedTuple):
+class RecordField(NamedTuple):
     """One field of a record class."""
 
     annotation: Any
@@ -55,33 +55,33 @@ def is_typed_dict(annotation: Any) -> bool:
     return isinstance(annotation, type) and hasattr(annotation, "__required_keys__")
 
 
-def fields(record: Any) -> Mapping[str, Field] | None:
+def fields(record: Any) -> Mapping[str, RecordField] | None:
     """Give the fields of a record class by the names that JSON has; None for another class."""
     if not isinstance(record, type):
         return None
     if is_typed_dict(record):
         needed: frozenset[str] = getattr(record, "__required_keys__", frozenset())
-        return {name: Field(hint, name in needed) for name, hint in hints(record).items()}
+        return {name: RecordField(hint, name in needed) for name, hint in hints(record).items()}
     if dataclasses.is_dataclass(record):
         return _dataclass_fields(record)
     if hasattr(record, "model_fields") and hasattr(record, "model_validate"):
         return {
-            field.alias or name: Field(field.annotation, field.is_required())
+            field.alias or name: RecordField(field.annotation, field.is_required())
             for name, field in record.model_fields.items()
         }
     if issubclass(record, tuple) and hasattr(record, "_field_defaults"):
         known = hints(record)
         return {
-            name: Field(known.get(name, Any), name not in record._field_defaults)
+            name: RecordField(known.get(name, Any), name not in record._field_defaults)
             for name in getattr(record, "_fields", ())
         }
     return None
 
 
-def _dataclass_fields(record: type) -> dict[str, Field]:
+def _dataclass_fields(record: type) -> dict[str, RecordField]:
     known = hints(record)
     return {
-        field.name: Field(
+        field.name: RecordField(
             known.get(field.name, Any),
             field.default is field.default_factory is dataclasses.MISSING,
         )

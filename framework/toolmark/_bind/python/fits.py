@@ -20,7 +20,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
-from toolmark._bind.python.annotations import Field, anything, fields, members, show
+from toolmark._bind.python.annotations import RecordField, anything, fields, members, show
 from toolmark._model.schema import JSON_TYPES, JsonType, Schema
 
 MAX_DEPTH = 16
@@ -186,7 +186,9 @@ def _entries(shape: Schema, choice: Any, depth: int) -> Misfit | None:
     return None
 
 
-def _record(shape: Schema, record: type, known: Mapping[str, Field], depth: int) -> Misfit | None:
+def _record(
+    shape: Schema, record: type, known: Mapping[str, RecordField], depth: int
+) -> Misfit | None:
     """Hold the properties of an object against the fields of a class, by name."""
     if shape.properties is None:
         return None

@@ -14,7 +14,7 @@ _MARKS = " \t\u00a0#*_`\\-+|.:0123456789)>"
 """What may stand before a name: the signs of headings, bullets, tables, and numbers."""
 
 
-class Place(NamedTuple):
+class PythonPlace(NamedTuple):
     """A place in Python."""
 
     path: str
@@ -70,14 +70,14 @@ def _declares(line: str, name: str) -> int:
     return column + 1 if column >= 0 else 1
 
 
-def in_python(file: File | None, function: Callable[..., Any], name: str | None) -> Place:
+def in_python(file: File | None, function: Callable[..., Any], name: str | None) -> PythonPlace:
     """Give the place of a function's parameter, or of the function itself."""
     inner = inspect.unwrap(function)
     code = getattr(inner, "__code__", None)
     line = code.co_firstlineno if code is not None else 1
     location = code.co_filename if code is not None else getattr(inner, "__module__", "?")
     if file is None or location != file.location:
-        return Place(location, line)
+        return PythonPlace(location, line)
     for node in ast.walk(ast.parse(file.data)):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -87,6 +87,6 @@ def in_python(file: File | None, function: Callable[..., Any], name: str | None)
         arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         for argument in arguments:
             if argument.arg == name:
-                return Place(file.path, argument.lineno, argument.col_offset + 1)
-        return Place(file.path, node.lineno, node.col_offset + 1)
-    return Place(file.path, line)
+                return PythonPlace(file.path, argument.lineno, argument.col_offset + 1)
+        return PythonPlace(file.path, node.lineno, node.col_offset + 1)
+    return PythonPlace(file.path, line)

@@ -7,13 +7,12 @@ from typing import Any, Protocol
 
 from toolmark._call.audit.recorder import Recorder
 from toolmark._call.confirm.desk import Desk, Redeemed
-from toolmark._call.invoke.context import Listener
 from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.refusal import refuse
 from toolmark._call.result.outcome import answered, held_back, stale
 from toolmark._model.call import Call
 from toolmark._model.held import HeldCall, HeldState
-from toolmark._model.result import Result
+from toolmark._model.result import EventListener, Result
 
 
 class Ladder(Protocol):
@@ -25,7 +24,7 @@ class Ladder(Protocol):
         call: Call,
         arguments: dict[str, Any],
         began: float,
-        on_event: Listener | None,
+        on_event: EventListener | None,
         held_id: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Rows 8 and 9: wait for a turn, record the decision, and run."""
@@ -55,7 +54,7 @@ class Decisions:
         edit: Mapping[str, Any] | None = None,
         user: str | None = None,
         key: str | None = None,
-        on_event: Listener | None = None,
+        on_event: EventListener | None = None,
     ) -> Result:
         """Approve a held call, with some arguments edited or as it is, and run it.
 

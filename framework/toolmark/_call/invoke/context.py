@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -10,11 +10,9 @@ from toolmark._call.result.cut import bounds_of
 from toolmark._call.result.given import ReadOn, Remarks
 from toolmark._model.call import Call
 from toolmark._model.contract import Contract, ToolContract
-from toolmark._model.result import Event, Result
+from toolmark._model.result import Event, EventListener, Result
 
 Thing = TypeVar("Thing")
-Listener = Callable[[Event], Awaitable[None] | None]
-"""Hears the events of one running call."""
 
 
 class Scope(Protocol):
@@ -42,7 +40,7 @@ class Surroundings(Protocol):
     def open_client(self, contract: Contract, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
 
-    async def take(self, call: Call, on_event: Listener | None = None) -> Result:
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Take another call through the same door."""
 
 
@@ -55,7 +53,7 @@ class CallContext:
         contract: Contract,
         door: Surroundings,
         seconds: float,
-        on_event: Listener | None,
+        on_event: EventListener | None,
     ) -> None:
         self._call = call
         self._contract = contract

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
-from toolmark._call.invoke.context import CallContext, Listener, Surroundings
+from toolmark._call.invoke.context import CallContext, Surroundings
 from toolmark._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
 from toolmark._call.invoke.plain import Clear, PlainRun, Ways, plain_run
 from toolmark._call.invoke.start import Arguments
@@ -23,7 +23,7 @@ from toolmark._egress import DomainNotApprovedError
 from toolmark._model.call import Call
 from toolmark._model.contract import Limits
 from toolmark._model.registry import BoundTool, Implementation
-from toolmark._model.result import Failure, Outcome, Result
+from toolmark._model.result import EventListener, Failure, Outcome, Result
 from toolmark._values import ArgumentsValidator
 from toolmark.errors import ToolError, ToolmarkError
 
@@ -58,7 +58,7 @@ class Invoker:
         """The quick way, once it is known that the function takes the arguments as they are."""
 
     def run(
-        self, call: Call, arguments: Arguments, began: float, on_event: Listener | None
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Coroutine[Any, Any, Result]:
         """Run a call that passed every row; raises nothing but cancellation."""
         if self.plain is not None and call.budget is None:
@@ -66,7 +66,7 @@ class Invoker:
         return self._run(call, arguments, began, on_event)
 
     async def _run(
-        self, call: Call, arguments: Arguments, began: float, on_event: Listener | None
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Result:
         seconds = self._seconds
         if call.budget is not None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolmark._call.invoke.context import Listener, Surroundings
+from toolmark._call.invoke.context import Surroundings
 from toolmark._call.invoke.invoker import Invoker
 from toolmark._call.invoke.start import Arguments
 from toolmark._call.limits.starts import StartLimits
@@ -15,7 +15,7 @@ from toolmark._crash import logged
 from toolmark._model.call import Call
 from toolmark._model.contract import ToolContract
 from toolmark._model.registry import BoundTool
-from toolmark._model.result import Result
+from toolmark._model.result import EventListener, Result
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
 from toolmark._values import ArgumentsValidator
@@ -50,7 +50,7 @@ class TracedInvoker(Invoker):
         self._tracing = tracing
 
     async def run(
-        self, call: Call, arguments: Arguments, began: float, on_event: Listener | None
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Result:
         """Run a call that passed every row; raises nothing but cancellation."""
         from opentelemetry import context, trace

@@ -1,20 +1,16 @@
 """Where runs live: what every engine does, whatever it keeps its records in."""
 
-import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, Question, RunEvent, RunView
+from toolmark._model.run import Answer, Order, Question, RunListener, RunView
 from toolmark._run.journal import Journal
 
 Play = Callable[[Order, Journal], Awaitable[SkillResult]]
 """Interprets an order over its journal; raises ParkedError."""
 Ask = Callable[[Question], Awaitable[Answer | None]]
 """Asks a person who is at hand; None means that nobody is, and the run waits."""
-Watch = Callable[[RunEvent], None]
-Clock = Callable[[], dt.datetime]
-"""Gives the time, with its zone."""
 
 
 class OpenQuestion(Protocol):
@@ -40,7 +36,7 @@ class Engine(Protocol):
     """
 
     async def run(
-        self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
+        self, order: Order, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
         """Run an order to its end, or until a person is needed whom `ask` does not reach.
 
@@ -54,7 +50,7 @@ class Engine(Protocol):
         answer: Answer,
         *,
         ask: Ask | None = None,
-        watch: Watch | None = None,
+        watch: RunListener | None = None,
     ) -> SkillResult:
         """Answer an open question and run on; the first answer counts.
 
@@ -62,7 +58,7 @@ class Engine(Protocol):
         """
 
     async def resume(
-        self, run_id: str, *, ask: Ask | None = None, watch: Watch | None = None
+        self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
         """Take up a run that stands still; a question past its time is answered with a no."""
 

@@ -6,8 +6,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, JournalEntry, Order, Question, RunEvent, RunState, RunView
-from toolmark._run.engine import Ask, Clock, Play, Watch
+from toolmark._model.run import (
+    Answer,
+    Clock,
+    JournalEntry,
+    Order,
+    Question,
+    RunEvent,
+    RunListener,
+    RunState,
+    RunView,
+)
+from toolmark._run.engine import Ask, Play
 from toolmark._run.engine.outcomes import (
     AnsweredError,
     TooLateError,
@@ -64,7 +74,7 @@ class _Run:
 class MemoryJournal:
     """The record of one run while it is played."""
 
-    def __init__(self, run: _Run, clock: Clock, watch: Watch | None) -> None:
+    def __init__(self, run: _Run, clock: Clock, watch: RunListener | None) -> None:
         self._run = run
         self._clock = clock
         self._watch = watch
@@ -123,7 +133,7 @@ class MemoryEngine:
         self._runs: dict[str, _Run] = {}
 
     async def run(
-        self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
+        self, order: Order, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
         """Run an order; one whose id is known is taken up, not begun again.
 
@@ -143,7 +153,7 @@ class MemoryEngine:
         answer: Answer,
         *,
         ask: Ask | None = None,
-        watch: Watch | None = None,
+        watch: RunListener | None = None,
     ) -> SkillResult:
         """Answer an open question and run on."""
         run = self._found(run_id)
@@ -156,7 +166,7 @@ class MemoryEngine:
         return await self._drive(run, ask, watch)
 
     async def resume(
-        self, run_id: str, *, ask: Ask | None = None, watch: Watch | None = None
+        self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
         """Take up a run that stands still."""
         run = self._found(run_id)
@@ -204,7 +214,7 @@ class MemoryEngine:
         except KeyError:
             raise unknown(run_id) from None
 
-    async def _drive(self, run: _Run, ask: Ask | None, watch: Watch | None) -> SkillResult:
+    async def _drive(self, run: _Run, ask: Ask | None, watch: RunListener | None) -> SkillResult:
         """Play the run again and again, until it ends or waits for somebody not at hand."""
         async with run.lock:
             while run.result is None:

@@ -11,10 +11,9 @@ from toolmark._dialect.absent import STRICT, without_absent
 from toolmark._dialect.decoder import MAX_BYTES
 from toolmark._model.call import Call, Caller
 from toolmark._model.reply import Dialect, Parsed
-from toolmark._model.result import Result
+from toolmark._model.result import EventListener, Result
 from toolmark._model.skill import SkillSpec
 from toolmark._model.turn import Pending, Turn
-from toolmark._workspace.callbacks import Listener
 from toolmark._workspace.names import Names
 from toolmark._workspace.replies.skill_calls import SkillCalls
 from toolmark.errors import MalformedReplyError, NotFoundError
@@ -37,7 +36,7 @@ class ReplyHandler:
         *,
         caller: Caller,
         dry_run: bool = False,
-        on_event: Listener | None = None,
+        on_event: EventListener | None = None,
     ) -> Turn:
         """Give the turn; raises NotFoundError for a dialect that is not there."""
         try:
@@ -64,7 +63,9 @@ class ReplyHandler:
         results = await asyncio.gather(*(self.take(c, spoken, on_event) for c in calls))
         return self._turn(parsed, spoken, tuple(results))
 
-    async def take(self, call: Call, spoken: str = "", on_event: Listener | None = None) -> Result:
+    async def take(
+        self, call: Call, spoken: str = "", on_event: EventListener | None = None
+    ) -> Result:
         """Take one call of a tool or a skill, by its name or one it was exported under."""
         called = self._names.find(call.tool)
         if called is None:
@@ -77,7 +78,7 @@ class ReplyHandler:
             return self._door.last_words(call, await self._skills.take(called.spec, call))
         return await self._door.take(call, on_event)
 
-    async def take_alone(self, call: Call, on_event: Listener | None = None) -> Result:
+    async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Take a call that came without a reply, which is held to a reply's bounds."""
         given = call.arguments
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:

@@ -21,7 +21,7 @@ MAX_ASKED = 1000
 """Questions beyond these are forgotten, the oldest first; their runs still hold them."""
 
 
-class Asked(NamedTuple):
+class CallQuestion(NamedTuple):
     """A question of a run that a reply's call began."""
 
     call: Call
@@ -47,7 +47,7 @@ class SkillCalls:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, CallQuestion] = {}
 
     async def take(self, spec: SkillSpec, call: Call) -> Result:
         """Run the skill, or give why not; a dry run ends where the first step would begin.
@@ -126,11 +126,11 @@ class SkillCalls:
 
     async def _waiting(self, call: Call, began: float, run_id: str) -> Result:
         questions = (await self._runs.show(run_id)).questions
-        for asked in (Asked(call, question) for question in questions):
+        for asked in (CallQuestion(call, question) for question in questions):
             self._asked[asked.id] = asked
         while len(self._asked) > MAX_ASKED:
             del self._asked[next(iter(self._asked))]
-        first = Asked(call, questions[0])
+        first = CallQuestion(call, questions[0])
         held = Held(first.id, first.question.prompt, first.question.sensitivity)
         return _result(call, "confirm", began, message="The user must confirm it.", held=held)
 

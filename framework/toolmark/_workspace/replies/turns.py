@@ -5,9 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from toolmark._model.call import Call, Caller
-from toolmark._model.result import Result
+from toolmark._model.result import EventListener, Result
 from toolmark._model.turn import Turn
-from toolmark._workspace.callbacks import Listener
 from toolmark._workspace.replies.inbox import Inbox
 
 
@@ -24,7 +23,7 @@ class Turns(Inbox):
         patient: str | None = None,
         conversation: str | None = None,
         dry_run: bool = False,
-        on_event: Listener | None = None,
+        on_event: EventListener | None = None,
     ) -> Turn:
         """Take the calls of a model's reply at once, and give its words, results and what waits.
 
@@ -49,7 +48,7 @@ class Turns(Inbox):
         user: str | None = None,
         patient: str | None = None,
         conversation: str | None = None,
-        on_event: Listener | None = None,
+        on_event: EventListener | None = None,
     ) -> Result:
         """Call a tool, or a skill that can run, by a name under which it was exported.
 

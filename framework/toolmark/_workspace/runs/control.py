@@ -5,8 +5,7 @@ from typing import Any
 
 from toolmark._model.call import Caller
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, RunTrace, RunView
-from toolmark._workspace.callbacks import Asker, Watcher
+from toolmark._model.run import Answer, Asker, RunListener, RunTrace, RunView
 from toolmark._workspace.opened import OpenProject
 from toolmark.errors import NotFoundError
 
@@ -25,7 +24,7 @@ class RunControl(OpenProject):
         patient: str | None = None,
         conversation: str | None = None,
         ask: Asker | None = None,
-        on_event: Watcher | None = None,
+        on_event: RunListener | None = None,
         run_id: str | None = None,
     ) -> SkillResult:
         """Run a skill to its end, or until it waits for a person (`code` is then `waiting`).
@@ -87,7 +86,7 @@ class RunControl(OpenProject):
         return None if order is None else order.caller.user
 
     async def resume_run(
-        self, run_id: str, *, ask: Asker | None = None, on_event: Watcher | None = None
+        self, run_id: str, *, ask: Asker | None = None, on_event: RunListener | None = None
     ) -> SkillResult:
         """Take up a run that stands still, in this process; raises NotFoundError."""
         result: SkillResult = await self._all_runs().resume(run_id, ask=ask, on_event=on_event)

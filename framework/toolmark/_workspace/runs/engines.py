@@ -6,10 +6,10 @@ from threading import Lock
 from typing import Any
 
 from toolmark._model.registry import Bound
-from toolmark._model.run import Order, RunView
+from toolmark._model.run import Clock, Order, RunView
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
-from toolmark._run.engine import Clock, Engine, OpenQuestion, Play
+from toolmark._run.engine import Engine, OpenQuestion, Play
 from toolmark._run.engine.memory import MemoryEngine
 from toolmark._workspace.snapshot.live import Live
 from toolmark.config import state_folder

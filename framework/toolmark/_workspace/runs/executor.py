@@ -1,15 +1,14 @@
 """Execute what a run does: its calls through the snapshot's door, and a skill's Python."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from toolmark._call import CallContext, Door, start
 from toolmark._model.call import Call
-from toolmark._model.result import Result
-from toolmark._workspace.callbacks import Listener
+from toolmark._model.result import EventListener, Result
+from toolmark._run.journal import Through
 from toolmark.errors import NotFoundError
 
-Through = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 LONG_S = 30 * 24 * 3600.0
 """The deadline in seconds of a skill's Python, which may wait for people; its calls have theirs."""
 
@@ -57,7 +56,7 @@ class _Through:
         self.open_client = door.open_client
         self._through = through
 
-    async def take(self, call: Call, on_event: Listener | None = None) -> Result:
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Hand the call to the run, which takes it through the door and records it."""
         del on_event
         return await self._through(call.tool, _object(call))

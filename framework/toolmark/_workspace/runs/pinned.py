@@ -18,7 +18,7 @@ from toolmark.errors import ImplementationError
 
 MOST = 32
 """How many snapshots of before are kept for the next run that began on them."""
-Code = Callable[[str], tuple[str, Mapping[str, bytes]] | None]
+FindCode = Callable[[str], tuple[str, Mapping[str, bytes]] | None]
 """Gives the manifest and the files that were pinned under a hash."""
 
 
@@ -35,7 +35,7 @@ class PinnedLives:
         self._made: OrderedDict[tuple[str, ...], Live] = OrderedDict()
         self._lock = threading.Lock()
 
-    def began_on(self, order: Order, code: Code) -> Live:
+    def began_on(self, order: Order, code: FindCode) -> Live:
         """Give what a run of another process began on; raises ImplementationError.
 
         It is today's snapshot where that says the same; else it is made of what was pinned.
@@ -102,7 +102,7 @@ class PinnedLives:
             and all(skills[name].spec.hash == spec.hash for name, spec in python.items())
         )
 
-    def _make(self, plan: Plan, now: Live, code: Code) -> Live:
+    def _make(self, plan: Plan, now: Live, code: FindCode) -> Live:
         found = code(plan.code) if plan.code else None
         if found is None:
             raise ImplementationError("its Python was not pinned, and tools of it are gone")

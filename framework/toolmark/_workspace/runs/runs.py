@@ -13,7 +13,16 @@ from toolmark._model.held import HeldCall
 from toolmark._model.plan import Plan
 from toolmark._model.registry import Bound, Specs
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, Question, RunTrace, RunView
+from toolmark._model.run import (
+    Answer,
+    Asker,
+    Clock,
+    Order,
+    Question,
+    RunListener,
+    RunTrace,
+    RunView,
+)
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._run.engine import OpenQuestion
@@ -23,7 +32,6 @@ from toolmark._run.journal import Journal, ParkedError
 from toolmark._run.plan import make_plan
 from toolmark._run.retrace import trace
 from toolmark._values import MalformedError, read_object
-from toolmark._workspace.callbacks import Asker, Clock, Watcher
 from toolmark._workspace.listeners import NoticeListener
 from toolmark._workspace.names import known_name
 from toolmark._workspace.runs.engines import Engines
@@ -67,7 +75,7 @@ class Runs:
         caller: Caller = NOBODY,
         confidence: float | None = None,
         ask: Asker | None = None,
-        on_event: Watcher | None = None,
+        on_event: RunListener | None = None,
         run_id: str | None = None,
     ) -> SkillResult:
         """Run a skill to its end, or until it waits for a person; see `Workspace.run`."""
@@ -116,7 +124,7 @@ class Runs:
         return self._ended(run_id, await self.engines.of(run_id).answer(run_id, key, answer))
 
     async def resume(
-        self, run_id: str, *, ask: Asker | None = None, on_event: Watcher | None = None
+        self, run_id: str, *, ask: Asker | None = None, on_event: RunListener | None = None
     ) -> SkillResult:
         """Take up a run that stands still; raises NotFoundError."""
         engine = self.engines.of(run_id)

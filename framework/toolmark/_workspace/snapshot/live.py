@@ -11,8 +11,8 @@ from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.registry import Registry
+from toolmark._model.run import Clock
 from toolmark._model.settings import Settings
-from toolmark._workspace.callbacks import Clock
 from toolmark._workspace.snapshot.door_hooks import judges_of, listeners_of, origins_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, RunView
-from toolmark._run.engine import Ask, Clock, Play, Watch
+from toolmark._model.run import Answer, Clock, Order, RunListener, RunView
+from toolmark._run.engine import Ask, Play
 from toolmark._run.engine.durable.database import (
     address,
     is_postgres,
@@ -65,7 +65,7 @@ class DurableEngine:
         self._lookout: Lookout | None = None
 
     async def run(
-        self, order: Order, *, ask: Ask | None = None, watch: Watch | None = None
+        self, order: Order, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
         """Run an order; one whose id is known is taken up, not begun again.
 
@@ -88,7 +88,7 @@ class DurableEngine:
         answer: Answer,
         *,
         ask: Ask | None = None,
-        watch: Watch | None = None,
+        watch: RunListener | None = None,
     ) -> SkillResult:
         """Answer an open question and run on; the first answer counts.
 
@@ -102,7 +102,7 @@ class DurableEngine:
         return await self._go_on(row, ask, watch)
 
     async def resume(
-        self, run_id: str, *, ask: Ask | None = None, watch: Watch | None = None
+        self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
         """Take up a run that stands still; a question past its time is answered with a no."""
         row = await in_thread(lambda: self._found(run_id))
@@ -191,7 +191,7 @@ class DurableEngine:
             self._locks.end()
         self._database.dispose()
 
-    async def _go_on(self, row: Row, ask: Ask | None, watch: Watch | None) -> SkillResult:
+    async def _go_on(self, row: Row, ask: Ask | None, watch: RunListener | None) -> SkillResult:
         """Wake a run that waits, and see how far it comes."""
         process = await in_thread(self.start)
         self._segments.seats[row.id] = Seat(Side.here(), watch)

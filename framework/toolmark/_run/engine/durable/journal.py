@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from dbos import DBOS
 
-from toolmark._model.run import Answer, JournalEntry, Question, RunEvent
-from toolmark._run.engine import Clock, Watch
+from toolmark._model.run import Answer, Clock, JournalEntry, Question, RunEvent, RunListener
 from toolmark._run.engine.durable.side import FarExecutor, Side
 from toolmark._run.engine.durable.store import Asked
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
@@ -61,7 +60,7 @@ class DurableJournal:
         self._clock = clock
         self.side: Side | None = None
         """Where the tools live; None is where the run is played."""
-        self.watch: Watch | None = None
+        self.watch: RunListener | None = None
         self.told: set[tuple[str, str, str]] = set()
         """The events that `watch` heard, also when the run was played before."""
         self.lost: BaseException | None = None

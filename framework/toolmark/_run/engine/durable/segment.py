@@ -12,8 +12,8 @@ from dbos import DBOS
 
 from toolmark._crash import logged
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Question, RunEvent
-from toolmark._run.engine import Clock, Play, Watch
+from toolmark._model.run import Answer, Clock, Question, RunEvent, RunListener
+from toolmark._run.engine import Play
 from toolmark._run.engine.durable.journal import DurableJournal, LostRunError
 from toolmark._run.engine.durable.process import Process
 from toolmark._run.engine.durable.side import Side
@@ -34,7 +34,7 @@ class Seat:
     """Somebody in this process who waits for a run."""
 
     side: Side
-    watch: Watch | None
+    watch: RunListener | None
     told: set[tuple[str, str, str]] = field(default_factory=set)
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a segment of the run was played here; on the side of whoever waits."""

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from toolmark._model.call import Call, Caller
 from toolmark._model.contract import Safety
 from toolmark._model.registry import Binding, Implementation
 from toolmark._model.result import Held
@@ -120,6 +121,114 @@ def test_the_oldest_hold_stands_first(world):
 
 
 def test_an_id_that_nobody_has_is_told_by_its_beginning(world):
-    refused = asyncio.run(world.door().door.decisions.confirm("x" * 1000))
-    assert refused.error.code == "confirmation_not_found"
-    assert len(refused.error.message) < 100
+    for user in (None, "ada"):
+        refused = asyncio.run(world.door().door.decisions.confirm("x" * 1000, user=user))
+        assert refused.error.code == "confirmation_not_found"
+        assert len(refused.error.message) < 100
+
+
+def state_of(door, held):
+    return door.door.decisions.held(held.confirmation.id).state
+
+
+def test_a_hold_keeps_what_became_of_it(world):
+    door = world.door()
+    held = [door.call("act", {"number": 1}) for _ in range(6)]
+    decisions = door.door.decisions
+    assert state_of(door, held[0]) == "pending"
+    world.decide(door, held[0])
+    world.decide(door, held[1], edit={"number": 2})
+    decisions.reject(held[2].confirmation.id)
+    decisions.respond(held[3].confirmation.id, "Done.")
+    world.decide(world.door(notes="Another."), held[4])
+    world.now += 600
+    world.decide(door, held[5])
+    states = [state_of(door, one) for one in held]
+    assert states == ["approved", "edited", "rejected", "responded", "stale", "expired"]
+    for one, state in zip(held, states, strict=True):
+        again = world.decide(door, one)
+        assert again.error.code == "confirmation_used"
+        assert state in again.error.message
+    assert decisions.held("nobody's") is None
+
+
+@pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
+def test_a_hold_tells_how_sensitive_its_tool_is(harness, tool, tmp_path, sensitivity):
+    safety = Safety(requires_confirmation=True, sensitivity=sensitivity)
+    project = Settings(root=tmp_path, state=tmp_path, audit=False)
+    door = harness(tool("act", dict, safety=safety), settings=project)
+    held = door.call("act")
+    assert held.confirmation.sensitivity == (sensitivity or "low")
+    assert door.door.decisions.held(held.confirmation.id).sensitivity == (sensitivity or "low")
+
+
+def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, tool, tmp_path):
+    async def act(number=0):
+        return {}
+
+    made = tool("act", act, NUMBER, safety=Safety(sensitivity="critical"))
+    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = door.call("act", {"number": 1}).confirmation.id
+    again = asyncio.run(door.door.decisions.confirm(held, edit={"number": 2}))
+    assert (again.outcome, again.error) == ("confirm", None)
+    done = asyncio.run(door.door.decisions.confirm(again.confirmation.id))
+    assert done.success
+    assert done.notes == ("The user changed number: 1 → 2.",)
+
+
+DETAILS = Parameter(name="details", shape=Schema(types=("object",)))
+
+
+class Run:
+    """A run whose person agreed to a critical call of a tool that takes anything."""
+
+    def __init__(self, harness, tool, root):
+        self.ran = []
+
+        async def act(number=None, details=None):
+            self.ran.append((number, details))
+
+        free = Parameter(name="number", shape=Schema())
+        made = tool("act", act, free, DETAILS, safety=Safety(sensitivity="critical"))
+        self.door = harness(made, settings=Settings(root=root, state=root, audit=False))
+
+    def hold(self, arguments, **caller):
+        return self.door.call("act", arguments, **caller).confirmation.id
+
+    def agree(self, held, arguments, user=None):
+        call = Call("act", arguments, caller=Caller(user=user))
+        return asyncio.run(self.door.door.decisions.confirm_call(held, call))
+
+
+@pytest.fixture
+def agreed(harness, tool, tmp_path):
+    return Run(harness, tool, tmp_path)
+
+
+def test_a_run_repeats_a_call_in_any_order_of_its_keys(agreed):
+    held = agreed.hold({"details": {"a": 1, "b": {"c": 2, "d": 3}}})
+    assert agreed.agree(held, {"details": {"b": {"d": 3, "c": 2}, "a": 1}}).success
+    assert len(agreed.ran) == 1
+
+
+def test_a_run_that_adds_an_argument_has_edited_the_call(agreed):
+    again = agreed.agree(agreed.hold({"number": 1}), {"number": 1, "details": {}})
+    assert (again.outcome, agreed.ran) == ("confirm", [])
+    assert "details: {}" in again.confirmation.prompt
+
+
+def test_a_run_of_another_user_agrees_to_nothing(agreed):
+    held = agreed.hold({"number": 1}, user="ada")
+    assert agreed.agree(held, {"number": 1}, user="bob").error.code == "confirmation_not_found"
+    assert agreed.agree(held, {"number": 1}, user="ada").success
+
+
+@pytest.mark.parametrize("odd", [object(), {1, 2}])
+def test_a_run_that_agrees_to_what_is_no_json_is_refused(agreed, odd):
+    refused = agreed.agree(agreed.hold({"number": 1}), {"number": odd})
+    assert refused.outcome == "denied"
+    assert agreed.ran == []
+
+
+def test_a_run_agrees_to_nothing_that_is_not_held(agreed):
+    assert agreed.agree("nothing", {"number": 1}).error.code == "confirmation_not_found"

@@ -193,3 +193,17 @@ def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
     assert 0 < turns.taken("act", 1.0) <= 1.0
     now[0] += 1.0
     assert turns.taken("act", 1.0) == 0.0
+
+
+def test_a_turn_that_comes_at_the_last_moment_is_waited_for():
+    world = VirtualTime()
+    pace = pace_of(world, calls=1, per_s=50)
+    starts = []
+
+    async def work():
+        for _ in range(2):
+            await pace.turn(51.0)
+            starts.append(world.now())
+
+    run(world, work)
+    assert starts == [1000.0, 1051.0]

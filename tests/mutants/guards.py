@@ -16,7 +16,7 @@ def _of_call(words: str) -> tuple[str, ...]:
     return tuple(f"tests/call/test_{word}.py" for word in words.split())
 
 
-_OF_HOLDS = _of_call("held_calls approvals_bind holds_of_runs who_redeems jumping_clock")
+_OF_HOLDS = _of_call("approvals_bind held_calls broken_holds holds_of_runs audit who_redeems")
 GUARDS = {
     "judge": Guard(
         {

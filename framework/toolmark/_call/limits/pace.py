@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_left
-from contextlib import suppress
 
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import Timing
@@ -60,7 +59,7 @@ class Pace:
                     raise self._too_often(wait)
                 await self._timing.sleep(wait)
         finally:
-            with tally.lock, suppress(ValueError):
+            with tally.lock:
                 tally.tickets.remove(ticket)
 
     def _check(self, longest: float) -> None:
@@ -82,7 +81,6 @@ class Pace:
                 return wait
             if self._turns is None:
                 tally.last_start = now()
-                tally.tickets.pop(rank)
                 return 0.0
         return await self._share(self._turns)
 

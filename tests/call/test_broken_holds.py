@@ -1,0 +1,93 @@
+"""Where held calls can't be kept or read, nothing is held, nothing is decided and nothing runs."""
+
+import asyncio
+import sqlite3
+
+import pytest
+
+from toolmark._model.contract import Safety
+from toolmark._model.settings import Settings
+
+
+class World:
+    """A tool that must be confirmed, and the folder that keeps its calls."""
+
+    def __init__(self, harness, tool, root):
+        self.ran, self.harness, self.tool, self.root = [], harness, tool, root
+
+    def door(self, state="state"):
+        async def act():
+            self.ran.append(1)
+
+        made = self.tool("act", act, safety=Safety(requires_confirmation=True))
+        project = Settings(root=self.root, state=self.root / state, audit=False)
+        return self.harness(made, settings=project)
+
+    def script(self, script):
+        store = sqlite3.connect(self.root / "state" / "held.sqlite3")
+        store.executescript(script)
+        store.close()
+
+    def without_folder(self):
+        """A door whose state folder can't be: a file stands in its way."""
+        (self.root / "file").write_text("")
+        return self.door("file/below")
+
+    def with_odd_table(self):
+        """A door whose table has other columns."""
+        door = self.door()
+        door.call("act")
+        self.script("DROP TABLE held; CREATE TABLE held (odd TEXT) STRICT")
+        return door
+
+
+BROKEN = pytest.mark.parametrize("broken", [World.without_folder, World.with_odd_table])
+DECISIONS = {
+    "confirm": lambda decisions, held: asyncio.run(decisions.confirm(held)),
+    "reject": lambda decisions, held: decisions.reject(held),
+    "respond": lambda decisions, held: decisions.respond(held, "Done."),
+}
+
+
+@pytest.fixture
+def world(harness, tool, tmp_path):
+    return World(harness, tool, tmp_path)
+
+
+def told(result):
+    assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+    assert "its confirmation could not be decided" in result.error.message
+
+
+@BROKEN
+def test_what_cannot_be_kept_is_not_held(world, broken):
+    told(broken(world).call("act"))
+    assert world.ran == []
+
+
+@BROKEN
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_what_cannot_be_read_is_not_decided(world, broken, decision):
+    told(DECISIONS[decision](broken(world).door.decisions, "some-id"))
+
+
+@BROKEN
+def test_what_cannot_be_read_is_nothing(world, broken):
+    assert broken(world).door.decisions.held("some-id") is None
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_what_cannot_be_claimed_is_not_decided(world, decision):
+    door = world.door()
+    held = door.call("act").confirmation.id
+    world.script("CREATE TRIGGER t BEFORE UPDATE ON held BEGIN SELECT RAISE(ABORT, 'no'); END")
+    told(DECISIONS[decision](door.door.decisions, held))
+    assert world.ran == []
+    world.script("DROP TRIGGER t")
+    assert door.door.decisions.held(held).state == "pending"
+    assert DECISIONS["confirm"](door.door.decisions, held).success
+
+
+def test_the_file_of_held_calls_is_its_owners_alone(world):
+    world.door().call("act")
+    assert (world.root / "state" / "held.sqlite3").stat().st_mode & 0o777 == 0o600

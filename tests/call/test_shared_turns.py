@@ -176,3 +176,35 @@ def test_a_file_that_holds_no_turns_refuses_and_is_left_as_it_is(tmp_path, conte
         SharedTurns(tmp_path, lambda: 1.0).taken("act", 1.0)
     assert refused.value.failure.code == "internal_guard_error"
     assert "its rate could not be decided" in refused.value.failure.message
+
+
+def test_who_was_told_to_wait_knows_of_the_start_of_another_process():
+    world = VirtualTime()
+    server = Server(world)
+    there, here = pace_of(world, server), pace_of(world, server)
+    start_all(world, [there])
+    with pytest.raises(Refusal):
+        start_all(world, [here], longest=0.1)
+    with pytest.raises(Refusal) as refused:
+        here.check(0.1)
+    assert refused.value.failure.retry_after_ms == 340
+
+
+def test_a_late_answer_that_tells_of_a_wait_is_as_good_as_any():
+    world = VirtualTime()
+    server = Server(world)
+    pace = pace_of(world, server)
+    start_all(world, [pace])
+    world.moment, server.last, server.delays = 1000.6, 1000.5, iter([0.05])
+    # It asked at 1000.6, was told 0.24 s, and heard it 0.05 s later.
+    assert start_all(world, [pace]) == [pytest.approx(1000.89)]
+
+
+def test_what_is_due_in_less_than_a_millisecond_is_worth_one():
+    world = VirtualTime()
+    pace = pace_of(world, None)
+    start_all(world, [pace])
+    world.moment += 0.34 - 0.0004
+    with pytest.raises(Refusal) as refused:
+        pace.check(0.0)
+    assert refused.value.failure.retry_after_ms == 1

@@ -38,7 +38,7 @@ GUARDS = {
         {
             "_call/limits/deadline.py": _of_call("deadlines"),
             "_call/limits/fleet.py": ("tests/durability/test_shared_rates.py",),
-            "_call/limits/p[al][cl]*.py": _of_call("places counts rates shared_turns"),
+            "_call/limits/p*.py": _of_call("places counts rates shared_turns"),
             "_call/limits/[st]*.py": _of_call("places counts shared_turns rates"),
         },
         ("tests/call",),

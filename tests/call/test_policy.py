@@ -93,6 +93,14 @@ def test_a_missing_confidence_may_ask_the_user_instead(outcome):
     assert outcome({"min_confidence": 0.7}, project=project, confidence=0.1)[0] == "denied"
 
 
+def test_a_files_own_word_on_a_missing_confidence_stands_above_the_projects(outcome):
+    asks = {"min_confidence": 0.7, "on_missing_confidence": "confirm"}
+    assert outcome(asks) == ("confirm", None)
+    denies = {"min_confidence": 0.7, "on_missing_confidence": "deny"}
+    project = {"on_missing_confidence": "confirm"}
+    assert outcome(denies, project=project) == ("denied", "missing_confidence")
+
+
 INTENT = {"explicit_intent": True, "intent_keywords": ("remind", "schedule", "log it", "café")}
 
 

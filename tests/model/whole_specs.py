@@ -8,13 +8,13 @@ from toolmark._model.skill import (
     Loop,
     OnError,
     Output,
-    Section,
     SkillSpec,
     Step,
     Template,
     Use,
     Values,
     Way,
+    WorkflowSection,
 )
 from toolmark._model.source import Source
 from toolmark._model.tool import Example, ToolSpec
@@ -75,6 +75,7 @@ TOOL = ToolSpec(
     ),
     safety=Safety(
         min_confidence=0.7,
+        on_missing_confidence="confirm",
         requires_confirmation=True,
         confirm_when="size(doses) > 3",
         sensitivity="high",
@@ -168,8 +169,8 @@ SKILL = SkillSpec(
     output=Output(success="Booked.", message="Says when.", data="The slot.", error="Why not."),
     workflow="As the desk does.",
     workflow_sections=(
-        Section(name="", steps=STEPS, line=7),
-        Section(
+        WorkflowSection(name="", steps=STEPS, line=7),
+        WorkflowSection(
             name="Nothing free",
             steps=(Step(id="Nothing free/1", title="Stop", stop=SAID, line=20),),
             line=19,

@@ -21,6 +21,8 @@ class Safety:
     """What must be true before a call runs; a field that was not written is None."""
 
     min_confidence: float | None = None
+    on_missing_confidence: Literal["deny", "confirm"] | None = None
+    """What becomes of a call that states none; the project's word where it is None."""
     requires_confirmation: bool | None = None
     confirm_when: str | None = None
     sensitivity: Literal["low", "medium", "high", "critical"] | None = None

@@ -17,6 +17,8 @@ SENSITIVITIES = (None, "low", "medium", "high", "critical")
 IDEMPOTENCE = ("yes", "keyed", "no")
 """The stricter last: `no` is never tried again."""
 UNKNOWN = ("ignore", "reject")
+MISSING = ("confirm", None, "deny")
+"""Where the file says nothing the project does."""
 
 
 def least(old: Any, new: Any) -> bool:
@@ -84,6 +86,7 @@ def batch(old: Batch | None, new: Batch | None) -> bool:
 
 SAFETY: Mapping[str, Looser] = {
     "min_confidence": least,
+    "on_missing_confidence": ranked(MISSING),
     "requires_confirmation": demand,
     "confirm_when": unlike,
     "sensitivity": ranked(SENSITIVITIES),

@@ -7,7 +7,7 @@ from toolmark._call.judge.intent import finder, unsaid
 from toolmark._model.call import Call
 from toolmark._model.contract import ToolContract
 from toolmark._model.schema import Schema
-from toolmark._model.settings import SafetySettings
+from toolmark._model.settings import OnMissingConfidence, SafetySettings
 from toolmark._model.verdict import ALLOWED, Problem, Ruling, Verdict
 
 Row = Callable[[Call, Mapping[str, Any]], Verdict]
@@ -25,7 +25,7 @@ def rows_of(
     own = contract.safety
     rows: list[Row] = []
     if (least := threshold(contract, default_min, safety)) is not None:
-        rows.append(_confidence(contract.name, least, safety.on_missing_confidence))
+        rows.append(_confidence(contract.name, least, on_missing(contract, safety)))
     if own.explicit_intent:
         rows.append(_intent(contract))
     if verbatim := {p.name: p.shape for p in contract.parameters if p.shape.holds_verbatim}:
@@ -51,6 +51,11 @@ def threshold(
     return max((least for least in (own, safety.floor) if least is not None), default=None)
 
 
+def on_missing(contract: ToolContract, safety: SafetySettings) -> OnMissingConfidence:
+    """Give what becomes of a call that states no confidence, where the tool needs one."""
+    return contract.safety.on_missing_confidence or safety.on_missing_confidence
+
+
 _ESCALATED = Verdict(Ruling.REVIEW, "held_for_review", "Somebody must look at this call first.")
 _CRISIS = Verdict(
     Ruling.REVIEW,
@@ -60,9 +65,9 @@ _CRISIS = Verdict(
 _UNCONFIRMED = Verdict(Ruling.CONFIRM, "confirmation_required", "The user must confirm it.")
 
 
-def _confidence(name: str, least: float, on_missing: str) -> Row:
+def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Row:
     wanted = f"{name} needs a confidence of at least {least:g}"
-    ruling = Ruling.CONFIRM if on_missing == "confirm" else Ruling.DENY
+    ruling = Ruling.CONFIRM if unstated == "confirm" else Ruling.DENY
     missing = Verdict(ruling, "missing_confidence", f"{wanted}: state it (0 to 1) with the call.")
 
     def row(call: Call, _arguments: Mapping[str, Any]) -> Verdict:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from toolmark._call.judge.policy import on_missing
 from toolmark._http.console.policy import demands
 from toolmark._model.registry import BoundTool
 from toolmark._model.result import Result
@@ -74,7 +75,8 @@ def ladder(
     rungs = [Rung(number, title, asks.get(number, ())) for number, title in _TITLES.items()]
     if result is None:
         return tuple(rungs)
-    stop, state, told = _stop(result, settings, confidence)
+    unstated = confidence is None and on_missing(bound.spec, settings.safety) == "confirm"
+    stop, state, told = _stop(result, unstated=unstated)
     if stop == "":
         rungs.insert(-2, Rung("+", "Judges", ("what plugins and guards ask",)))
         stop = "+"
@@ -89,7 +91,7 @@ def ladder(
     )
 
 
-def _stop(result: Result, settings: Settings, confidence: float | None) -> tuple[str, State, str]:
+def _stop(result: Result, *, unstated: bool) -> tuple[str, State, str]:
     """Give the last rung that the call came to, its state and what was said there."""
     error = result.error
     told = error.message if error is not None else result.message
@@ -101,8 +103,7 @@ def _stop(result: Result, settings: Settings, confidence: float | None) -> tuple
         case "review":
             return "6", "held", told
         case "confirm":
-            asked = settings.safety.on_missing_confidence == "confirm" and confidence is None
-            unsure = asked and "confidence" in result.message
+            unsure = unstated and "confidence" in result.message
             return ("4" if unsure else "7"), "held", told
         case "denied":
             return _STOPS.get(error.code if error else "", ""), "stopped", told

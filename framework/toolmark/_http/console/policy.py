@@ -1,6 +1,6 @@
 """Say in words what each rung of the ladder asks of a tool's calls."""
 
-from toolmark._call.judge.policy import threshold
+from toolmark._call.judge.policy import on_missing, threshold
 from toolmark._model.contract import Limits
 from toolmark._model.registry import BoundTool
 from toolmark._model.settings import SafetySettings, Settings
@@ -43,7 +43,7 @@ def _confidence(bound: BoundTool, safety: SafetySettings) -> list[str]:
     if least is None:
         return []
     words = [f"a confidence of at least {least:g}"]
-    if safety.on_missing_confidence == "confirm":
+    if on_missing(bound.spec, safety) == "confirm":
         words.append("unstated, a person is asked")
     return words
 

@@ -283,6 +283,15 @@ SAFETY = SectionTable(
             aliases=("Minimum Confidence", "Confidence", "Confidence Threshold"),
         ),
         Field(
+            "On Missing Confidence",
+            "on_missing_confidence",
+            "choice",
+            "`deny` a call that states no confidence where one is asked for, or `confirm`: ask a "
+            "person; else as the project says.",
+            restricts=True,
+            choices=("deny", "confirm"),
+        ),
+        Field(
             "Requires Confirmation",
             "requires_confirmation",
             "boolean",

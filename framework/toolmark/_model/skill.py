@@ -3,8 +3,11 @@
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from pydantic import Field
+
 from toolmark._model.definition import Definition, Noun, present
 from toolmark._model.schema import object_schema
+from toolmark._model.source import Position
 
 
 class Expression(Noun):
@@ -40,6 +43,20 @@ class Argument(Noun):
     name: str
     value: "Value"
     line: int = 0
+    column: int = 1
+    value_column: int = 1
+
+    @property
+    def place(self) -> Position | None:
+        """Give where the name stands; None where it stands in no file."""
+        end = self.column + len(self.name)
+        return Position(self.line, self.column, end) if self.line else None
+
+    @property
+    def value_place(self) -> Position | None:
+        """Give where the value begins; None where it stands in no file."""
+        column = self.value_column
+        return Position(self.line, column, column + 1) if self.line else None
 
 
 class Values(Noun):
@@ -94,6 +111,8 @@ class Step(Noun):
     text: str = ""
     """The prose behind the title."""
     line: int = 0
+    places: dict[str, Position] = Field(default_factory=dict)
+    """Where the value of each key stands."""
     when: Expression | None = None
     for_each: Loop | None = None
     ask: Template | None = None
@@ -157,6 +176,8 @@ class SkillSpec(Definition):
     """The prose of the Workflow section."""
     workflow_sections: tuple[Section, ...] = ()
     """The steps: those without a section first, then each named section."""
+    places: dict[str, Position] = Field(default_factory=dict)
+    """Where the Metadata names what it names: by field, and by field and name for lists."""
 
     @property
     def executable(self) -> bool:

@@ -21,6 +21,17 @@ class Span(NamedTuple):
         return f"{self.path}:{self.line}:{self.column}"
 
 
+class Position(NamedTuple):
+    """Where a word stands in a line; what a spec keeps of it is no part of its meaning."""
+
+    line: int
+    """From 1."""
+    column: int
+    """From 1, in code points."""
+    end_column: int
+    """Behind its last character."""
+
+
 class Source(NamedTuple):
     """The file and the line of the title of a definition."""
 

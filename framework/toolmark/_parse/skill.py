@@ -24,6 +24,7 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
     if definition is None:
         return None, refused
     said = read_metadata(definition)
+    said["places"] = definition.places
     said["parameters"] = read_section(definition, "Input Schema")
     said["output"] = _output(definition)
     said["when_to_use"] = definition.prose_of("When to use")

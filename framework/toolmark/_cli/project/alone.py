@@ -69,9 +69,9 @@ def checked(read: Read) -> tuple[Diagnostic, ...]:
 
 
 def check_steps(read: Read, among: Iterable[Read]) -> tuple[Diagnostic, ...]:
-    """Hold a skill's steps against its tools and skills, where all of them were read as well.
+    """Hold a skill's steps against the tools and skills that were read with it.
 
-    Otherwise nothing is said: a file by itself does not show what its project has.
+    Nothing is said of the others: a file by itself does not show what its project has.
     """
     skill = read.spec
     if not isinstance(skill, SkillSpec):
@@ -79,11 +79,13 @@ def check_steps(read: Read, among: Iterable[Read]) -> tuple[Diagnostic, ...]:
     found = [other.spec for other in among if other.spec is not None]
     tools = {spec.name: spec for spec in found if isinstance(spec, ToolSpec)}
     skills = {spec.name: spec for spec in found if isinstance(spec, SkillSpec)}
-    if not (tools.keys() >= {*skill.required_tools} and skills.keys() >= {*skill.required_skills}):
-        return ()
+    whole = tools.keys() >= {*skill.required_tools} and skills.keys() >= {*skill.required_skills}
+    stem = Path(read.path).name.partition(".")[0]
+    names = {f"{stem}.py", f"{stem.replace('-', '_')}.py"}
+    python = any(Path(read.path).with_name(name).is_file() for name in names)
     from toolmark._run.check import check_skill
 
-    return check_skill(skill, tools, skills)
+    return check_skill(skill, tools, skills, implemented=python, partial=not whole)
 
 
 def _cost(diagnostics: Iterable[Diagnostic]) -> tuple[int, ...]:

@@ -98,11 +98,12 @@ def _is_stray(path: Path) -> bool:
 
 
 def _stdin() -> Findings:
-    from toolmark._cli.project.alone import checked, read_alone
+    from toolmark._cli.project.alone import check_steps, checked, read_alone
 
     read = read_alone(STDIN)
     lines = (read.text or "").splitlines()
-    return Findings(Path.cwd(), checked(read), "stdin", lambda _: lines)
+    found = (*checked(read), *check_steps(read, [read]))
+    return Findings(Path.cwd(), found, "stdin", lambda _: lines)
 
 
 def _belongs(path: Path, settings: Settings) -> bool:

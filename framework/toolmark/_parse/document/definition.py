@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from toolmark._model.code import Code
 from toolmark._model.definition import Noun
 from toolmark._model.diagnostic import Diagnostic
-from toolmark._model.source import Source
+from toolmark._model.source import Position, Source
 from toolmark._parse.blocks.outline import outline
 from toolmark._parse.blocks.prose import prose, with_headings
 from toolmark._parse.blocks.tokens import source_lines
@@ -31,6 +31,8 @@ class Definition:
     document: Document
     front: FrontMatter
     missing: set[str] = field(default_factory=set)
+    places: dict[str, Position] = field(default_factory=dict)
+    """Where the values of the Metadata stand."""
 
     def section(self, name: str) -> Section | None:
         """Find a section; a needed one that is not there is reported, once."""

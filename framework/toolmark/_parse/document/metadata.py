@@ -5,6 +5,7 @@ from pathlib import PurePath
 from typing import Any
 
 from toolmark._model.code import Code
+from toolmark._model.source import Position
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import keep
@@ -12,9 +13,10 @@ from toolmark._parse.document.strays import refuse_stray
 from toolmark._parse.fields.entries import Entry, Fields, name_fields, read_entries
 from toolmark._parse.fields.table import TABLES, SectionTable
 from toolmark._parse.fields.values import read_values
-from toolmark._parse.source.page import Mark, insert_below
+from toolmark._parse.source.page import Mark, Page, insert_below
 from toolmark._parse.words.keys import Pair, fold, plain
 from toolmark._parse.words.names import definition_name, mended_name
+from toolmark._parse.words.scalars import listed
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:
@@ -22,6 +24,8 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     entries, table = _metadata_entries(definition)
     fields = name_fields(definition.page, entries, table, definition.kind)
     values = read_values(definition.page, fields)
+    for attribute, (_, entry) in fields.known.items():
+        definition.places |= dict(_places(definition.page, attribute, entry))
     values["title"] = definition.document.title
     values["description"] = _description(definition, fields)
     values["notes"] = definition.document.notes
@@ -101,6 +105,22 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
         extra[mark.text] = data
         _refuse_nested(definition, mark, data)
     return extra
+
+
+def _places(page: Page, attribute: str, entry: Entry) -> Iterator[tuple[str, Position]]:
+    """Give where a field's value stands, and where each name of a list does."""
+    yield attribute, (entry.value if entry.value.text else entry.key).place
+    column = entry.value.column
+    for word in [] if entry.listed is not None else listed(entry.text):
+        mark = page.mark(word, entry.value.line, column)
+        column = mark.column + len(word)
+        yield f"{attribute}/{_name_of(word)}", mark.place
+    for mark in [*(entry.listed or ()), *(item.mark for item in entry.items)]:
+        yield f"{attribute}/{_name_of(mark.text)}", mark.place
+
+
+def _name_of(word: str) -> str:
+    return plain(word.partition("(")[0]).replace("-", "_")
 
 
 def _leaves(data: object) -> Iterator[tuple[str, str]]:

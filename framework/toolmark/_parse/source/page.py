@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Edit, Severity
-from toolmark._model.source import Span
+from toolmark._model.source import Position, Span
 
 
 class Mark(NamedTuple):
@@ -19,6 +19,12 @@ class Mark(NamedTuple):
         """Give the piece of `length` characters that begins `offset` in; 0 means to the end."""
         text = self.text[offset : offset + length if length else None]
         return Mark(text, self.line, self.column + offset)
+
+    @property
+    def place(self) -> Position:
+        """Give where its first line stands."""
+        width = len(self.text.partition("\n")[0])
+        return Position(self.line, self.column, self.column + max(width, 1))
 
     def strip(self) -> "Mark":
         """Drop the white space at both ends."""

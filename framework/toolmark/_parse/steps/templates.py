@@ -105,7 +105,13 @@ def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, 
                 f"keep one; the first stands in line {arguments[name].line}",
             )
             continue
-        arguments[name] = Argument(name=name, value=read_value(page, entry), line=entry.key.line)
+        arguments[name] = Argument(
+            name=name,
+            value=read_value(page, entry),
+            line=entry.key.line,
+            column=entry.key.column,
+            value_column=entry.value.column,
+        )
     return tuple(arguments.values())
 
 

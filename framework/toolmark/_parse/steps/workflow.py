@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolmark._model.code import Code
-from toolmark._model.skill import Section, Step
+from toolmark._model.skill import Step, Section
+from toolmark._model.source import Position
 from toolmark._parse.blocks.outline import (
     Block,
     Bullets,
@@ -37,7 +38,9 @@ _TAKES: dict[str, tuple[type, ...]] = {
 _MAX_STEPS = 100
 
 
-def read_workflow(page: Page, blocks: list[Block], parts: list[Part]) -> tuple[str, list[Section]]:
+def read_workflow(
+    page: Page, blocks: list[Block], parts: list[Part]
+) -> tuple[str, list[Section]]:
     """Give the prose of a workflow and its sections of steps, the unnamed one first."""
     main, rest = _steps(page, blocks, "")
     sections = [Section(name="", steps=tuple(main))] if main else []
@@ -107,6 +110,7 @@ class _Reader:
             if (reader := READERS.get(key)) is not None:
                 said |= reader(self.page, entry)
         self._join(entries, said)
+        said["places"] = {key: _place(entry) for key, entry in entries.items()}
         return Step(**said)
 
     def _bare(self) -> Entry | None:
@@ -234,6 +238,10 @@ class _Reader:
                     Code.INVALID_STEP, at_once.value, "At Once is a whole number", "write `3`"
                 )
             said["for_each"] = said["for_each"].model_copy(update={"at_once": many or 1})
+
+
+def _place(entry: Entry) -> Position:
+    return (entry.value if entry.value.text else entry.key).place
 
 
 def _title(mark: Mark) -> tuple[str, str]:

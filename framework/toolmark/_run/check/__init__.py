@@ -17,15 +17,17 @@ def check_skill(
     skills: Mapping[str, SkillSpec],
     *,
     implemented: bool = False,
+    partial: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Give all findings in a skill's steps, in the file's order (format.md, "Steps").
 
-    `tools` and `skills` are all that the project has. With `implemented` a Python sibling runs,
+    `tools` and `skills` are all that the project has, or with `partial` those that are known:
+    then what calls the others is taken as it stands. With `implemented` a Python sibling runs,
     and the steps are documentation: only the lists are checked.
     """
     found = Findings(spec.source)
     runs = implemented or spec.executable
-    check_requirements(spec, tools, skills, found, runs=runs)
+    check_requirements(spec, tools, skills, found, runs=runs, partial=partial)
     if not runs:
         found.add(
             Code.NOT_EXECUTABLE,
@@ -35,7 +37,7 @@ def check_skill(
             "put a Python file of the same stem beside it, or give its steps keys such as **Use**",
         )
     elif not implemented:
-        walk = Walk(spec, tools, skills, found)
+        walk = Walk(spec, tools, skills, found, partial=partial)
         walk.run()
         check_unused(spec, walk.used, found)
     return found.sorted()

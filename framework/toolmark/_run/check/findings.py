@@ -4,7 +4,7 @@ from toolmark._cel import ExpressionError
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.skill import Expression
-from toolmark._model.source import Source, Span
+from toolmark._model.source import Position, Source, Span
 
 
 class Findings:
@@ -14,25 +14,30 @@ class Findings:
         self._source = source
         self._found: dict[Diagnostic, None] = {}
 
-    def add(  # noqa: PLR0913, PLR0917 - a diagnostic told whole
+    def add(
         self,
         code: Code,
         severity: Severity,
-        line: int,
+        at: int | Position,
         message: str,
         help: str = "",  # noqa: A002 - the word of a diagnostic
-        column: int = 1,
-        end_column: int = 0,
     ) -> None:
-        """Add a finding on one line; a line of 0 means the definition's title."""
+        """Add a finding on a word or a line; a line of 0 means the definition's title."""
+        line, column, end_column = (at, 1, 0) if isinstance(at, int) else at
         line = line or self._source.line
         column = max(column, 1)
         span = Span(self._source.path, line, column, line, max(end_column, column + 1))
         self._found[Diagnostic(span, code, severity, message, help)] = None
 
-    def error(self, code: Code, line: int, message: str, help: str = "") -> None:  # noqa: A002
-        """Add an error on a line."""
-        self.add(code, Severity.ERROR, line, message, help)
+    def error(
+        self,
+        code: Code,
+        at: int | Position,
+        message: str,
+        help: str = "",  # noqa: A002
+    ) -> None:
+        """Add an error on a word or a line."""
+        self.add(code, Severity.ERROR, at, message, help)
 
     def at(
         self,
@@ -45,7 +50,7 @@ class Findings:
         """Add a finding on a whole expression."""
         column = max(expression.column, 1)
         end = column + len(expression.cel)
-        self.add(code, severity, expression.line, message, help, column, end)
+        self.add(code, severity, Position(expression.line, column, end), message, help)
 
     def broken(self, expression: Expression, error: ExpressionError) -> None:
         """Add an expression's mistake where it is."""
@@ -55,10 +60,9 @@ class Findings:
         self.add(
             Code.INVALID_EXPRESSION,
             Severity.ERROR,
-            line,
+            Position(line, column, column + 1),
             f"`{_short(expression.cel)}`: {error.message}",
             error.help,
-            column,
         )
 
     def sorted(self) -> tuple[Diagnostic, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.skill import SkillSpec
+from toolmark._model.source import Position
 from toolmark._model.tool import ToolSpec
 from toolmark._run.check.findings import Findings
 from toolmark.errors import did_you_mean
@@ -17,29 +18,37 @@ def check_requirements(
     found: Findings,
     *,
     runs: bool,
+    partial: bool,
 ) -> None:
     """Check the lists of the Metadata; in prose that nothing runs a gap is only a hint."""
     severity = Severity.ERROR if runs else Severity.HINT
-    line = spec.source.line
-    for name in spec.required_tools:
+    for name in () if partial else spec.required_tools:
         if name not in tools:
             code = Code.UNKNOWN_TOOL
             message = f"Required Tools names {name}, and there is no such tool"
-            found.add(code, severity, line, message, did_you_mean(name, tools))
-    for name in spec.required_skills:
+            at = place(spec, "required_tools", name)
+            found.add(code, severity, at, message, did_you_mean(name, tools))
+    for name in () if partial else spec.required_skills:
         if name not in skills:
             code = Code.UNKNOWN_SKILL
             message = f"Required Skills names {name}, and there is no such skill"
-            found.add(code, severity, line, message, did_you_mean(name, skills))
+            at = place(spec, "required_skills", name)
+            found.add(code, severity, at, message, did_you_mean(name, skills))
     if (circle := _circle(spec, skills)) is not None:
         found.error(
             Code.SKILL_CIRCLE,
-            line,
+            place(spec, "required_skills", circle[1]),
             f"skills use one another in a circle: {' → '.join(circle)}",
             "take one of them out of Required Skills",
         )
     _check_patient(spec, tools, found, runs=runs)
     _check_durable(spec, tools, found)
+
+
+def place(spec: SkillSpec, field: str, name: str = "") -> int | Position:
+    """Give where the Metadata says it, as near as is known; else the title."""
+    said = spec.places.get(f"{field}/{name}") or spec.places.get(field)
+    return said or spec.source.line
 
 
 def _circle(spec: SkillSpec, skills: Mapping[str, SkillSpec]) -> list[str] | None:
@@ -70,7 +79,7 @@ def _check_patient(
             found.add(
                 Code.PATIENT_FROM,
                 Severity.WARNING if runs else Severity.HINT,
-                spec.source.line,
+                place(spec, "required_tools", needing[0]),
                 f"{', '.join(needing)} require a patient, and no input names one",
                 "add **Patient From** with the input's name, or the caller must bring the patient",
             )
@@ -79,10 +88,10 @@ def _check_patient(
     if named is None:
         message = f"Patient From names {spec.patient_from}, which is no input"
         hint = did_you_mean(spec.patient_from, inputs)
-        found.error(Code.PATIENT_FROM, spec.source.line, message, hint)
+        found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message, hint)
     elif named.shape.types != ("string",):
         message = f"Patient From names {spec.patient_from}, which is no string"
-        found.error(Code.PATIENT_FROM, spec.source.line, message)
+        found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message)
 
 
 def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: Findings) -> None:
@@ -93,7 +102,7 @@ def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: Findin
         found.add(
             Code.NOT_DURABLE,
             Severity.WARNING,
-            spec.source.line,
+            place(spec, "durable"),
             f"Durable is no, and {', '.join([*writing, *spec.required_skills])} may change things",
             "take **Durable** out: a run that is lost half-way would not be taken up",
         )
@@ -106,5 +115,5 @@ def check_unused(spec: SkillSpec, used: set[str], found: Findings) -> None:
             if name not in used:
                 message = f"the {kind} {name} is required, and no step uses it"
                 hint = f"take it out of Required {kind.title()}s, or use it"
-                line = spec.source.line
-                found.add(Code.UNUSED_REQUIREMENT, Severity.WARNING, line, message, hint)
+                at = place(spec, f"required_{kind}s", name)
+                found.add(Code.UNUSED_REQUIREMENT, Severity.WARNING, at, message, hint)

@@ -4,6 +4,7 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import Argument, Expression, Template, Value, Values
+from toolmark._model.source import Position
 from toolmark._run.check.findings import Findings
 from toolmark._run.check.fit import misfit
 from toolmark._run.check.scope import ANYTHING, Scope
@@ -25,7 +26,7 @@ class ValueCheck:
         callee: str,
         parameters: tuple[Parameter, ...],
         written: tuple[Argument, ...],
-        line: int,
+        at: int | Position,
     ) -> None:
         """Check a call: unknown, missing and misfitting arguments."""
         known = {parameter.name: parameter for parameter in parameters}
@@ -34,39 +35,39 @@ class ValueCheck:
             if parameter is None:
                 self._found.error(
                     Code.UNKNOWN_ARGUMENT,
-                    argument.line or line,
+                    argument.place or at,
                     f"{callee} has no parameter '{argument.name}'",
                     did_you_mean(argument.name, known) or _known(list(known)),
                 )
             else:
-                self._argument(argument, parameter, argument.line or line)
+                self._argument(argument, parameter, argument.value_place or at)
         given = {argument.name for argument in written}
         for name, parameter in known.items():
             if parameter.required and not parameter.shape.has_default and name not in given:
                 self._found.error(
                     Code.MISSING_ARGUMENT,
-                    line,
+                    at,
                     f"{callee} needs '{name}', which the step does not give",
                     f"add `- {name}: …` below **With**",
                 )
 
-    def _argument(self, argument: Argument, parameter: Parameter, line: int) -> None:
+    def _argument(self, argument: Argument, parameter: Parameter, at: int | Position) -> None:
         value = argument.value
         # A bare name without a value leaves an optional argument out.
         lone = not parameter.required and isinstance(value, Template) and _is_name(value)
         check = ValueCheck(self._scope, self._found, tolerant=True) if lone else self
-        check.value(value, parameter.shape, argument.name, line)
+        check.value(value, parameter.shape, argument.name, at)
 
-    def value(self, value: Value, shape: Schema, name: str, line: int) -> None:
+    def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
         """Check one value for a parameter of this shape."""
         if isinstance(value, Values):
-            self._nested(value, shape, name, line)
+            self._nested(value, shape, name, at)
             return
         only = value.parts[0] if len(value.parts) == 1 else None
         if isinstance(only, Expression) and (value.code or not takes_text(shape)):
             self._expression(only, shape, name)
         elif all(isinstance(part, str) for part in value.parts):
-            self._text("".join(str(part) for part in value.parts), shape, name, line)
+            self._text("".join(str(part) for part in value.parts), shape, name, at)
         else:
             self.template(value)
 
@@ -84,33 +85,33 @@ class ValueCheck:
             message = f"'{name}': {reason}"
             self._found.at(expression, Code.ARGUMENT_MISFIT, Severity.ERROR, message)
 
-    def _text(self, text: str, shape: Schema, name: str, line: int) -> None:
+    def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
         named = text in self._scope.names
         hint = f"write `{text}` in a code span for the value of that name" if named else ""
         try:
             wrong = problems(read_text(text, shape), shape, path=name)
         except ValueTextError as error:
-            self._found.error(Code.ARGUMENT_MISFIT, line, f"'{name}': {error}", hint)
+            self._found.error(Code.ARGUMENT_MISFIT, at, f"'{name}': {error}", hint)
             return
         for problem in wrong:
-            self._found.error(Code.ARGUMENT_MISFIT, line, problem.message, hint)
+            self._found.error(Code.ARGUMENT_MISFIT, at, problem.message, hint)
         if named and not wrong:
             message = f"'{name}' is given the word '{text}', which is also a name"
-            self._found.add(Code.WORD_OR_NAME, Severity.HINT, line, message, hint)
+            self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint)
 
-    def _nested(self, value: Values, shape: Schema, name: str, line: int) -> None:
+    def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
         kind = "object" if value.fields else "array"
         if shape.types and kind not in shape.types:
             message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
-            self._found.error(Code.ARGUMENT_MISFIT, line, message)
+            self._found.error(Code.ARGUMENT_MISFIT, at, message)
         elif value.fields and shape.properties is not None:
-            self.arguments(f"'{name}'", shape.properties, value.fields, line)
+            self.arguments(f"'{name}'", shape.properties, value.fields, at)
         else:
             for field in value.fields:
                 inner = shape.values or ANYTHING
-                self.value(field.value, inner, f"{name}.{field.name}", field.line or line)
+                self.value(field.value, inner, f"{name}.{field.name}", field.value_place or at)
             for item in value.items:
-                self.value(item, shape.items or ANYTHING, f"{name}[]", line)
+                self.value(item, shape.items or ANYTHING, f"{name}[]", at)
 
 
 def _is_name(template: Template) -> bool:

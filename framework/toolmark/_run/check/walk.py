@@ -6,7 +6,8 @@ from toolmark._cel.rewrite import CLASHING
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.skill import Expression, Section, SkillSpec, Step, Use, Way
+from toolmark._model.skill import Expression, SkillSpec, Step, Use, Way, Section
+from toolmark._model.source import Position
 from toolmark._model.tool import ToolSpec
 from toolmark._run.check.findings import Findings
 from toolmark._run.check.fit import misfit
@@ -29,9 +30,12 @@ class Walk:
         tools: Mapping[str, ToolSpec],
         skills: Mapping[str, SkillSpec],
         found: Findings,
+        *,
+        partial: bool,
     ) -> None:
         self.used: set[str] = set()
         self._spec = spec
+        self._partial = partial
         self._tools = tools
         self._skills = skills
         self._found = found
@@ -86,7 +90,7 @@ class Walk:
         check.template(step.stop)
         check.template(step.message)
         for argument in step.returns or ():
-            check.value(argument.value, ANYTHING, argument.name, argument.line or step.line)
+            check.value(argument.value, ANYTHING, argument.name, argument.value_place or step.line)
         result = self._result(step, inner, check)
         after = self._saved(step, scope, result)
         self._undo(step, inner, result)
@@ -138,28 +142,32 @@ class Walk:
         if call.name in self._skills and step.timeout_s is not None and call is step.use:
             message = f"a Timeout can't end the skill {call.name} half-way"
             hint = "put it on the steps of that skill"
-            self._found.error(Code.INVALID_STEP, step.line, message, hint)
+            self._found.error(Code.INVALID_STEP, _place(step, "Timeout"), message, hint)
         required = (*self._spec.required_tools, *self._spec.required_skills)
         callee = self._tools.get(call.name) or self._skills.get(call.name)
         if call.name not in required:
-            self._not_required(call, step, known=callee is not None)
+            self._not_required(call, step, known=self._partial or callee is not None)
+        place = _place(step, "Use" if call is step.use else "Undo")
         if callee is None:
+            for argument in call.arguments:
+                check.value(argument.value, ANYTHING, argument.name, argument.value_place or place)
             return None
         parameters: tuple[Parameter, ...] = callee.parameters
-        check.arguments(call.name, parameters, call.arguments, step.line)
+        check.arguments(call.name, parameters, call.arguments, place)
         return callee.returns if isinstance(callee, ToolSpec) else _OBJECT
 
     def _not_required(self, call: Use, step: Step, *, known: bool) -> None:
         required = (*self._spec.required_tools, *self._spec.required_skills)
         kind = "Skills" if call.name in self._skills else "Tools"
+        place = _place(step, "Use" if call is step.use else "Undo")
         if known:
             message = f"'{step.title}' uses {call.name}, which Required {kind} does not name"
             hint = did_you_mean(call.name, required) or f"add {call.name} to Required {kind}"
-            self._found.error(Code.NOT_REQUIRED, step.line, message, hint)
+            self._found.error(Code.NOT_REQUIRED, place, message, hint)
         else:
             message = f"'{step.title}' uses {call.name}, and there is no such tool or skill"
             hint = did_you_mean(call.name, (*required, *self._tools, *self._skills))
-            self._found.error(Code.UNKNOWN_TOOL, step.line, message, hint)
+            self._found.error(Code.UNKNOWN_TOOL, place, message, hint)
 
     def _saved(self, step: Step, scope: Scope, result: Schema | None) -> Scope:
         if step.save_as is None:
@@ -176,13 +184,15 @@ class Walk:
         if not name.isidentifier() or not name.isascii() or name.startswith("__"):
             message = f"{key}: '{name}' is no name"
             hint = "a name is a letter, then letters, digits and _"
-            self._found.error(Code.INVALID_NAME, step.line, message, hint)
+            self._found.error(Code.INVALID_NAME, _place(step, key), message, hint)
         elif name in CLASHING:
             message = f"{key}: '{name}' is a word of CEL"
-            self._found.error(Code.INVALID_NAME, step.line, message, "choose another name")
+            self._found.error(Code.INVALID_NAME, _place(step, key), message, "choose another name")
         elif name in scope.names:
             message = f"{key}: '{name}' is already the name of something else"
-            self._found.error(Code.DUPLICATE_SAVE, step.line, message, "choose another name")
+            self._found.error(
+                Code.DUPLICATE_SAVE, _place(step, key), message, "choose another name"
+            )
 
     def _undo(self, step: Step, scope: Scope, result: Schema | None) -> None:
         if step.undo is None:
@@ -193,35 +203,35 @@ class Walk:
         self._called(step.undo, step, check)
 
     def _ways(self, step: Step, before: Scope, after: Scope) -> None:
-        self._way(step.if_no, step, before)
-        self._way(step.or_else, step, before)
-        self._way(step.if_empty, step, after)
+        self._way(step.if_no, step, "If no", before)
+        self._way(step.or_else, step, "Or else", before)
+        self._way(step.if_empty, step, "If empty", after)
         if step.on_error is not None:
-            self._way(step.on_error.then, step, before)
+            self._way(step.on_error.then, step, "On error", before)
             if step.on_error.retries:
                 self._retry(step)
 
-    def _way(self, way: Way | None, step: Step, scope: Scope) -> None:
+    def _way(self, way: Way | None, step: Step, key: str, scope: Scope) -> None:
         if way is None:
             return
         ValueCheck(scope, self._found, tolerant=step.when is not None).template(way.text)
         if way.kind == "go":
-            self._jump(way.target, step, scope)
+            self._jump(way.target, _place(step, key), scope)
 
-    def _jump(self, target: str, step: Step, scope: Scope) -> None:
+    def _jump(self, target: str, place: int | Position, scope: Scope) -> None:
         names = [folded(section.name) for section in self._sections]
         wanted = folded(target)
         if wanted not in names or not wanted:
             known = [section.name for section in self._sections if section.name]
             message = f"there is no section '{target}' to go to"
             hint = did_you_mean(target, known) or f"write `### {target}` below the steps"
-            self._found.error(Code.UNKNOWN_JUMP, step.line, message, hint)
+            self._found.error(Code.UNKNOWN_JUMP, place, message, hint)
             return
         index = names.index(wanted)
         if index <= self._at:
             message = f"`go to {target}` leads back: steps run forward only"
             hint = f"put `### {target}` below this section"
-            self._found.error(Code.JUMP_BACKWARDS, step.line, message, hint)
+            self._found.error(Code.JUMP_BACKWARDS, place, message, hint)
             return
         entry = self._entries.get(index)
         self._entries[index] = scope if entry is None else entry.met(scope)
@@ -235,7 +245,12 @@ class Walk:
             return  # That there is no such tool is told already.
         message = f"{name} can't be tried again: it is neither Read Only nor Idempotent"
         hint = "a second try might do it twice; say so in the tool's file if it can't"
-        self._found.error(Code.UNSAFE_RETRY, step.line, message, hint)
+        self._found.error(Code.UNSAFE_RETRY, _place(step, "On error"), message, hint)
+
+
+def _place(step: Step, key: str) -> int | Position:
+    """Give where a key's value stands, else the step's line."""
+    return step.places.get(key, step.line)
 
 
 def _ends(step: Step) -> bool:

@@ -7,8 +7,12 @@ import pytest
 from limit_world import leap
 
 from toolmark._call.limits.places import Places
+from toolmark._call.limits.starts import StartLimits
 from toolmark._call.limits.tally import MAX_CONVERSATIONS, Tally
+from toolmark._call.limits.timing import MACHINE
 from toolmark._call.refusal import Refusal
+from toolmark._model.call import Budget, Call, Caller
+from toolmark._model.contract import Limits, Rate
 
 
 async def refused(work):
@@ -127,6 +131,70 @@ def test_who_waits_is_woken_from_another_thread():
         await waiting
 
     asyncio.run(main())
+
+
+def limits_of(tally, **limits):
+    return StartLimits("act", Limits(**limits), tally, MACHINE, None)
+
+
+def test_a_call_is_refused_beforehand_where_nobody_may_wait_any_more():
+    tally = Tally()
+    limits = limits_of(tally, max_concurrent=1)
+    limits.check(Call("act", {}))
+    tally.wakers.extend([bool] * 1000)
+    with pytest.raises(Refusal):
+        limits.check(Call("act", {}))
+
+
+def test_a_call_whose_turn_would_come_too_late_leaves_its_place():
+    async def main():
+        tally = Tally()
+        limits = limits_of(tally, max_concurrent=2, max_calls=3, rate=Rate(1, 3600.0))
+        call = Call("act", {}, caller=Caller(user="ada"))
+        await limits.start(call)
+        for _ in range(5):
+            with pytest.raises(Refusal) as late:
+                await limits.start(call)
+            assert late.value.failure.code == "rate_limited"
+        assert (tally.running, tally.made_by(("ada", None))) == (1, 1)
+        limits.end()
+        return tally.running
+
+    assert leap(main())[0] == 0
+
+
+@pytest.mark.parametrize(("most", "told"), [(1, "once"), (2, "2 times"), (0, "0 times")])
+def test_who_called_too_often_is_told_how_often_is_allowed(most, told):
+    async def main():
+        limits = limits_of(Tally(), max_calls=most)
+        for _ in range(most):
+            await limits.start(Call("act", {}))
+        with pytest.raises(Refusal) as often:
+            await limits.start(Call("act", {}))
+        assert f"called {told} in a conversation" in often.value.failure.message
+
+    leap(main())
+
+
+@pytest.mark.parametrize(
+    ("limits", "binds"),
+    [({}, False), ({"max_calls": 0}, True), ({"max_concurrent": 1}, True), ({"retries": 1}, False)],
+)
+def test_limits_bind_where_there_are_any(limits, binds):
+    assert limits_of(Tally(), **limits).binds is binds
+
+
+def test_a_call_waits_as_long_as_it_might_run():
+    for timeout_s, budget_ms, waits in ((5.0, None, 5.0), (None, None, 30.0), (5.0, 2000, 2.0)):
+        budget = None if budget_ms is None else Budget(10, 1000, budget_ms)
+
+        async def main(timeout_s=timeout_s, budget=budget):
+            limits = limits_of(Tally(), max_concurrent=1, timeout_s=timeout_s)
+            await limits.start(Call("act", {}))
+            with pytest.raises(Refusal):
+                await limits.start(Call("act", {}, budget=budget))
+
+        assert leap(main())[1] == waits
 
 
 def test_of_too_many_conversations_the_one_that_called_longest_ago_is_forgotten():

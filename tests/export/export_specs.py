@@ -11,11 +11,11 @@ from toolmark._model.skill import (
     Argument,
     Expression,
     Output,
-    Section,
     SkillSpec,
     Step,
     Template,
     Use,
+    WorkflowSection,
 )
 from toolmark._model.source import Source
 from toolmark._model.tool import Example, ToolSpec
@@ -95,7 +95,7 @@ SCHEDULE = SkillSpec(
     parameters=(required("date", "string", description="Requested date"),),
     output=Output(message="Status message", error="Error message if scheduling failed"),
     workflow_sections=(
-        Section(
+        WorkflowSection(
             name="",
             steps=(
                 Step(

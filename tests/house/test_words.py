@@ -22,6 +22,17 @@ def test_a_name_of_the_face_is_given_to_one_class_alone() -> None:
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
+def test_a_noun_gives_its_name_to_no_other_class() -> None:
+    homes = defaultdict(list)
+    for file in (ROOT / "framework/toolmark").rglob("*.py"):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(file.relative_to(ROOT / "framework/toolmark").as_posix())
+    nouns = {name for name, files in homes.items() if any(f.startswith("_model/") for f in files)}
+
+    assert {name: homes[name] for name in nouns if len(homes[name]) > 1} == {}
+
+
 def test_every_class_of_the_face_stands_in_the_glossary() -> None:
     page = (ROOT / "docs/explanation/glossary.md").read_text("utf-8")
     classes = {

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from whole_specs import SKILL, TOOL
 
 from toolmark._model.contract import Limits, Safety
-from toolmark._model.definition import Definition
+from toolmark._model.definition import FileSpec
 from toolmark._model.schema import Schema
 from toolmark._model.skill import SkillSpec, Way
 from toolmark._model.source import Source
@@ -192,6 +192,6 @@ def test_a_zero_and_a_no_are_something_said():
 
 
 def test_a_definition_is_a_tool_or_a_skill():
-    fields = {name: getattr(TOOL, name) for name in Definition.model_fields}
+    fields = {name: getattr(TOOL, name) for name in FileSpec.model_fields}
     with pytest.raises(NotImplementedError):
-        _ = type("Odd", (Definition,), {"kind": "odd"})(**fields).hash
+        _ = type("Odd", (FileSpec,), {"kind": "odd"})(**fields).hash

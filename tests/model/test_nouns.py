@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from whole_specs import SAID, SKILL, TOOL, code, text
 
 from toolmark._model.schema import JSON_TYPES, JsonType, Parameter, Schema
-from toolmark._model.skill import Argument, Expression, Section, Step, Use, Way, step_json
+from toolmark._model.skill import Argument, Expression, Step, Use, Way, WorkflowSection, step_json
 
 NOUNS = [TOOL, TOOL.safety, TOOL.parameters[0], TOOL.returns, SKILL.workflow_sections[0].steps[0]]
 
@@ -43,7 +43,7 @@ def test_a_step_that_does_anything_makes_its_skill_executable(field):
     assert (prose.acts, step.acts) == (False, True)
     fields = {name: getattr(SKILL, name) for name in type(SKILL).model_fields}
     for steps, executable in (((prose,), False), ((prose, step), True), ((), False)):
-        fields["workflow_sections"] = (Section(name="", steps=steps),)
+        fields["workflow_sections"] = (WorkflowSection(name="", steps=steps),)
         assert type(SKILL)(**fields).executable is executable
 
 
@@ -56,7 +56,7 @@ def test_a_value_is_an_expression_where_it_is_one_code_span():
 
 def test_what_stands_in_no_file_stands_in_line_0():
     made = Expression(cel="a"), Argument(name="a", value=SAID), Step(id="1", title="")
-    assert [part.line for part in (*made, Section(name="", steps=()))] == [0] * 4
+    assert [part.line for part in (*made, WorkflowSection(name="", steps=()))] == [0] * 4
     assert made[0].column == 0
 
 

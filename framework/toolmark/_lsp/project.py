@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolmark._model.definition import Definition
+from toolmark._model.definition import FileSpec
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
@@ -46,7 +46,7 @@ class EditorProject:
         bound = self._workspace.skills if self._workspace is not None else {}
         return {name: skill.spec for name, skill in bound.items()}
 
-    def definition(self, name: str) -> Definition | None:
+    def definition(self, name: str) -> FileSpec | None:
         """Find a tool or a skill by its name."""
         folded = name.replace("-", "_")
         return self.tools.get(folded) or self.skills.get(folded)
@@ -86,6 +86,6 @@ class EditorProject:
             )
         return found
 
-    def file_of(self, spec: Definition) -> Path | None:
+    def file_of(self, spec: FileSpec) -> Path | None:
         """Give the file in which a definition stands."""
         return None if self.root is None else self.root / spec.source.path

@@ -1,6 +1,6 @@
 """What a hover says of a field, a section, a tool: a few lines of markdown."""
 
-from toolmark._model.definition import Definition
+from toolmark._model.definition import FileSpec
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark._parse.fields.table import Field, SectionTable
@@ -28,7 +28,7 @@ def of_section(table: SectionTable) -> str:
     return "\n\n".join(lines)
 
 
-def of_definition(spec: Definition) -> str:
+def of_definition(spec: FileSpec) -> str:
     """Tell what a tool or a skill does, takes and asks."""
     takes = ", ".join(_parameter(p.name, p.shape.types, p.required) for p in spec.parameters)
     parts = [f"**{spec.name}**({takes})", spec.description]

@@ -17,7 +17,7 @@ class Noun(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Definition(Noun, Contract):
+class FileSpec(Noun, Contract):
     """What a file says, whole; equal meaning gives equal definitions (format.md).
 
     The fields of its contract are declared there, and pydantic takes them over.

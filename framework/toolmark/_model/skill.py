@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from toolmark._model.definition import Definition, Noun, present
+from toolmark._model.definition import FileSpec, Noun, present
 from toolmark._model.schema import object_schema
 from toolmark._model.source import Position
 
@@ -143,7 +143,7 @@ class Step(Noun):
         )
 
 
-class Section(Noun):
+class WorkflowSection(Noun):
     """The steps under `### NAME`, reached by `go to NAME`; the first section has no name."""
 
     name: str
@@ -160,7 +160,7 @@ class Output(Noun):
     error: str = ""
 
 
-class SkillSpec(Definition):
+class SkillSpec(FileSpec):
     """What a `.skill.md` file says (format.md, "Skill file"); its parameters are the inputs."""
 
     kind: ClassVar[str] = "skill"
@@ -174,7 +174,7 @@ class SkillSpec(Definition):
     """What stands behind each part of its result, in words."""
     workflow: str = ""
     """The prose of the Workflow section."""
-    workflow_sections: tuple[Section, ...] = ()
+    workflow_sections: tuple[WorkflowSection, ...] = ()
     """The steps: those without a section first, then each named section."""
     places: dict[str, Position] = Field(default_factory=dict)
     """Where the Metadata names what it names: by field, and by field and name for lists."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import JsonValue
 
 from toolmark._model.contract import ToolContract, written
-from toolmark._model.definition import Definition, Noun
+from toolmark._model.definition import FileSpec, Noun
 from toolmark._model.schema import object_schema
 
 
@@ -22,7 +22,7 @@ class Example(Noun):
     """The code with which the call must be refused or fail."""
 
 
-class ToolSpec(Definition, ToolContract):
+class ToolSpec(FileSpec, ToolContract):
     """What a `.tool.md` file says, whole (format.md, "Tool file").
 
     What of it a call is held to are the fields of its contract.

@@ -7,7 +7,7 @@ from typing import Any
 from toolmark._model.result import SkillResult
 from toolmark._model.run import Order
 from toolmark._model.schema import Schema
-from toolmark._model.skill import Section, Step
+from toolmark._model.skill import Step, WorkflowSection
 from toolmark._run.action import Actions
 from toolmark._run.choose import chosen
 from toolmark._run.frame import (
@@ -110,7 +110,7 @@ class Interpreter:
                 continue
             return jump if isinstance(jump, End) else End(success=True)
 
-    async def _section(self, frame: Frame, section: Section) -> Jump:
+    async def _section(self, frame: Frame, section: WorkflowSection) -> Jump:
         for step in section.steps:
             if (jump := await self._step(frame, step)) is not None:
                 return jump

@@ -1,10 +1,10 @@
 """Find a section of a workflow by its name."""
 
-from toolmark._model.skill import Section
+from toolmark._model.skill import WorkflowSection
 from toolmark._run.frame import StepError
 
 
-def section_index(sections: tuple[Section, ...], target: str, *, after: int) -> int:
+def section_index(sections: tuple[WorkflowSection, ...], target: str, *, after: int) -> int:
     """Find the section of this name below another; raises StepError."""
     for index in range(after + 1, len(sections)):
         if folded(sections[index].name) == folded(target):

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolmark._bind.plugins.manager import Answer, Plugins, broken_plugin, reason
+from toolmark._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason
 from toolmark._bind.source.files import File, Folder, read_one, walk, whole_file
 from toolmark._bind.source.modules import Modules
 from toolmark._model.code import Code
@@ -96,7 +96,7 @@ def own_group(folder: Folder, plugins: Plugins) -> Group:
     return group
 
 
-def _given(answer: Answer, settings: Settings, plugins: Plugins) -> Iterator[Folder]:
+def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterator[Folder]:
     if answer.error is not None:
         fault = f"fails in toolmark_definitions: {reason(answer.error)}"
         plugins.diagnostics.append(broken_plugin(answer.plugin, fault))

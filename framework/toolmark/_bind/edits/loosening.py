@@ -19,7 +19,7 @@ from toolmark._bind.edits.strictness import (
     Looser,
 )
 from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
-from toolmark._model.definition import Definition
+from toolmark._model.definition import FileSpec
 from toolmark._model.edit import Loosening
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import SkillSpec, Step
@@ -275,7 +275,7 @@ def _with(noun: _Noun, **changes: Any) -> _Noun:
         return noun
     # Made anew: `model_copy` would keep what was computed of the old values.
     names = [field.name for field in fields(noun)]
-    if isinstance(noun, Definition):
+    if isinstance(noun, FileSpec):
         names = list(type(noun).model_fields)
     return type(noun)(**{name: getattr(noun, name) for name in names} | changes)
 

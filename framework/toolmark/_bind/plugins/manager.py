@@ -26,7 +26,7 @@ FAULTS = Exception, SystemExit
 """What foreign code may raise while it is loaded or asked; SystemExit ends no snapshot."""
 
 
-class Answer(NamedTuple):
+class PluginAnswer(NamedTuple):
     """What one plugin said when a hook was called."""
 
     plugin: str
@@ -112,7 +112,7 @@ class Plugins:
         caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
         return bool(caller.get_hookimpls())
 
-    def ask(self, hook: str, *, awake: bool = True, **arguments: Any) -> Iterator[Answer]:
+    def ask(self, hook: str, *, awake: bool = True, **arguments: Any) -> Iterator[PluginAnswer]:
         """Ask each plugin in turn; one that fails is told apart and stops no other."""
         if awake:
             self.wake()
@@ -122,9 +122,9 @@ class Plugins:
                 value = _call(implementation, arguments)
             except FAULTS as error:
                 _log.warning("%s of %s failed", hook, implementation.plugin_name, exc_info=error)
-                yield Answer(implementation.plugin_name, None, error)
+                yield PluginAnswer(implementation.plugin_name, None, error)
             else:
-                yield Answer(implementation.plugin_name, value)
+                yield PluginAnswer(implementation.plugin_name, value)
 
     def plugin(self, name: str) -> object | None:
         """Give a plugin by its name."""

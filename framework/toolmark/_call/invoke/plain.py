@@ -15,7 +15,7 @@ from pydantic_core import ValidationError
 
 from toolmark._call.arguments.misfit import explain
 from toolmark._call.limits.deadline import Deadlines
-from toolmark._call.result.answer import Answer
+from toolmark._call.result.answer import MakeResult
 from toolmark._model.call import Call, Caller
 from toolmark._model.contract import ToolContract
 from toolmark._model.result import Failure, Result
@@ -43,7 +43,7 @@ class PlainRun(Protocol):
 class Ways(NamedTuple):
     """How a call ends."""
 
-    answer: Answer
+    answer: MakeResult
     settle: Callable[[BaseException, str | None, float], Result]
     """Makes a Result of what the function raised."""
     take: Callable[[Call], Coroutine[Any, Any, Result]]

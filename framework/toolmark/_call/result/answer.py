@@ -17,7 +17,7 @@ class AnswerError(ValueError):
     """An implementation gave what JSON can't hold; the message says what."""
 
 
-class Answer(Protocol):
+class MakeResult(Protocol):
     """Makes a Result of a value."""
 
     def __call__(
@@ -38,7 +38,7 @@ _make = tuple.__new__
 _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
 
 
-def answer_of(tool: str, returns: Schema) -> Answer:
+def answer_of(tool: str, returns: Schema) -> MakeResult:
     """Make what turns an implementation's value into the Result of a call.
 
     Anything that pydantic can write as JSON will do: dicts, lists, scalars, dataclasses, models,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolmark._model.code import Code
-from toolmark._model.skill import Step, Section
+from toolmark._model.skill import Step, WorkflowSection
 from toolmark._model.source import Position
 from toolmark._parse.blocks.outline import (
     Block,
@@ -40,16 +40,16 @@ _MAX_STEPS = 100
 
 def read_workflow(
     page: Page, blocks: list[Block], parts: list[Part]
-) -> tuple[str, list[Section]]:
+) -> tuple[str, list[WorkflowSection]]:
     """Give the prose of a workflow and its sections of steps, the unnamed one first."""
     main, rest = _steps(page, blocks, "")
-    sections = [Section(name="", steps=tuple(main))] if main else []
+    sections = [WorkflowSection(name="", steps=tuple(main))] if main else []
     words = [prose(rest)]
     for part in parts:
         name = heading_text(part.heading.text)
         steps, rest = _steps(page, part.blocks, name)
         if steps:
-            sections.append(Section(name=name, steps=tuple(steps), line=part.heading.line))
+            sections.append(WorkflowSection(name=name, steps=tuple(steps), line=part.heading.line))
             if prose(rest):
                 words.append(with_headings([Part(part.level, part.heading, rest)], part.level))
         else:

@@ -3,7 +3,15 @@
 from typing import Any
 
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.skill import Argument, Expression, Output, Section, SkillSpec, Step, Template
+from toolmark._model.skill import (
+    Argument,
+    Expression,
+    Output,
+    SkillSpec,
+    Step,
+    Template,
+    WorkflowSection,
+)
 from toolmark._model.source import Source
 from toolmark._model.tool import ToolSpec
 from toolmark._parse.writing.skill_text import skill_text
@@ -51,7 +59,7 @@ def _skill(name: str, title: str) -> str:
             ),
             workflow="Say how the steps serve the goal.",
             workflow_sections=(
-                Section(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
+                WorkflowSection(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
             ),
         )
     )

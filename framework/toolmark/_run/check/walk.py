@@ -6,7 +6,7 @@ from toolmark._cel.rewrite import CLASHING
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
-from toolmark._model.skill import Expression, SkillSpec, Step, Use, Way, Section
+from toolmark._model.skill import Expression, SkillSpec, Step, Use, Way, WorkflowSection
 from toolmark._model.source import Position
 from toolmark._model.tool import ToolSpec
 from toolmark._run.check.findings import Findings
@@ -66,7 +66,7 @@ class Walk:
                 self._found.error(Code.DUPLICATE_SECTION, section.line, message, hint)
             seen.add(folded(section.name))
 
-    def _section(self, section: Section, scope: Scope) -> Scope:
+    def _section(self, section: WorkflowSection, scope: Scope) -> Scope:
         ended = False
         for step in section.steps:
             if ended and step.acts:

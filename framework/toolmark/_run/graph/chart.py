@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from toolmark._model.skill import Loop, Section, SkillSpec, Step, Way, value_text
+from toolmark._model.skill import Loop, SkillSpec, Step, Way, WorkflowSection, value_text
 from toolmark._run.section import folded
 
 Kind = Literal["use", "ask", "choose", "return", "stop", "note"]
@@ -84,7 +84,7 @@ def told(chart: Chart) -> str:
     return "\n".join(sentences)
 
 
-def _section_title(spec: SkillSpec, section: Section) -> str:
+def _section_title(spec: SkillSpec, section: WorkflowSection) -> str:
     return section.name or spec.title
 
 

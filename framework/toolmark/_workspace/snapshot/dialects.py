@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from toolmark._bind.plugins.manager import Answer, Plugins, broken_plugin, reason
+from toolmark._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason
 from toolmark._dialect import DIALECTS
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.reply import Dialect
@@ -34,7 +34,7 @@ def dialects_of(plugins: Plugins) -> Dialects:
     return Dialects(known, tuple(troubles))
 
 
-def _given(answer: Answer) -> tuple[list[Dialect], BaseException | None]:
+def _given(answer: PluginAnswer) -> tuple[list[Dialect], BaseException | None]:
     """Give a plugin's whole share, or nothing of it and why."""
     if answer.error is not None:
         return [], answer.error

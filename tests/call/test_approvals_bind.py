@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from toolmark._model.call import Call, Caller
-from toolmark._model.contract import Safety
+from toolmark._model.contract import Batch, Limits, Safety
 from toolmark._model.registry import Binding, Implementation
 from toolmark._model.result import Held
 from toolmark._model.schema import Parameter, Schema
@@ -105,7 +105,7 @@ def test_a_hold_is_told_by_its_kind_its_moment_and_its_end(world):
 
 def test_ids_of_holds_can_be_typed_after_a_command(world):
     door = world.door()
-    for _ in range(200):
+    for _ in range(30):
         held_id = door.call("act", {"number": 1}).confirmation.id
         assert len(held_id) == 12
         assert not held_id.startswith("-")
@@ -174,6 +174,25 @@ def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, to
     done = asyncio.run(door.door.decisions.confirm(again.confirmation.id))
     assert done.success
     assert done.notes == ("The user changed number: 1 → 2.",)
+
+
+def test_what_was_edited_is_told_before_what_was_left_out(harness, tool, tmp_path):
+    async def act(items):
+        if 3 in items:
+            raise MemoryError
+        return items
+
+    numbers = Schema(types=("array",), items=Schema(types=("integer",)))
+    made = tool(
+        "act", act, Parameter(name="items", shape=numbers, required=True), safety=CONFIRM,
+        returns=Schema(types=("array",)), limits=Limits(max_batch=Batch("items", 4)),
+    )  # fmt: skip
+    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = door.call("act", {"items": [1, 2]}).confirmation.id
+    result = asyncio.run(door.door.decisions.confirm(held, edit={"items": [2, 3]}))
+    edited, left_out = result.notes
+    assert edited == "The user changed items: [1, 2] → [2, 3]."
+    assert "item 2" in left_out
 
 
 DETAILS = Parameter(name="details", shape=Schema(types=("object",)))

@@ -124,6 +124,7 @@ def test_a_dry_run_goes_up_to_the_run_and_no_further(harness, tool):
 def test_a_tool_without_an_implementation_says_so(harness, tool):
     result = harness(tool("later")).call("later")
     assert (result.outcome, result.error.code) == ("failed", "not_implemented")
+    assert result.attempts == 0
     assert "later.tool.md" in result.error.message
 
 

@@ -77,6 +77,9 @@ class Invoker:
         tries = Tries(self._contract, self._limits.timing, seconds)
         try:
             implementation = self._implementation or self._load()
+        except Exception as error:  # noqa: BLE001 - what can't be loaded was never tried
+            return self._settle(error, call.id, began, 0)
+        try:
             work = Work(self._contract, implementation, context, tries, self._limits)
             try:
                 with self._deadlines.within(seconds):
@@ -170,7 +173,7 @@ class Invoker:
 
     def _late(self, seconds: float) -> tuple[Outcome, Failure]:
         contract = self._contract
-        within = f"{contract.name} did not answer within {seconds:g} s"
+        within = f"{contract.name} did not answer within {seconds:.3g} s"
         if contract.is_repeatable:
             return "failed", Failure("timeout", f"{within}. It may be called again.")
         return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")

@@ -9,7 +9,6 @@ _PLAIN: Mapping[str, Any] = {
     "number": 1,
     "integer": 1,
     "boolean": True,
-    "array": [],
     "object": {},
     "null": None,
 }
@@ -37,8 +36,9 @@ def sample(shape: Schema, text: str = "text") -> Any:
     match shape.types[0] if shape.types else "string":
         case "object":
             return sample_arguments(shape.properties or (), text)
-        case "array" if shape.items is not None:
-            return [sample(shape.items, text)] * (shape.min_items or 1)
+        case "array":
+            item = text if shape.items is None else sample(shape.items, text)
+            return [item] * (shape.min_items or int(shape.items is not None))
         case "number" | "integer" if shape.minimum is not None or shape.maximum is not None:
             return shape.minimum if shape.minimum is not None else shape.maximum
         case "string":

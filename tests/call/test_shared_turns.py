@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run
 
+from toolmark._call.limits.fleet import FleetTurns
 from toolmark._call.limits.pace import Pace
 from toolmark._call.limits.tally import Tally
-from toolmark._call.limits.turns import TURNS_FILE, SharedTurns
+from toolmark._call.limits.timing import MACHINE
+from toolmark._call.limits.turns import TURNS_FILE, SharedTurns, turns_of
 from toolmark._call.refusal import Refusal
 from toolmark._model.contract import Limits, Rate
 from toolmark._model.settings import Settings as Project
@@ -208,3 +210,17 @@ def test_what_is_due_in_less_than_a_millisecond_is_worth_one():
     with pytest.raises(Refusal) as refused:
         pace.check(0.0)
     assert refused.value.failure.retry_after_ms == 1
+
+
+@pytest.mark.parametrize(
+    ("engine", "kind"),
+    [
+        ("memory", type(None)),
+        ("sqlite", SharedTurns),
+        ("postgresql://nobody@127.0.0.1:1/none", FleetTurns),
+    ],
+)
+def test_turns_are_kept_where_the_engine_is(tmp_path, engine, kind):
+    project = Project(root=tmp_path, state=tmp_path, engine=engine)
+    assert type(turns_of(project, MACHINE)) is kind
+    assert (turns_of(project, MACHINE) is turns_of(project, MACHINE)) is (kind is not SharedTurns)

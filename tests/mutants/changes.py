@@ -23,7 +23,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.Div: ast.Mult,
 }
 _EXTREMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
-_LONG = 120
+_LONG = 200
 # What types say is mypy's to check.
 _UNTOUCHED = ("annotation", "returns", "bases", "decorator_list", "format_spec")
 
@@ -42,7 +42,8 @@ class Change(NamedTuple):
 def changes_of(text: str) -> Iterator[Change]:
     """Give every change of a module's text; equal ones once."""
     tree = ast.parse(text)
-    seen = {ast.unparse(tree)}
+    whole = ast.unparse(tree)
+    seen = {whole}
     for owner, key, node in _places(tree):
         for new in (*_wrongs(node), *_denied(node, key)):
             _put(owner, key, new)
@@ -50,7 +51,7 @@ def changes_of(text: str) -> Iterator[Change]:
             _put(owner, key, node)
             if changed not in seen:
                 seen.add(changed)
-                yield Change(node.lineno, _difference(_said(node), _said(new)), changed)
+                yield Change(node.lineno, _difference(whole, changed), changed)
 
 
 def _places(node: ast.AST) -> Iterator[tuple[Any, Any, Any]]:
@@ -105,6 +106,8 @@ def _wrongs(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _denied(node: ast.AST, key: object) -> Iterator[ast.AST]:
+    if _said(node) == "TYPE_CHECKING":
+        return
     if key == "test" and isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.NamedExpr):
         yield ast.UnaryOp(ast.Not(), node)
 
@@ -147,8 +150,10 @@ def _said(node: ast.AST) -> str:
     return ast.unparse(node).split("\n")[0]
 
 
-def _difference(old: str, new: str) -> str:
-    """Tell a change of something long by the part of it that changed."""
+def _difference(whole: str, changed: str) -> str:
+    """Tell a change by the statement that has it; of a long one by the part that changed."""
+    lines = zip(whole.split("\n"), changed.split("\n"), strict=False)
+    old, new = next((old.strip(), new.strip()) for old, new in lines if old != new)
     if len(old) + len(new) > _LONG:
         head = _alike(old, new)
         tail = _alike(old[head:][::-1], new[head:][::-1])

@@ -8,7 +8,6 @@ implementation takes only the arguments that it wants.
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +20,8 @@ from toolmark._model.settings import Settings
 from toolmark._model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     # svcs imports every web framework that is installed: half a second, for a tool with resources.
     import svcs
     import typer
@@ -62,7 +63,7 @@ def nonblocking(function: _Function) -> _Function:
 
 
 @hookspec
-def toolmark_definitions() -> Iterable[Path | Traversable | str]:  # type: ignore[empty-body]
+def toolmark_definitions() -> Iterable["Path | Traversable | str"]:  # type: ignore[empty-body]
     """Give folders or files of definitions, their Python beside them.
 
     Called once per snapshot, when it is read. A package gives `importlib.resources.files(...)`

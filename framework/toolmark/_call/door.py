@@ -3,14 +3,11 @@
 import hashlib
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
-from toolmark._call.audit.chain import AUDIT_FILE, Audit
 from toolmark._call.audit.recorder import Recorder
-from toolmark._call.confirm.decisions import Decisions
-from toolmark._call.confirm.desk import Desk
-from toolmark._call.confirm.holds import Holds
 from toolmark._call.invoke.clients import Clients
 from toolmark._call.invoke.context import Resources
 from toolmark._call.invoke.plain import PlainRun
@@ -32,6 +29,10 @@ from toolmark._model.settings import Settings
 from toolmark._model.verdict import ALLOWED, Ruling, Verdict
 
 if TYPE_CHECKING:
+    # What a call that nobody holds or records does not wait for.
+    from toolmark._call.audit.chain import Audit
+    from toolmark._call.confirm.decisions import Decisions
+    from toolmark._call.confirm.desk import Desk
     from toolmark._model.tool import ToolSpec
 
 MAX_CALL_DEPTH = 16
@@ -66,11 +67,13 @@ class Door:
         """
         self.registry = registry
         self.resources = resources
+        self._settings = settings
+        self._clock = clock
         self._before = before
         self._after = after
         self._crisis_words = settings.safety.crisis_words
         self._clients = Clients(origins)
-        self.audit = Audit(settings.state / AUDIT_FILE) if settings.audit else None
+        self.audit = _audit(settings) if settings.audit else None
         self._recorder = Recorder(self.audit, clock)
         tracing = tracing_of(settings, provider)
         self._tools = ReadyTools(
@@ -81,14 +84,27 @@ class Door:
             limits=limits_of(settings, {} if tallies is None else tallies, timing),
             tracing=tracing,
         )
-        holds = Holds(settings.state / "held.sqlite3")
-        self._desk = Desk(holds, settings.safety, self._tools, clock)
-        self.decisions = Decisions(self._desk, self._recorder, self._tools, self)
         self._has_last_words = bool(after or self._crisis_words)
         self._looked_at = bool(self.audit or before or tracing or self._has_last_words)
         """Whether somebody hears of each call, so that none takes the quick way."""
         self.quick: dict[str, PlainRun] = {}
         """The whole ladder of a tool in one closure, for those of which it is known."""
+
+    @cached_property
+    def _desk(self) -> "Desk":
+        """Where calls are held, once one is."""
+        from toolmark._call.confirm.desk import Desk
+        from toolmark._call.confirm.holds import Holds
+
+        holds = Holds(self._settings.state / "held.sqlite3")
+        return Desk(holds, self._settings.safety, self._tools, self._clock)
+
+    @cached_property
+    def decisions(self) -> "Decisions":
+        """What people decide on held calls."""
+        from toolmark._call.confirm.decisions import Decisions
+
+        return Decisions(self._desk, self._recorder, self._tools, self)
 
     def call(  # noqa: PLR0913, PLR0917 - the face of a call; by place it costs a third
         self,
@@ -259,6 +275,12 @@ def _key_of(
         except (TypeError, ValueError, RecursionError):
             return None  # No JSON: row 3 says so.
     return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]
+
+
+def _audit(settings: Settings) -> "Audit":
+    from toolmark._call.audit.chain import AUDIT_FILE, Audit
+
+    return Audit(settings.state / AUDIT_FILE)
 
 
 def _tell(listener: Callable[..., None], *said: Any) -> None:

@@ -13,11 +13,15 @@ import linecache
 import sys
 import weakref
 from collections.abc import Sequence
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, cast
 
 from toolmark._bind.source.files import File
+
+if TYPE_CHECKING:
+    # Imports tempfile and more, for a base class that gives nothing.
+    from importlib.abc import Loader
 
 PREFIX = "_toolmark_"
 _serial = itertools.count(1)
@@ -75,11 +79,14 @@ class Modules:
         file = self._files[dotted]
         package = file is None or file.parts[-1] == "__init__.py"
         return ModuleSpec(
-            dotted, _Loader(file), origin=file.location if file else None, is_package=package
+            dotted,
+            cast("Loader", _Loader(file)),
+            origin=file.location if file else None,
+            is_package=package,
         )
 
 
-class _Loader(Loader):
+class _Loader:
     """Runs one file's bytes as a module. It knows no snapshot, so that modules keep none alive."""
 
     def __init__(self, file: File | None) -> None:

@@ -2,9 +2,8 @@
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolmark._call.audit.chain import Audit
 from toolmark._call.ready import ReadyTool
 from toolmark._call.redact import redacted
 from toolmark._call.refusal import Refusal, guard_failed
@@ -12,11 +11,14 @@ from toolmark._crash import logged
 from toolmark._model.call import Call
 from toolmark._model.verdict import Verdict
 
+if TYPE_CHECKING:
+    from toolmark._call.audit.chain import Audit
+
 
 class Recorder:
     """Makes the records; without an audit, none."""
 
-    def __init__(self, audit: Audit | None, clock: Callable[[], float]) -> None:
+    def __init__(self, audit: "Audit | None", clock: Callable[[], float]) -> None:
         self._audit = audit
         self._clock = clock
 

@@ -1,6 +1,5 @@
 """The Context that an implementation gets: who calls, how long, and the way back to the door."""
 
-import secrets
 import time
 from collections.abc import Mapping
 from functools import cached_property
@@ -69,6 +68,8 @@ class CallContext:
     @cached_property
     def _key(self) -> str:
         # Most tools ask for none, and a secret costs as much as their call.
+        import secrets
+
         return self._call.key or secrets.token_hex(16)
 
     @property

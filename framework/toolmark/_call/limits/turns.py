@@ -1,15 +1,17 @@
 """The turns that all processes of a project share: one row a tool, changed at one stroke."""
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolmark._call.limits.timing import Timing
 from toolmark._call.refusal import guard_failed
 from toolmark._model.settings import Settings
 from toolmark.config import state_folder
+
+if TYPE_CHECKING:
+    import sqlite3
 
 TURNS_FILE = "turns.sqlite3"
 """Its name in the project's state folder."""
@@ -66,6 +68,8 @@ class SharedTurns:
 
     def taken(self, tool: str, apart: float) -> float:
         """Do as `take`, for those who can't await."""
+        import sqlite3
+
         try:
             with closing(self._open()) as store:
                 store.execute("BEGIN IMMEDIATE")
@@ -82,7 +86,9 @@ class SharedTurns:
         except (sqlite3.Error, OSError) as error:
             raise guard_failed(tool, "rate", error) from None
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> "sqlite3.Connection":
+        import sqlite3
+
         if not self._made:
             state_folder(self._state)
             (self._state / TURNS_FILE).touch(mode=0o600)

@@ -69,6 +69,28 @@ def test_the_plugins_of_settings_that_can_not_be_read_are_not_guessed(console) -
     assert console("plugins").code == 2
 
 
+@pytest.mark.parametrize("name", ["json", "toolmark"])
+def test_a_plugin_that_could_never_be_imported_is_not_written(console, name: str) -> None:
+    typed = console("new", "plugin", name)
+
+    assert f"help: choose another name, such as {name}_tools" in typed.err
+    assert typed.code == 2
+    assert not list(console.folder.iterdir())
+
+
+def test_a_list_that_lacks_what_could_not_be_read_says_so(project) -> None:
+    project.write("tools_md/greet.tool.md", "# Greet\n")
+
+    assert "say_hello" in project("list").out
+    assert "`toolmark check` tells which" in project("list").err
+
+
+def test_a_folders_plugin_that_is_no_python_is_told_with_its_line(project) -> None:
+    project.write("tools_md/plugin.py", "x = 1\ndef broken(:\n")
+
+    assert "tools_md/plugin.py:2" in project("check").out
+
+
 def test_a_tool_that_should_be_drawn_is_told_to_be_none_of_the_skills(project) -> None:
     typed = project("graph", "say_hello")
 

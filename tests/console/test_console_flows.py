@@ -76,6 +76,13 @@ def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, des
     page.get_by_role("tab", name="prompt").click()
     expect(page.locator("#panel-prompt pre")).to_contain_text("order_supplies")
     expect(page.locator("#panel-mcp pre")).to_be_hidden()
+    desk.edit(
+        "tools_md/order-supplies.tool.md", "Anything else", "Anything else\n- **Max Length**: 80"
+    )
+    page.get_by_role("tab", name="openai", exact=True).click()
+    lost = page.locator("#panel-openai .losses")
+    expect(lost).to_contain_text("Lost in openai; a call is held to the whole file all the same:")
+    expect(lost).to_contain_text("order_supplies.note: maxLength 80")
 
 
 def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visitor, desk):

@@ -202,7 +202,10 @@ def reason(error: BaseException) -> str:
     # The private names of a snapshot's modules tell nobody anything, and change with each.
     text = _PRIVATE.sub("", text)
     frames = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, SyntaxError) or not frames:
+    if isinstance(error, SyntaxError):  # its place is in the file that could not be read
+        known = error.filename and error.filename not in text
+        return f"{text} ({error.filename}:{error.lineno})" if known else text
+    if not frames:
         return text
     return f"{text} ({frames[-1].filename}:{frames[-1].lineno})"
 

@@ -10,7 +10,7 @@ from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import stop
 from toolmark._cli.terminal.screen import busy, stdout_for_data
 from toolmark._model.diagnostic import Severity
-from toolmark.errors import ToolmarkError
+from toolmark.errors import ToolmarkError, did_you_mean, near_words
 
 
 @contextmanager
@@ -75,12 +75,10 @@ def wanted_python(name: str, file: Path, root: Path) -> str:
 
     `file` is the tool's definition, below the project's `root`; its Python has the same stem.
     """
-    from difflib import get_close_matches
-
     stem = file.name.partition(".")[0].replace("-", "_")
     wanted = file.with_name(f"{stem}.py")
     there = [python.stem for python in (root / file).parent.glob("*.py")]
-    near = get_close_matches(stem, there, 1, 0.8)
+    near = near_words(stem, there, alike=0.8)
     holds = "" if stem == name else f", with a function {name}"
     what = f"rename {file.with_name(near[0])}.py to {wanted.name}" if near else f"write {wanted}"
     return what + holds
@@ -100,12 +98,9 @@ def unknown(
     name: str, names: Iterable[str], workspace: Any, kind: str = "tool or skill"
 ) -> NoReturn:
     """End because nothing has this name, and say which names are near, or why it did not load."""
-    from difflib import get_close_matches
-
     folded = name.replace("-", "_")
     if kind == "skill" and folded in workspace.tools:
         stop(ExitCode.NOT_FOUND, f"{name!r} is a tool, no skill", f"call it: toolmark call {name}")
-    near = get_close_matches(folded, list(names), 3)
-    help_ = f"did you mean {' or '.join(map(repr, near))}?" if near else "`toolmark list` shows all"
-    help_ = not_loaded(name, workspace) or help_
+    near = did_you_mean(folded, names, 3)
+    help_ = not_loaded(name, workspace) or near or "`toolmark list` shows all"
     stop(ExitCode.NOT_FOUND, f"no {kind} {name!r}", help_)

@@ -8,6 +8,7 @@ import typer
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.terminal.screen import err, out, out_json, paint, stdout_for_data, table
+from toolmark.errors import near_words
 
 
 def add(app: typer.Typer) -> None:
@@ -47,8 +48,6 @@ def rule(
     json: JsonOption = False,
 ) -> None:
     """Explain a diagnostic; without a CODE, list them all."""
-    from difflib import get_close_matches
-
     from toolmark._model.code import Code
 
     says = {str(member): member.says for member in Code}
@@ -60,7 +59,7 @@ def rule(
         return
     wanted = code.strip("[]").lower().replace("_", "-")
     if wanted not in says:
-        near = get_close_matches(wanted, says, 3, 0.5)
+        near = near_words(wanted, says, 3, alike=0.5)
         near += [known for known in says if wanted in known and known not in near]
         named = " or ".join(repr(known) for known in near[:5])
         help_ = f"did you mean {named}?" if near else "`toolmark rule` lists them all"

@@ -91,6 +91,9 @@ def new_plugin(
 ) -> None:
     """Write an installable package of tools."""
     snake = checked_name(name)
+    if snake in {*sys.stdlib_module_names, "toolmark"}:
+        what = f"{name!r} would never be imported: a package of that name is there already"
+        stop(ExitCode.USAGE, what, f"choose another name, such as {snake}_tools")
     root = (folder or Path()) / snake.replace("_", "-")
     from toolmark._cli.authoring.package import package_files
 

@@ -11,6 +11,7 @@ from toolmark._cli.reports.portrait import portrait
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.terminal.screen import counted, err, out, out_json, table
+from toolmark._model.diagnostic import Severity
 
 
 def add(app: typer.Typer) -> None:
@@ -27,6 +28,7 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
         bound = [*workspace.tools.values(), *workspace.skills.values()]
         entries = [list_entry(one) for one in bound]
         nothing = "" if bound else nothing_here(workspace, "Nothing here")
+        errors = sum(d.severity is Severity.ERROR for d in workspace.registry.diagnostics)
     if json:
         out_json(entries)
         return
@@ -41,6 +43,8 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
     out(table(head, rows))
     kinds = [e["kind"] for e in entries]
     err(f"{counted(kinds.count('tool'), 'tool')}, {counted(kinds.count('skill'), 'skill')}.")
+    if errors:
+        err(f"note: {counted(errors, 'error')}, so more may be meant: `toolmark check` tells which")
 
 
 def _runs(entry: dict[str, Any]) -> str:

@@ -114,7 +114,8 @@ def _steps(bound: Bound[Any]) -> tuple[tuple[str, str], ...]:
     if bound.binding.kind != "none":
         return (("python", "plain"),)
     number = sum(len(section.steps) for section in bound.spec.workflow_sections)
-    words = [(f"{number} steps", "plain")] if bound.spec.executable else []
+    counted = "1 step" if number == 1 else f"{number} steps"
+    words = [(counted, "plain")] if bound.spec.executable else []
     return (*words, ("durable", "calm")) if bound.spec.durable and words else tuple(words)
 
 

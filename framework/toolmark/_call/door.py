@@ -30,7 +30,6 @@ from toolmark._model.verdict import ALLOWED, Ruling, Verdict
 
 if TYPE_CHECKING:
     # What a call that nobody holds or records does not wait for.
-    from toolmark._call.audit.chain import Audit
     from toolmark._call.confirm.decisions import Decisions
     from toolmark._call.confirm.desk import Desk
     from toolmark._model.tool import ToolSpec
@@ -73,7 +72,11 @@ class Door:
         self._after = after
         self._crisis_words = settings.safety.crisis_words
         self._clients = Clients(origins)
-        self.audit = _audit(settings) if settings.audit else None
+        self.audit: Audit | None = None
+        if settings.audit:
+            from toolmark._call.audit.chain import AUDIT_FILE, Audit
+
+            self.audit = Audit(settings.state / AUDIT_FILE)
         self._recorder = Recorder(self.audit, clock)
         tracing = tracing_of(settings, provider)
         self._tools = ReadyTools(
@@ -275,12 +278,6 @@ def _key_of(
         except (TypeError, ValueError, RecursionError):
             return None  # No JSON: row 3 says so.
     return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]
-
-
-def _audit(settings: Settings) -> "Audit":
-    from toolmark._call.audit.chain import AUDIT_FILE, Audit
-
-    return Audit(settings.state / AUDIT_FILE)
 
 
 def _tell(listener: Callable[..., None], *said: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmark._cel.environment import environment
 from toolmark._cel.error import ExpressionError
-from toolmark._cel.rewrite import GIVEN, Rewritten, fold, rewrite
+from toolmark._cel.rewrite import CLASHING, GIVEN, Rewritten, fold, rewrite
 from toolmark._cel.shapes import Shapes, at_path
 from toolmark._cel.wording import compile_error
 from toolmark._model.schema import Schema
@@ -89,8 +89,6 @@ class Checker:
 
 def _called(name: str) -> str:
     """Give what a variable of this name is called in the compiled text."""
-    from toolmark._cel.rewrite import CLASHING
-
     return f"v_{name}" if name in CLASHING else fold(name)
 
 

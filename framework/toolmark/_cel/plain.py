@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from toolmark._cel.error import EvaluationError
+from toolmark._cel.wording import evaluation_error
 
 MAX_DEPTH = 64
 MAX_NODES = 100_000
@@ -77,8 +78,6 @@ def _map(pairs: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _fault(value: Any) -> Exception:
-    from toolmark._cel.wording import evaluation_error
-
     try:
         return evaluation_error(str(value.value()))
     except (TypeError, SystemError, AssertionError):

@@ -1,5 +1,6 @@
 """JSON Schema to parameters and shapes; what they can't hold is told, never dropped in silence."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -278,7 +279,5 @@ def _balanced(pattern: str) -> bool:
 
 
 def _short(value: Any) -> str:
-    import json
-
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004 - one line of a note

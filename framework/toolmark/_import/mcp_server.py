@@ -1,5 +1,7 @@
 """A running MCP server's tools, listed: by its URL, or by the command that starts it."""
 
+import asyncio
+import json
 import shlex
 import sys
 from typing import Any
@@ -15,9 +17,6 @@ def list_tools(where: str) -> str:
 
     Raises NotFoundError where the server is not reached, and ConfigError without the package.
     """
-    import asyncio
-    import json
-
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(where), TIMEOUT_S))
     except ImportError:

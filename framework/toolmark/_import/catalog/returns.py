@@ -11,6 +11,7 @@ from toolmark._import.catalog.parameters.gather import Gathered, read_stretch
 from toolmark._import.catalog.phrases.shapes import read_shape
 from toolmark._import.catalog.words import bare, clean
 from toolmark._import.flatten import json_type
+from toolmark._import.json_schema import SchemaReader
 from toolmark._model.schema import Schema
 from toolmark._parse.blocks.outline import Bullets, Paragraph
 from toolmark._parse.source.page import Page
@@ -102,8 +103,6 @@ def _fields(page: Page, stretch: Stretch) -> Schema | None:
 def _sample(stretch: Stretch) -> Schema | None:
     code = read_code(fences(stretch))
     if code.schemas:
-        from toolmark._import.json_schema import SchemaReader
-
         reader = SchemaReader(code.schemas[0][0], lambda _path, _text: None)
         shape = reader.shape(code.schemas[0][0], "")
         return shape if shape.description else replace(shape, description=UNTOLD)

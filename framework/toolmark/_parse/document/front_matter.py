@@ -1,6 +1,5 @@
 """YAML at the head of a file: plain keys and values only, each with its place."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
@@ -12,7 +11,6 @@ _TOML = "+++"
 _FENCES = {"---": ("---", "..."), _TOML: (_TOML,)}
 """The line that opens front matter, and those that close it."""
 MAX_BYTES = 4096
-MAX_DEPTH = 8
 MAX_BRACKETS = 64
 """YAML's scanner takes seconds over a few thousand brackets."""
 
@@ -24,12 +22,6 @@ class FrontMatter:
     entries: list[Entry] = field(default_factory=list)
     nested: list[tuple[Mark, object]] = field(default_factory=list)
     """Keys whose value is a map, with the map as plain data."""
-
-
-class _Refused(Exception):  # noqa: N818 - a finding
-    def __init__(self, message: str, line: int, column: int) -> None:
-        super().__init__(message)
-        self.line, self.column = line, column
 
 
 def read_front_matter(page: Page) -> FrontMatter:
@@ -72,19 +64,22 @@ def _refuse_whole(page: Page, sign: str, start: int) -> None:
 def _parse(page: Page, block: list[str]) -> FrontMatter:
     text = "\n".join(block).strip("\n")
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        _refuse(page, block, _Refused(f"the front matter is over {MAX_BYTES} bytes", 1, 1))
+        _refuse(page, block, f"the front matter is over {MAX_BYTES} bytes")
         return FrontMatter()
     if text.count("[") + text.count("{") > MAX_BRACKETS:
-        _refuse(page, block, _Refused(f"it has more than {MAX_BRACKETS} lists and maps", 1, 1))
+        _refuse(page, block, f"it has more than {MAX_BRACKETS} lists and maps")
         return FrontMatter()
+    # Most files have no front matter, and the import of YAML costs each reader some milliseconds.
+    from toolmark._parse.document.yaml_events import UnreadableError, compose
+
     try:
-        return _compose(block)
-    except _Refused as refused:
+        return FrontMatter(*compose(block))
+    except UnreadableError as error:
         quoted = _quoted(block)
         try:
-            found = _compose([line for line, _ in quoted])
-        except _Refused:
-            _refuse(page, block, refused)
+            found = FrontMatter(*compose([line for line, _ in quoted]))
+        except UnreadableError:
+            _refuse(page, block, str(error), error.line, error.column)
             return FrontMatter()
     for number, (_, edit) in enumerate(quoted, 2):
         if edit is not None:
@@ -115,123 +110,11 @@ def _quoted(block: list[str]) -> list[tuple[str, Edit | None]]:
     return lines
 
 
-def _refuse(page: Page, block: list[str], refused: _Refused) -> None:
-    number = min(max(refused.line, 1), len(block))
+def _refuse(page: Page, block: list[str], why: str, line: int = 1, column: int = 1) -> None:
+    number = min(max(line, 1), len(block))
     page.error(
         Code.FRONT_MATTER,
-        Mark(block[number - 1][refused.column - 1 :] or " ", number + 1, refused.column),
-        f"the front matter can't be read: {refused}",
+        Mark(block[number - 1][column - 1 :] or " ", number + 1, column),
+        f"the front matter can't be read: {why}",
         "write plain `key: value` lines, with quotes around a value that holds a colon",
     )
-
-
-def _compose(block: list[str]) -> FrontMatter:
-    """Walk YAML's events; nothing is constructed, so nothing can be run or blown up."""
-    import yaml  # most definitions have no front matter
-
-    found = FrontMatter()
-    try:
-        events: list[object] = list(yaml.parse("\n".join(block), Loader=yaml.SafeLoader))
-    except yaml.MarkedYAMLError as error:
-        place = error.problem_mark or error.context_mark
-        line, column = (place.line + 1, place.column + 1) if place else (1, 1)
-        raise _Refused(error.problem or "it is no YAML", line, column) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _Refused(str(error).split("\n", 1)[0], 1, 1) from None
-    reader = _Events(events)
-    reader.top(found)
-    return found
-
-
-@dataclass(slots=True)
-class _Events:
-    events: Sequence[object]
-    position: int = 0
-
-    def take(self) -> object:
-        self.position += 1
-        return self.events[self.position - 1]
-
-    def top(self, found: FrontMatter) -> None:
-        import yaml
-
-        events = [e for e in self.events if not isinstance(e, yaml.StreamStartEvent)]
-        self.events, self.position = events, 1
-        first = self.take()
-        if not isinstance(first, yaml.MappingStartEvent):
-            raise _Refused("it is no list of `key: value`", 1, 1)
-        seen: set[str] = set()
-        while not isinstance(event := self.take(), yaml.MappingEndEvent):
-            key = self.scalar(event)
-            if key.text in seen:
-                message = f"'{key.text}' stands twice"
-                raise _Refused(message, key.line - 1, key.column)
-            seen.add(key.text)
-            self.value(found, key)
-
-    def value(self, found: FrontMatter, key: Mark) -> None:
-        import yaml
-
-        event = self.take()
-        if isinstance(event, yaml.ScalarEvent):
-            found.entries.append(Entry(key, self.scalar(event)))
-            return
-        data = self.data(event, 1)
-        if isinstance(data, list) and all(isinstance(item, Mark) for item in data):
-            text = ", ".join(item.text for item in data)
-            found.entries.append(Entry(key, Mark(text, key.line, key.column), listed=data))
-        else:
-            found.nested.append((key, _plain(data)))
-
-    def data(self, event: object, depth: int) -> object:
-        import yaml
-
-        if depth > MAX_DEPTH:
-            raise _Refused(f"it nests deeper than {MAX_DEPTH}", *self.place(event))
-        if isinstance(event, yaml.SequenceStartEvent):
-            self.guard(event)
-            items = []
-            while not isinstance(inner := self.take(), yaml.SequenceEndEvent):
-                items.append(self.data(inner, depth + 1))
-            return items
-        if isinstance(event, yaml.MappingStartEvent):
-            self.guard(event)
-            values = {}
-            while not isinstance(inner := self.take(), yaml.MappingEndEvent):
-                key = self.scalar(inner)
-                values[key.text] = self.data(self.take(), depth + 1)
-            return values
-        return self.scalar(event)
-
-    def scalar(self, event: object) -> Mark:
-        import yaml
-
-        self.guard(event)
-        if not isinstance(event, yaml.ScalarEvent):
-            raise _Refused("a key must be a word", *self.place(event))
-        line, column = self.place(event)
-        if event.value == "<<" and event.style is None:
-            raise _Refused("merge keys are not read", line, column)
-        return Mark(event.value, line + 1, column)
-
-    def guard(self, event: object) -> None:
-        import yaml
-
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise _Refused("anchors and aliases are not read", *self.place(event))
-        if getattr(event, "tag", None) not in (None, "!"):
-            raise _Refused("tags are not read", *self.place(event))
-
-    def place(self, event: object) -> tuple[int, int]:
-        mark = event.start_mark  # type: ignore[attr-defined]
-        return mark.line + 1, mark.column + 1
-
-
-def _plain(data: object) -> object:
-    if isinstance(data, Mark):
-        return data.text
-    if isinstance(data, list):
-        return [_plain(item) for item in data]
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    return data

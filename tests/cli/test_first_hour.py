@@ -85,6 +85,14 @@ def test_a_list_that_lacks_what_could_not_be_read_says_so(project) -> None:
     assert "`toolmark check` tells which" in project("list").err
 
 
+def test_python_that_can_not_be_read_is_told_with_its_line_once(project) -> None:
+    project.write("tools_md/say_hello.py", "def say_hello(name:\n")
+
+    told = project("check").out.splitlines()[0]
+    assert told.startswith("tools_md/say_hello.py:1:1: error[broken-implementation]")
+    assert told.endswith("can't be imported: SyntaxError: '(' was never closed")
+
+
 def test_a_folders_plugin_that_is_no_python_is_told_with_its_line(project) -> None:
     project.write("tools_md/plugin.py", "x = 1\ndef broken(:\n")
 

@@ -146,6 +146,7 @@ def _broken(
     path, line, said = file.path, 1, reason(error)
     if isinstance(error, SyntaxError) and error.filename:
         path, line = shown_path(Path(error.filename), project), error.lineno or 1
+        said = said.removesuffix(f" ({error.filename}:{error.lineno})")
     else:
         for frame in traceback.extract_tb(error.__traceback__):
             # The deepest line of the project's own: that is where the author can act.

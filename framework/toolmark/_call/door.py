@@ -30,6 +30,7 @@ from toolmark._model.verdict import ALLOWED, Ruling, Verdict
 
 if TYPE_CHECKING:
     # What a call that nobody holds or records does not wait for.
+    from toolmark._call.audit.chain import Audit
     from toolmark._call.confirm.decisions import Decisions
     from toolmark._call.confirm.desk import Desk
     from toolmark._model.tool import ToolSpec
@@ -74,9 +75,9 @@ class Door:
         self._clients = Clients(origins)
         self.audit: Audit | None = None
         if settings.audit:
-            from toolmark._call.audit.chain import AUDIT_FILE, Audit
+            from toolmark._call.audit import chain
 
-            self.audit = Audit(settings.state / AUDIT_FILE)
+            self.audit = chain.Audit(settings.state / chain.AUDIT_FILE)
         self._recorder = Recorder(self.audit, clock)
         tracing = tracing_of(settings, provider)
         self._tools = ReadyTools(

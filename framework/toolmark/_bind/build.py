@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from toolmark._bind.definitions.cache import Cache
 from toolmark._bind.definitions.checks import Checks, refused
 from toolmark._bind.definitions.folders import Group, package_groups, project_groups
-from toolmark._bind.definitions.reading import Definition, DefinitionReader, Reading
+from toolmark._bind.definitions.reading import DefinitionReader, FoundDefinition, Reading
 from toolmark._bind.edits.baseline import Baseline, Known
 from toolmark._bind.edits.keeping import Keeper, Kept, Waiting, parted
 from toolmark._bind.edits.last_python import LastPython, broken_python, used_of
@@ -169,9 +169,9 @@ def open_plugins(settings: Settings) -> Plugins:
 
 
 def _first_of_each_name(
-    read: Iterable[Definition], diagnostics: list[Diagnostic]
-) -> dict[str, Definition]:
-    named: dict[str, Definition] = {}
+    read: Iterable[FoundDefinition], diagnostics: list[Diagnostic]
+) -> dict[str, FoundDefinition]:
+    named: dict[str, FoundDefinition] = {}
     for definition in read:
         first = named.setdefault(definition.name, definition)
         if first is not definition:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from toolmark._bind.build import Snapshot
 from toolmark._bind.definitions.folders import Group, own_group, package_groups
-from toolmark._bind.definitions.reading import Definition, requires_of
+from toolmark._bind.definitions.reading import FoundDefinition, requires_of
 from toolmark._bind.plugins.manager import Plugins
 from toolmark._bind.plugins.resources import Resources
 from toolmark._bind.python.binding import bind_all
@@ -112,7 +112,7 @@ def _folder(held: Mapping[str, Any], root: Path, files: Mapping[str, bytes]) -> 
     return folder
 
 
-def _definition(spec: AnySpec, own: Iterable[Group], given: Iterable[Group]) -> Definition:
+def _definition(spec: AnySpec, own: Iterable[Group], given: Iterable[Group]) -> FoundDefinition:
     """Put a spec into the folder in which its file stood."""
     kind: Kind = "tool" if isinstance(spec, ToolSpec) else "skill"
     path = PurePosixPath(spec.source.path)
@@ -130,11 +130,11 @@ def _definition(spec: AnySpec, own: Iterable[Group], given: Iterable[Group]) -> 
     return _made(kind, spec, File(str(path), str(path), (path.name,), b""), alone)
 
 
-def _made(kind: Kind, spec: AnySpec, file: File, group: Group) -> Definition:
-    return Definition(kind, file, "", group, spec.name, spec, requires_of(spec), (), b"")
+def _made(kind: Kind, spec: AnySpec, file: File, group: Group) -> FoundDefinition:
+    return FoundDefinition(kind, file, "", group, spec.name, spec, requires_of(spec), (), b"")
 
 
-def _lone(named: Mapping[str, Definition]) -> Iterator[Group]:
+def _lone(named: Mapping[str, FoundDefinition]) -> Iterator[Group]:
     for definition in named.values():
         if not definition.group.folder.shown:
             yield definition.group

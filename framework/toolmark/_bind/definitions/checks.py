@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolmark._bind.definitions.cache import NONSENSE, Cache
-from toolmark._bind.definitions.reading import Definition, DefinitionReader, fault
+from toolmark._bind.definitions.reading import DefinitionReader, FoundDefinition, fault
 from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
@@ -26,7 +26,7 @@ class Checks:
 
     reader: DefinitionReader
     cache: Cache | None
-    definitions: Mapping[str, Definition]
+    definitions: Mapping[str, FoundDefinition]
     done: dict[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
     fresh: bool = False
 

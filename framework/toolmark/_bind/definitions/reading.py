@@ -47,8 +47,8 @@ class DefinitionReader(Protocol):
 
 
 @dataclass(slots=True)
-class Definition:
-    """One file on its way to be bound; without a name where it gave no spec."""
+class FoundDefinition:
+    """A definition, found and read, on its way to be bound; without a name where it gave no spec."""
 
     kind: Kind
     file: File
@@ -90,7 +90,7 @@ class Reading:
     fresh: bool = False
     """Whether anything was parsed, so that the cache must be written."""
 
-    def group(self, group: Group) -> Iterator[Definition]:
+    def group(self, group: Group) -> Iterator[FoundDefinition]:
         """Read a folder's definitions; those that give no spec come without a name."""
         self.diagnostics += group.folder.diagnostics
         known = self.cache.entries if self.cache is not None else {}
@@ -102,7 +102,9 @@ class Reading:
             self.diagnostics += definition.diagnostics
             yield definition
 
-    def _kept(self, kind: Kind, file: File, group: Group, entry: CacheEntry) -> Definition | None:
+    def _kept(
+        self, kind: Kind, file: File, group: Group, entry: CacheEntry
+    ) -> FoundDefinition | None:
         try:
             said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
         except NONSENSE:
@@ -111,15 +113,15 @@ class Reading:
             return None
         self.entries[file.path] = entry
         spec = _Encoded(self.reader, kind, file, entry.spec)
-        return Definition(
+        return FoundDefinition(
             kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
         )
 
-    def _parsed(self, kind: Kind, file: File, key: str, group: Group) -> Definition:
+    def _parsed(self, kind: Kind, file: File, key: str, group: Group) -> FoundDefinition:
         try:
             spec, said = self.reader.parse(kind, file.data, file.path)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
-            return Definition(kind, file, key, group, "", None, (), (fault(file, error),))
+            return FoundDefinition(kind, file, key, group, "", None, (), (fault(file, error),))
         self.fresh = True
         requires = requires_of(spec)
         name = spec.name if spec is not None else ""
@@ -128,7 +130,7 @@ class Reading:
             self.entries[file.path] = CacheEntry(key, name, encoded, requires, said)
         # A thousand specs kept alive cost the reading of the next ones more than decoding later.
         told = _Encoded(self.reader, kind, file, encoded) if encoded else spec
-        return Definition(kind, file, key, group, name, told, requires, said, encoded)
+        return FoundDefinition(kind, file, key, group, name, told, requires, said, encoded)
 
     def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
         """Bring the cache up to date, where anything changed."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from toolmark._bind.definitions.cache import digest
 from toolmark._bind.definitions.encoded import decode, encode
 from toolmark._bind.definitions.folders import Group
-from toolmark._bind.definitions.reading import Definition, requires_of
+from toolmark._bind.definitions.reading import FoundDefinition, requires_of
 from toolmark._bind.edits.baseline import Known, Row
 from toolmark._bind.source.files import File, whole_file
 from toolmark._model.code import Code
@@ -36,7 +36,7 @@ class Waiting(NamedTuple):
 class Kept:
     """The definitions that are live, and what is to be remembered of them."""
 
-    named: dict[str, Definition]
+    named: dict[str, FoundDefinition]
     rows: dict[str, Row] = field(default_factory=dict)
     forget: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Keeper:
         for row in known.rows.values():
             self._at.setdefault(row.path, []).append(row)
 
-    def keep(self, named: Mapping[str, Definition], broken: Iterable[Definition]) -> Kept:
+    def keep(self, named: Mapping[str, FoundDefinition], broken: Iterable[FoundDefinition]) -> Kept:
         """Hold the definitions, and bring back what the broken files said last."""
         kept = Kept(dict(named))
         for name, definition in named.items():
@@ -77,7 +77,11 @@ class Keeper:
         return self._bring_back(kept, row, broken)
 
     def _hold(
-        self, kept: Kept, name: str, definition: Definition, named: Mapping[str, Definition]
+        self,
+        kept: Kept,
+        name: str,
+        definition: FoundDefinition,
+        named: Mapping[str, FoundDefinition],
     ) -> None:
         path, kind = definition.file.path, definition.kind
         row = Row(name, kind, path, definition.digest, definition.encoded)
@@ -113,7 +117,7 @@ class Keeper:
         kept.diagnostics.append(_loosened(edit))
 
     def _held(
-        self, kept: Kept, definition: Definition, olds: Iterable[Row]
+        self, kept: Kept, definition: FoundDefinition, olds: Iterable[Row]
     ) -> tuple[AnySpec, tuple[Loosening, ...]]:
         """Hold a definition to all that it was; gives what may be live, and what got looser."""
         from toolmark._bind.edits.loosening import hold
@@ -139,7 +143,7 @@ class Keeper:
             kept.diagnostics.append(told._replace(severity=Severity.WARNING))
             return None
 
-    def _bring_back(self, kept: Kept, row: Row, broken: Definition) -> bool:
+    def _bring_back(self, kept: Kept, row: Row, broken: FoundDefinition) -> bool:
         spec = self._said(kept, row)
         if spec is None:
             return False
@@ -150,7 +154,7 @@ class Keeper:
         told = _stale(row.name, broken.file.path)
         kept.diagnostics.append(told)
         kept.rows[row.name] = row
-        kept.named[row.name] = Definition(
+        kept.named[row.name] = FoundDefinition(
             row.kind,
             broken.file,
             digest(row.spec),
@@ -164,7 +168,7 @@ class Keeper:
         )
         return True
 
-    def _unreadable(self, row: Row) -> Definition | None:
+    def _unreadable(self, row: Row) -> FoundDefinition | None:
         """Give the file of a row where it is there and was not read; None where it is gone."""
         for group in self._groups:
             for found in group.folder.diagnostics:
@@ -175,21 +179,21 @@ class Keeper:
         return None
 
 
-def parted(read: Iterable[Definition]) -> tuple[list[Definition], list[Definition]]:
+def parted(read: Iterable[FoundDefinition]) -> tuple[list[FoundDefinition], list[FoundDefinition]]:
     """Part what gave a spec from what gave none."""
-    whole: list[Definition] = []
-    broken: list[Definition] = []
+    whole: list[FoundDefinition] = []
+    broken: list[FoundDefinition] = []
     for definition in read:
         (whole if definition.name else broken).append(definition)
     return whole, broken
 
 
-def _empty(row: Row, group: Group, found: Diagnostic) -> Definition:
+def _empty(row: Row, group: Group, found: Diagnostic) -> FoundDefinition:
     folder = group.folder
     below = "" if folder.shown == "." else f"{folder.shown}/"
     parts = tuple(row.path.removeprefix(below).split("/"))
     file = File(row.path, str(folder.root.joinpath(*parts)), parts, b"")
-    return Definition(row.kind, file, "", group, "", None, (), (found,))
+    return FoundDefinition(row.kind, file, "", group, "", None, (), (found,))
 
 
 def _loosened(edit: HeldEdit) -> Diagnostic:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from toolmark._bind.definitions.folders import Group
-from toolmark._bind.definitions.reading import Definition
+from toolmark._bind.definitions.reading import FoundDefinition
 from toolmark._bind.python.implementation import Loader, Surroundings, from_module, from_plugins
 from toolmark._bind.source.files import File
 from toolmark._model.diagnostic import Diagnostic
@@ -12,7 +12,7 @@ from toolmark._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementa
 
 
 def bind_all(
-    named: Mapping[str, Definition], groups: Iterable[Group], around: Surroundings
+    named: Mapping[str, FoundDefinition], groups: Iterable[Group], around: Surroundings
 ) -> dict[str, Bound[Any]]:
     """Bind each definition to its Python; nothing is imported."""
     beside = {id(group): {file.parts: file for file in group.folder.modules} for group in groups}
@@ -52,7 +52,7 @@ def _sibling(file: File, beside: Mapping[tuple[str, ...], File]) -> File | None:
     return None
 
 
-def _beside(definition: Definition, sibling: File, around: Surroundings) -> Binding:
+def _beside(definition: FoundDefinition, sibling: File, around: Surroundings) -> Binding:
     group = definition.group
     find = from_module(around, lambda: group.module(sibling), sibling)
     loader = Loader(around, definition.contract, definition.file, find, sibling.path, group.plugin)
@@ -60,7 +60,7 @@ def _beside(definition: Definition, sibling: File, around: Surroundings) -> Bind
     return Binding(kind, f"{sibling.path}:{definition.name}", *_ways(loader))
 
 
-def _from_plugins(definition: Definition, around: Surroundings, *, ask: bool) -> Binding:
+def _from_plugins(definition: FoundDefinition, around: Surroundings, *, ask: bool) -> Binding:
     """Bind to what plugins give; where a folder's plugin may, nobody can know before it runs."""
     target = "toolmark_implementation"
     if ask:

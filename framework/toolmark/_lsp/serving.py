@@ -9,7 +9,7 @@ from typing import BinaryIO
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from toolmark._lsp.desk import Desk
+from toolmark._lsp.editor import Editor
 
 
 def serve_editor(*, ready: Callable[[Callable[[], None]], None] = lambda _: None) -> None:
@@ -19,41 +19,41 @@ def serve_editor(*, ready: Callable[[Callable[[], None]], None] = lambda _: None
     """
     writes: BinaryIO = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    server, desk = _server()
-    ready(desk.close)
+    server, editor = _server()
+    ready(editor.close)
     try:
         server.start_io(sys.stdin.buffer, writes)
     finally:
-        desk.close()
+        editor.close()
 
 
-def _server() -> tuple[LanguageServer, Desk]:
+def _server() -> tuple[LanguageServer, Editor]:
     server = LanguageServer(
         "toolmark", version("toolmark"), text_document_sync_kind=types.TextDocumentSyncKind.Full
     )
-    desk = Desk(server)
-    _follow(server, desk)
-    _answer(server, desk)
-    return server, desk
+    editor = Editor(server)
+    _follow(server, editor)
+    _answer(server, editor)
+    return server, editor
 
 
-def _follow(server: LanguageServer, desk: Desk) -> None:
+def _follow(server: LanguageServer, editor: Editor) -> None:
     """Hear what happens to documents."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
-        desk.opened(params.text_document.uri)
+        editor.opened(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def typed(params: types.DidChangeTextDocumentParams) -> None:
-        desk.typed(params.text_document.uri)
+        editor.typed(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
-        desk.saved(params.text_document.uri)
+        editor.saved(params.text_document.uri)
 
 
-def _answer(server: LanguageServer, desk: Desk) -> None:
+def _answer(server: LanguageServer, editor: Editor) -> None:
     """Answer what is asked of a place."""
 
     @server.feature(
@@ -61,27 +61,27 @@ def _answer(server: LanguageServer, desk: Desk) -> None:
         types.CompletionOptions(trigger_characters=["#", "*", ":", "-", " "]),
     )
     def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
-        return desk.complete(params.text_document.uri, params.position)
+        return editor.complete(params.text_document.uri, params.position)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hover(params: types.HoverParams) -> types.Hover | None:
-        return desk.hover(params.text_document.uri, params.position)
+        return editor.hover(params.text_document.uri, params.position)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(params: types.DefinitionParams) -> types.Location | None:
-        return desk.definition(params.text_document.uri, params.position)
+        return editor.definition(params.text_document.uri, params.position)
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     def formatted(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-        return desk.formatted(params.text_document.uri)
+        return editor.formatted(params.text_document.uri)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
     )
     def fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return desk.fixes(params.text_document.uri, params.range)
+        return editor.fixes(params.text_document.uri, params.range)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        return desk.symbols(params.text_document.uri)
+        return editor.symbols(params.text_document.uri)

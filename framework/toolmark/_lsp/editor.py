@@ -1,4 +1,4 @@
-"""An editor's open documents and their projects; answers what the editor asks of a place."""
+"""One editor: its open documents, their projects, and answers to what it asks of a place."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from toolmark._parse.fields.table import section_of
 from toolmark._parse.words.keys import fold
 
 
-class Desk:
-    """What lies before one editor."""
+class Editor:
+    """An editor that is connected, and what it has open."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server

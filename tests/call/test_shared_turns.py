@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -165,6 +166,16 @@ def test_each_tool_has_turns_of_its_own_in_the_file_of_a_machine(tmp_path):
 def test_the_file_of_the_turns_is_its_owners_alone(tmp_path):
     SharedTurns(tmp_path / "state", lambda: 1.0).taken("act", 1.0)
     assert (tmp_path / "state" / TURNS_FILE).stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(tmp_path / "state" / TURNS_FILE)) as store:
+        # Who only reads waits for nobody.
+        assert store.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_turns_that_can_have_no_folder_are_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Refusal) as refused:
+        SharedTurns(tmp_path / "file" / "below", lambda: 1.0).taken("act", 1.0)
+    assert refused.value.failure.code == "internal_guard_error"
 
 
 @pytest.mark.parametrize("content", [b"no data base", b""])

@@ -1,7 +1,7 @@
 """The turns that all processes of a project share: one row a tool, changed at one stroke."""
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -71,7 +71,7 @@ class SharedTurns:
         import sqlite3
 
         try:
-            with closing(self._open()) as store:
+            with self._opened() as store:
                 store.execute("BEGIN IMMEDIATE")
                 # Read inside: whoever waited for the row must not come with an old time.
                 now = self._clock()
@@ -86,21 +86,19 @@ class SharedTurns:
         except (sqlite3.Error, OSError) as error:
             raise guard_failed(tool, "rate", error) from None
 
-    def _open(self) -> "sqlite3.Connection":
+    @contextmanager
+    def _opened(self) -> "Iterator[sqlite3.Connection]":
         import sqlite3
 
+        path = self._state / TURNS_FILE
         if not self._made:
             state_folder(self._state)
-            (self._state / TURNS_FILE).touch(mode=0o600)
-        store = sqlite3.connect(self._state / TURNS_FILE, timeout=2, isolation_level=None)
-        try:
+            path.touch(mode=0o600)
+        with closing(sqlite3.connect(path, timeout=2, isolation_level=None)) as store:
             if not self._made:
                 store.execute("PRAGMA journal_mode = WAL")
                 store.execute(_TABLE)
                 self._made = True
             # What a power cut may forget is one start.
             store.execute("PRAGMA synchronous = OFF")
-        except BaseException:
-            store.close()
-            raise
-        return store
+            yield store

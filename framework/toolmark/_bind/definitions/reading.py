@@ -48,7 +48,7 @@ class DefinitionReader(Protocol):
 
 @dataclass(slots=True)
 class FoundDefinition:
-    """A definition, found and read, on its way to be bound; without a name where it gave no spec."""
+    """A definition, read, on its way to be bound; without a name where it gave no spec."""
 
     kind: Kind
     file: File

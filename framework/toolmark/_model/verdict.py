@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
     ruling: Ruling
     """What becomes of the call."""
     code: str = ""
-    """A word of the judge's own, in snake_case."""
+    """A word of the judge's own, in snake_case; a denial without one has `denied`."""
     message: str = ""
     """The reason, in words that a model can act on."""
     details: tuple[Problem, ...] = ()

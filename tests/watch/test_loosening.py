@@ -28,7 +28,7 @@ HARMLESS = {
     Schema: {"description", "has_default", "default", "unit", "has_example", "example"},
     SkillSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                 "tags", "required_tools", "required_skills", "output", "workflow", "sections",
-                "extra", "source"},
+                "extra", "source", "places"},
 }  # fmt: skip
 """The fields that restrict nothing."""
 COMPARED_APART = {

@@ -28,7 +28,8 @@ GUARDS = {
     ),
     "confirm": Guard(
         {
-            "_call/confirm/*.py": _OF_HOLDS,
+            "_call/confirm/prompt.py": _of_call("prompts"),
+            "_call/confirm/[dh]*.py": _OF_HOLDS,
             "_model/held.py": _OF_HOLDS,
             "_call/redact.py": _of_call("redacted held_calls audit"),
         },

@@ -192,6 +192,17 @@ def interrupted(folder: Path, words: str, sign: str) -> tuple[str, int]:
     return shown.decode(), os.waitstatus_to_exitcode(status)
 
 
+def test_a_place_without_room_is_found_by_the_doctor(project) -> None:
+    assert project("list").code == 0
+    command = f"ulimit -f 0; {sys.executable} -m toolmark doctor --json"
+
+    done = apart(project.folder, "bash", "-c", f"set -o pipefail; {command} | cat")
+
+    (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "state")
+    assert sign["state"] == "bad"
+    assert sign["remedy"].endswith("or set TOOLMARK_STATE")
+
+
 def test_a_state_folder_that_could_not_be_finished_is_not_there(project) -> None:
     """No file of it may hold a byte, as on a full disk; what is there then has its .gitignore."""
     state = project.folder / ".toolmark"

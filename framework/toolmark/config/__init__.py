@@ -45,7 +45,11 @@ def state_folder(state: Path) -> Path:
     """
     if not state.is_dir():
         state.parent.mkdir(parents=True, exist_ok=True)
-        _make_state(state)
+        try:
+            _make_state(state)
+        except OSError as error:  # the draft's name would tell nobody anything
+            error.filename = str(state)
+            raise
     return state
 
 
@@ -54,11 +58,7 @@ def _make_state(state: Path) -> None:
     from shutil import rmtree
     from tempfile import mkdtemp
 
-    try:
-        draft = Path(mkdtemp(prefix=f"{state.name}-", dir=state.parent))
-    except OSError as error:
-        error.filename = str(state)
-        raise
+    draft = Path(mkdtemp(prefix=f"{state.name}-", dir=state.parent))
     try:
         # It holds what people said and did, which belongs in no repository.
         ignored = draft / ".gitignore"

@@ -1,5 +1,6 @@
 """Examine the environment: every part that Toolmark stands on, and the remedy where one lacks."""
 
+import errno
 import os
 import sys
 import tempfile
@@ -35,6 +36,10 @@ _EXTRAS = {
     "server": ("starlette", "`toolmark dev` and `toolmark serve --transport http`"),
 }
 """The parts that are installed where they are wanted: a package of each, and who wants it."""
+
+
+_BLOCK = 4096
+"""Bytes that are written to see whether there is room."""
 
 
 class Sign(NamedTuple):
@@ -97,12 +102,14 @@ def look_at_state(state: Path) -> Sign:
     nearest = next(folder for folder in (state, *state.parents) if folder.exists())
     try:
         if nearest == state:
-            with tempfile.TemporaryFile(dir=state):
-                pass
+            with tempfile.TemporaryFile(dir=state) as file:
+                file.write(bytes(_BLOCK))
         elif not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
             raise PermissionError(13, f"{nearest} can't be written")  # one remedy
     except OSError as error:
-        remedy = "give yourself the right to write there, or set TOOLMARK_STATE"
+        full = error.errno == errno.ENOSPC
+        remedy = "make room there" if full else "give yourself the right to write there"
+        remedy += ", or set TOOLMARK_STATE"
         return Sign("state", "bad", f"{state}: {error.strerror}", remedy)
     return Sign("state", "ok", f"{state} can be written")
 

@@ -56,6 +56,13 @@ def test_no_summary_of_a_verb_is_cut_off(console) -> None:
         assert "..." not in console(*words, "--help").out.partition("\n\n")[2]
 
 
+def test_on_a_narrow_terminal_no_summary_is_cut_off_either(console) -> None:
+    done = apart(console.folder, sys.executable, "-m", "toolmark", "--help", COLUMNS="50")
+
+    assert "..." not in done.stdout.partition("\n\n")[2]
+    assert max(map(len, done.stdout.splitlines())) <= 50
+
+
 def test_the_installed_plugins_are_listed_without_a_project(console) -> None:
     typed = console("plugins", "--json")
 

@@ -100,8 +100,8 @@ class Verbs(TyperGroup):
             command = self.commands[name]
             if not command.hidden:
                 heading = getattr(command, "rich_help_panel", None) or "Commands"
-                room = formatter.width - longest - 4
-                row = (name.ljust(longest), command.get_short_help_str(room))
+                # Its first sentence, whole: where the terminal is narrow, the formatter wraps it.
+                row = (name.ljust(longest), command.get_short_help_str(formatter.width * 10))
                 sections.setdefault(str(heading), []).append(row)
         for heading, rows in sections.items():
             with formatter.section(heading):
@@ -197,6 +197,8 @@ def _as_typed(word: str) -> str:
 
 _REMEDIES = {
     errno.ENOSPC: "make room there",
+    errno.EDQUOT: "make room there",
+    errno.EFBIG: "a file may not get that large there: raise the limit (`ulimit -f`), or make room",
     errno.EROFS: "nothing can be written there; TOOLMARK_STATE=DIR keeps the state elsewhere",
     errno.EEXIST: "that is a file where a folder has to be: move it away",
     errno.ENOTDIR: "that is a file where a folder has to be: move it away",

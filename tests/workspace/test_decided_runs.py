@@ -70,17 +70,33 @@ Close the cellar.
 - **Type**: object
 """
 
+OPEN = (
+    SEAL.replace("Seal Barrel", "Open Barrel")
+    .replace("seal_barrel", "open_barrel")
+    .replace("- **Sensitivity**: critical", "- **Escalate When**: `barrel > 100`")
+)
+TASTE = (
+    CLOSE.replace("Close Cellar", "Taste")
+    .replace("close_cellar", "taste")
+    .replace("seal_barrel", "open_barrel")
+)
+
 
 class Cellar:
     """A cellar, and what was done in it under which keys."""
 
     def __init__(self) -> None:
         self.sealed: list[int] = []
+        self.opened: list[int] = []
         self.keys: list[str] = []
 
     async def seal_barrel(self, barrel: int, *, context: Context) -> dict[str, int]:
         self.sealed.append(barrel)
         self.keys.append(context.idempotency_key)
+        return {"sealed": barrel}
+
+    async def open_barrel(self, barrel: int) -> dict[str, int]:
+        self.opened.append(barrel)
         return {"sealed": barrel}
 
 
@@ -89,10 +105,16 @@ def cellar() -> Cellar:
     return Cellar()
 
 
-@pytest.fixture
-def workspace(cellar: Cellar) -> Iterator[Workspace]:
-    texts = {"seal-barrel.tool.md": SEAL, "close-cellar.skill.md": CLOSE}
-    with memory_workspace(texts, [cellar.seal_barrel], overrides={"engine": "memory"}) as opened:
+@pytest.fixture(params=["memory", "sqlite"])
+def workspace(cellar: Cellar, request: pytest.FixtureRequest) -> Iterator[Workspace]:
+    texts = {
+        "seal-barrel.tool.md": SEAL,
+        "close-cellar.skill.md": CLOSE,
+        "open-barrel.tool.md": OPEN,
+        "taste.skill.md": TASTE,
+    }
+    functions = [cellar.seal_barrel, cellar.open_barrel]
+    with memory_workspace(texts, functions, overrides={"engine": request.param}) as opened:
         yield opened
 
 
@@ -130,3 +152,49 @@ def test_the_ids_in_a_models_replies_make_no_idempotency_keys(
         (held,) = workspace.handle_sync(reply, dialect="inline").pending
         asyncio.run(workspace.confirm(held.id))
     assert len(set(cellar.keys)) == 2
+
+
+def yes(question: object) -> bool:
+    """Say yes to whatever is asked."""
+    del question
+    return True
+
+
+def test_a_review_on_the_way_of_a_run_waits_for_somebody_else(
+    workspace: Workspace, cellar: Cellar
+) -> None:
+    result = workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
+    assert (result.success, result.code) == (False, "waiting")
+    (held,) = workspace.pending()
+    assert (held.kind, held.call.tool) == ("review", "open_barrel")
+    own = workspace.confirm_sync(held.id, user="ana")
+    assert (own.outcome, own.error and own.error.code) == ("denied", "held_for_review")
+    assert cellar.opened == []
+    assert workspace.confirm_sync(held.id).data == {"sealed": 101}
+    assert cellar.opened == [101]
+    assert workspace.pending() == ()
+
+
+def test_a_reviewer_may_change_what_runs(workspace: Workspace, cellar: Cellar) -> None:
+    workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
+    (held,) = workspace.pending()
+    stranger = workspace.confirm_sync(held.id, user="carl")
+    assert stranger.error is not None
+    assert stranger.error.code == "confirmation_not_found"
+    assert workspace.confirm_sync(held.id, edit={"barrel": 7}).success
+    assert cellar.opened == [7]
+
+
+def test_the_runs_own_user_may_take_back_what_waits_for_a_review(
+    workspace: Workspace, cellar: Cellar
+) -> None:
+    reply = '[TOOL_CALL:{"id":"call-1","tool":"taste","parameters":{"barrel":101}}]'
+    turn = workspace.handle_sync(reply, dialect="inline", user="ana")
+    (asked,) = turn.pending
+    review = workspace.confirm_sync(asked.id, user="ana")
+    assert review.outcome == "review"
+    assert review.confirmation is not None
+    refused = workspace.reject_sync(review.confirmation.id, user="ana")
+    assert (refused.outcome, refused.error and refused.error.code) == ("denied", "refused")
+    assert cellar.opened == []
+    assert workspace.pending() == ()

@@ -53,6 +53,8 @@ class Question(NamedTuple):
     timeout_s: float | None = None
     saves: str | None = None
     """Under this name the run keeps the person's words; None where a yes or no is asked."""
+    kind: Literal["review"] | None = None
+    """`review` is for somebody who looks after the system, not for the run's own user."""
 
     @property
     def asker(self) -> str:

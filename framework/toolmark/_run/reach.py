@@ -16,6 +16,7 @@ from toolmark._run.person import answered, confirmation
 
 MAX_PROMPTS = 3
 """How often one call may come back for another yes: what was shown may grow stale."""
+_HELD = frozenset({"confirm", "review"})
 _PASSING = frozenset({"failed", "unknown"})
 _LAPSED = frozenset({"confirmation_expired", "confirmation_not_found"})
 
@@ -65,14 +66,17 @@ class Errand:
         """Give the tool's data, or raise StepError or RefusedError.
 
         `approved` is a person's word for exactly these arguments: a hold is then lifted at once.
+        A review is not lifted by it: it has a question of its own, for somebody else.
         """
-        errand = self
+        errand, reviewed = self, False
         done = await errand.take(self.key)
         for number in range(MAX_PROMPTS):
-            if done.outcome != "confirm" or done.held is None:
+            if done.outcome not in _HELD or done.held is None:
                 break
-            if not approved:
-                errand = await errand.agreed(done.held, number)
+            review = done.outcome == "review"
+            if not approved or (review and not reviewed):
+                errand = await errand.agreed(done.held, number, review=review)
+                reviewed = review
             confirmed = await errand.confirm(done.held, f"{self.key}:confirm{number}")
             # A yes may come when the hold is past: it is then held anew, and lifted by that yes.
             approved = errand.may_repeat(confirmed)
@@ -90,11 +94,11 @@ class Errand:
         """Lift the hold with these arguments."""
         return await self._recorded(key, lambda: self._lift(held))
 
-    async def agreed(self, held: Held, number: int) -> "Errand":
+    async def agreed(self, held: Held, number: int, *, review: bool) -> "Errand":
         """Ask for a yes and give the errand with what was agreed to; a no also drops the hold."""
         question = confirmation(
             self.frame, self.step, self.tool, self.arguments, f"{self.key}:ask{number}", held
-        )
+        )._replace(kind="review" if review else None)
         try:
             answer = await answered(self.frame, self.step, question)
         except (RefusedError, CancelledRunError):

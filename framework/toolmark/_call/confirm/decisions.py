@@ -88,7 +88,10 @@ class Decisions:
         return self._ladder.last_words(call, result)
 
     async def confirm_call(self, held_id: str, call: Call) -> Result:
-        """Approve a held call with the arguments of `call`, as a run's person agreed to them."""
+        """Approve a held call with the arguments of `call`, as a run's person agreed to them.
+
+        Whose word a review takes is asked where the run is answered.
+        """
         held = self._desk.look(held_id)
         given = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
         before = held.call.arguments if held is not None else {}
@@ -99,7 +102,9 @@ class Decisions:
             for name, value in given.items()
             if name not in before or _text(before[name]) != _text(value)
         }
-        return await self.confirm(held_id, edit=edit, user=call.caller.user, key=call.key)
+        reviewed = held is not None and held.kind == "review" and held.call.key == call.key
+        user = None if reviewed else call.caller.user
+        return await self.confirm(held_id, edit=edit, user=user, key=call.key)
 
     def reject(self, held_id: str, *, user: str | None = None) -> Result:
         """Refuse a held call: it never runs."""

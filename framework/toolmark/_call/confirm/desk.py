@@ -25,7 +25,7 @@ EXPIRES_S = 600.0
 
 STALE = "The tool or its policy changed since this call was held: it must be confirmed anew."
 
-_NOT_YOURS = (
+NOT_YOURS = (
     "This call waits for somebody who looks after the system, not for the user who made it:"
     " they find it under `toolmark pending`, or on the console's page of what waits."
 )
@@ -140,7 +140,7 @@ class Desk:
             raise refuse("confirmation_expired", message)
         is_own = user is not None and user == held.call.caller.user
         if held.kind == "review" and is_own and not drops:
-            raise refuse("held_for_review", _NOT_YOURS)
+            raise refuse("held_for_review", NOT_YOURS)
 
     async def redeem(
         self, held: HeldCall, edit: Mapping[str, Any] | None, key: str | None

@@ -5,6 +5,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from toolmark._call.arguments.misfit import misfit
+from toolmark._call.confirm.desk import NOT_YOURS
 from toolmark._crash import logged
 from toolmark._model.call import Call
 from toolmark._model.result import Failure, Held, Outcome, Result, SkillResult
@@ -37,8 +38,8 @@ class CallQuestion(NamedTuple):
         question, call = self.question, self.call
         given = question.arguments if question.tool is not None else call.arguments
         assert isinstance(given, Mapping)
-        tool = question.tool or call.tool
-        return Pending(self.id, "confirm", call.id, tool, dict(given), question.prompt,
+        tool, kind = question.tool or call.tool, question.kind or "confirm"
+        return Pending(self.id, kind, call.id, tool, dict(given), question.prompt,
                        question.sensitivity, question.saves)  # fmt: skip
 
 
@@ -88,9 +89,13 @@ class SkillCalls:
         if call is None or (user is not None and call.caller.user not in {None, user}):
             return None
         began = perf_counter()
+        question = asked.question if asked is not None else await self._open(run_id, key)
+        review = question is not None and question.kind == "review"
+        if review and answer.approved and user is not None and user == call.caller.user:
+            return _result(call, "denied", began, error=Failure("held_for_review", NOT_YOURS))
         # Taken before it is answered: of racing decisions one counts.
         self._asked.pop(held_id, None)
-        notes = self._runs.changed(held_id, answer.arguments)
+        notes = () if question is None else self._runs.changed(question, answer.arguments)
         try:
             result = await self._go(call, began, self._runs.answer(run_id, key, answer))
             return result._replace(notes=(*notes, *result.notes))
@@ -98,6 +103,14 @@ class SkillCalls:
             used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"
             return _result(call, "denied", began, error=Failure(code, str(error)))
+
+    async def _open(self, run_id: str, key: str) -> Question | None:
+        """Give a question that another process asked; None where it is open no more."""
+        try:
+            questions = (await self._runs.show(run_id)).questions
+        except NotFoundError:
+            return None
+        return next((question for question in questions if question.key == key), None)
 
     def _begun(self, run_id: str) -> Call | None:
         """Give the call that a run is, whichever process began it."""
@@ -132,6 +145,9 @@ class SkillCalls:
             del self._asked[next(iter(self._asked))]
         first = CallQuestion(call, questions[0])
         held = Held(first.id, first.question.prompt, first.question.sensitivity)
+        if first.question.kind == "review":
+            message = "Somebody must look at one of its calls first."
+            return _result(call, "review", began, message=message, held=held)
         return _result(call, "confirm", began, message="The user must confirm it.", held=held)
 
 

@@ -144,14 +144,12 @@ class Runs:
         self.engines.close()
         self._pinned.close()
 
-    def changed(self, held_id: str, edit: Mapping[str, Any] | None) -> tuple[str, ...]:
+    def changed(self, question: Question, edit: Mapping[str, Any] | None) -> tuple[str, ...]:
         """Say what an edit of an open question's call changes."""
-        open_now = (one.question for one in self.engines.waiting()) if edit else ()
-        for question in open_now:
-            if f"{question.run_id}/{question.key}" == held_id and question.arguments:
-                before = question.arguments
-                return changes(before, {**before, **(edit or {})}, self._asked(question).parameters)
-        return ()
+        before = question.arguments
+        if not before or not edit:
+            return ()
+        return changes(before, {**before, **edit}, self._asked(question).parameters)
 
     def _asked(self, question: Question) -> ToolSpec | SkillSpec:
         """Give whose call a question is about; the run's skill where it is about none."""
@@ -172,7 +170,7 @@ class Runs:
         name = f"{question.run_id}/{question.key}"
         call = Call(question.tool or plan.skill.name, given, name, caller=order.caller)
         shown = redacted(given, asked.parameters)
-        return HeldCall(name, "confirm", call, "", prompt, question.sensitivity,
+        return HeldCall(name, question.kind or "confirm", call, "", prompt, question.sensitivity,
                         one.opened, one.expires, shown=shown)  # fmt: skip
 
     def _ended(self, run_id: str, result: SkillResult) -> SkillResult:
@@ -234,9 +232,14 @@ def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
 
 
 def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
-    """Make a coroutine function of what asks a person, whichever way it does."""
+    """Make a coroutine function of what asks a person, whichever way it does.
+
+    Who is at hand is the run's own user: a review waits for somebody else.
+    """
 
     async def asked(question: Question) -> Answer | None:
+        if question.kind == "review":
+            return None
         if inspect.iscoroutinefunction(ask):
             reply = await ask(question)
         else:

@@ -125,17 +125,17 @@ Speaks.
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "patient": "p1", "confidence": 0.9}
-LISTENING = {"_call/door.py:Door.last_words", "_call/door.py:_tell"}
+LISTENING = {"_call/listeners.py:Listeners.last_words", "_call/listeners.py:Listeners.tell_before"}
 """What only listens, or looks at the user's words once more: it refuses nothing."""
 RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
 """What comes behind the gates."""
 PROMISING = {
-    "_call/door.py:Door.take",
+    "_call/ladder.py:Ladder.take",
     "_call/confirm/decisions.py:Decisions.confirm",
     "_call/confirm/decisions.py:Decisions._decide",
 }
 """What gives a result whatever happens, once it is entered."""
-REFUSING = {"_call/door.py:Door.denied", "_call/door.py:Door.last_words"}
+REFUSING = {"_call/ladder.py:Ladder.denied", "_call/listeners.py:Listeners.last_words"}
 """What such a result is made by."""
 
 

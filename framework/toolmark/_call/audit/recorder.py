@@ -21,6 +21,8 @@ class Recorder:
     def __init__(self, audit: "Audit | None", clock: Callable[[], float]) -> None:
         self._audit = audit
         self._clock = clock
+        self.keeps = audit is not None
+        """Whether there is an audit."""
 
     def runs(
         self,

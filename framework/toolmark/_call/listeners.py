@@ -1,0 +1,59 @@
+"""Those who hear of a call before it runs and after, and what rides on every outcome."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from toolmark._call.judge.intent import says_any
+from toolmark._call.ready import ReadyTool
+from toolmark._crash import logged
+from toolmark._model.call import Call
+from toolmark._model.registry import Registry
+from toolmark._model.result import Result
+
+if TYPE_CHECKING:
+    from toolmark._model.tool import ToolSpec
+
+
+class Listeners:
+    """The listeners of one snapshot; what fails in one is logged, and stops nothing."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        before: "Callable[[Call, ToolSpec], None] | None",
+        after: "Callable[[Call, ToolSpec, Result], None] | None",
+        crisis_words: tuple[str, ...],
+    ) -> None:
+        """The flag of a crisis rides on every outcome of a message with one of these words."""
+        self._registry = registry
+        self._after = after
+        self._crisis_words = crisis_words
+        self.before = before
+        self.have_last_words = bool(after or crisis_words)
+        """Whether there is anything to add or to tell once a call is over."""
+
+    def tell_before(self, call: Call, tool: ReadyTool) -> None:
+        """Tell that a call runs now."""
+        if self.before is not None:
+            try:
+                self.before(call, tool.spec)
+            except Exception as error:  # noqa: BLE001 - it only listens
+                logged(error, "a listener to calls failed")
+
+    def last_words(self, call: Call, result: Result) -> Result:
+        """Add to a result what rides on every outcome, and tell those who listen."""
+        words = self._crisis_words
+        try:
+            crisis = bool(words) and says_any(call.caller.message, words)
+        except Exception as error:  # noqa: BLE001 - words that can't be read may be of a crisis
+            logged(error, "the user's message could not be looked through")
+            crisis = True
+        if crisis:
+            result = result._replace(crisis=True)
+        bound = self._registry.tools.get(call.tool)
+        if self._after is not None and bound is not None:
+            try:
+                self._after(call, bound.spec, result)
+            except Exception as error:  # noqa: BLE001 - it only listens
+                logged(error, "a listener to calls failed")
+        return result

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._call.redact import redacted, shown, without
+from toolmark._call.redact import changes, redacted, shown, without
 from toolmark._model.schema import Parameter, Schema
 
 OPEN = Schema(types=("string",))
@@ -73,3 +73,20 @@ def test_a_value_that_says_nothing_hides_nothing(nothing):
     parameters = (Parameter(name="x", shape=SECRET),)
     text = "None is True, or False."
     assert without(text, {"x": nothing}, parameters) == text
+
+
+def test_what_changed_is_told_with_both_values_and_hides_what_is_sensitive():
+    parameters = tuple(Parameter(name=name, shape=OPEN) for name in "abcd")
+    parameters += (Parameter(name="pin", shape=SECRET),)
+    before = {"a": "é", "b": [1], "c": True, "pin": "hunter2"}
+    after = {"a": "ö", "b": [1], "c": 1, "d": "new", "pin": "hunter3"}
+    (told,) = changes(before, after, parameters)
+    pin = 'pin: "(hidden)" → "(hidden)"'
+    assert told == f'The user changed a: "é" → "ö", c: true → 1, {pin}, d: null → "new".'
+    assert changes({"a": "é", "b": 1}, {"b": 1}, parameters) == ('The user changed a: "é" → null.',)
+    assert changes(before, before, parameters) == ()
+
+
+def test_what_is_no_json_can_be_told_too():
+    (told,) = changes({"a": 1}, {"a": {2}}, (Parameter(name="a", shape=OPEN),))
+    assert told == 'The user changed a: 1 → "{2}".'

@@ -66,6 +66,8 @@ def test_the_longer_of_two_hidden_words_is_hidden_whole():
     parameters = tuple(Parameter(name=name, shape=SECRET) for name in "xyz")
     values = {"x": "a", "y": "a b", "z": "b c"}
     assert without("a b, b c, a.", values, parameters) == "(hidden), (hidden), (hidden)."
+    values = {"x": "z", "y": "a z"}
+    assert without("a z", values, parameters) == "(hidden)"
 
 
 @pytest.mark.parametrize("nothing", [None, "", True, False])

@@ -19,8 +19,10 @@ def test_a_noun_stays_as_it_was_made_and_has_no_other_field(noun):
     for name in fields:
         with pytest.raises((ValidationError, FrozenInstanceError)):
             setattr(noun, name, getattr(noun, name))
+    said = {name: getattr(noun, name) for name in fields}
+    assert type(noun)(**said) == noun
     with pytest.raises((ValidationError, TypeError), match="nonsense"):
-        type(noun)(nonsense=1)
+        type(noun)(**said, nonsense=1)
 
 
 def test_the_types_of_json_are_named_once():

@@ -134,7 +134,8 @@ class Desk:
         """
         if held.state != "pending":
             raise refuse("confirmation_used", f"This call was decided before: {held.state}.")
-        if held.expires is not None and held.expires <= self._clock():
+        assert held.expires is not None
+        if held.expires <= self._clock():
             self._holds.claim(held.id, "expired")
             message = "The time to confirm this call is over: call the tool again."
             raise refuse("confirmation_expired", message)

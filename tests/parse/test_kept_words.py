@@ -191,3 +191,14 @@ def test_an_action_that_needs_no_words_may_stand_alone(word):
     assert colon is not None
     assert alone.hash == colon.hash
     assert alone.executable
+
+
+def test_comments_are_kept_where_they_stood_and_never_doubled():
+    text = TOOL.replace("## Returns", "## Returns <!-- a -->").replace(
+        "The rain", "The rain, as `<!-- b -->` shows"
+    )
+    text = text.replace("will fall.\n", "will fall.\n\n<!-- c --> More.\n")
+    once = format_text(text, "forecast_rain.tool.md")
+    assert once is not None
+    assert format_text(once, "forecast_rain.tool.md") == once
+    assert [once.count(f"<!-- {word} -->") for word in "abc"] == [1, 1, 1]

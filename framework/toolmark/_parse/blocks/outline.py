@@ -3,15 +3,14 @@
 from dataclasses import dataclass, field
 
 from markdown_it.common.utils import mdTrim
-from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
 from toolmark._model.code import Code
 from toolmark._parse.blocks import plain_bullets
 from toolmark._parse.blocks.tokens import tokens
-from toolmark._parse.blocks.unread import MAX_LIST_DEPTH, refuse_unread, too_deep
+from toolmark._parse.blocks.unread import MAX_LIST_DEPTH, refuse_unread, surplus_cells, too_deep
 from toolmark._parse.source.page import Mark, Page
-from toolmark._parse.words.flow import without_comments
+from toolmark._parse.words.flow import comments, without_comments
 
 NESTED_INDENT = 2
 """Columns by which a bullet must stand further right to belong to the one above."""
@@ -109,7 +108,7 @@ def outline(page: Page) -> list[Part]:
             line = (token.map or [0])[0] + 1
             parts.append(Part(int(token.tag[1]), page.mark(text, line)))
         elif (block := cursor.block(token)) is not None:
-            parts[-1].blocks.append(block)
+            parts[-1].blocks += [block, *cursor.behind()]
     for part in parts:
         part.blocks = joined(part.blocks)
     return parts
@@ -123,6 +122,7 @@ class _Cursor:
     stream: list[Token]
     position: int = 0
     lists: int = 0
+    left: "list[Block]" = field(default_factory=list)
 
     def take(self) -> Token | None:
         if self.position >= len(self.stream):
@@ -200,7 +200,7 @@ class _Cursor:
             if isinstance(block, Paragraph) and not item.mark.text and not item.blocks:
                 item.mark = block.mark
             elif block is not None:
-                item.blocks.append(block)
+                item.blocks += [block, *self.behind()]
         item.blocks = joined(item.blocks)
         return item
 
@@ -218,7 +218,12 @@ class _Cursor:
             )
         return Fence(mark, token.info.strip(), token.content)
 
-    def _comment(self, token: Token, line: int) -> Comment | Paragraph:
+    def behind(self) -> list[Block]:
+        """Take the text that stood behind the comment just read."""
+        taken, self.left = self.left, []
+        return taken
+
+    def _comment(self, token: Token, line: int) -> Comment:
         """Read a comment; what stands behind it in its last line is text."""
         text = token.content.rstrip()
         end = text.rfind("-->")
@@ -231,15 +236,15 @@ class _Cursor:
             )
         behind = without_comments(text).strip()
         if behind and end > 0:
-            return Paragraph(self.page.mark(behind, line + text.count("\n", 0, end)))
-        return Comment(Mark(text.strip(), line, 1))
+            self.left = [Paragraph(self.page.mark(behind, line + text.count("\n", 0, end)))]
+        return Comment(Mark("\n".join(comments(text)) or text.strip(), line, 1))
 
     def _table(self) -> Table:
         rows: list[list[Mark]] = []
         line, after = 1, 1
         while (token := self.take()) is not None and token.type != "table_close":
             if token.type == "tr_close" and len(rows) > 1:
-                rows[-1] += self._surplus(line, after, len(rows[0]))
+                rows[-1] += surplus_cells(self.page, line, after, len(rows[0]))
             elif token.type == "tr_open":
                 rows.append([])
                 line, after = (token.map or [line - 1])[0] + 1, 1
@@ -248,16 +253,6 @@ class _Cursor:
                 after = mark.column + len(mark.text)
                 rows[-1].append(mark)
         return Table(rows[0], rows[1:])
-
-    def _surplus(self, line: int, after: int, columns: int) -> list[Mark]:
-        """Give the cells of a row behind the last column of the head, which markdown drops."""
-        row = self.page.lines[line - 1].strip().removeprefix("|").removesuffix("|")
-        marks = []
-        for cell in map(str.strip, escapedSplit(row)[columns:]):
-            if cell:
-                marks.append(self.page.mark(cell, line, after))
-                after = marks[-1].column + len(cell)
-        return marks
 
     def _skip(self, opening: Token) -> None:
         while (token := self.take()) is not None and token.level > opening.level:

@@ -78,7 +78,7 @@ def _item(item: Item) -> str:
 
 def _table(block: Table) -> str:
     rows = [block.head, *block.rows]
-    cells = [[cell.text.replace("|", "\\|") for cell in row] for row in rows]
+    cells = [[_lines(cell.text).replace("|", "\\|") for cell in row] for row in rows]
     lines = ["| " + " | ".join(row) + " |" for row in cells]
     return "\n".join([lines[0], "|" + " --- |" * len(block.head), *lines[1:]])
 

@@ -1,5 +1,6 @@
-"""Lines that markdown-it-py gives no token for: found, and refused."""
+"""What markdown-it-py drops: lines that get no token are refused, cells are read all the same."""
 
+from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
 from toolmark._model.code import Code
@@ -30,3 +31,14 @@ def too_deep(page: Page, mark: Mark) -> None:
         f"lists may nest {MAX_LIST_DEPTH} levels deep; this line lies deeper and can't be read",
         "give nested fields a heading of their own, such as `### range.start`",
     )
+
+
+def surplus_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
+    """Give the cells of a table's row behind the last column of the head."""
+    row = page.lines[line - 1].strip().removeprefix("|").removesuffix("|")
+    marks = []
+    for cell in map(str.strip, escapedSplit(row)[columns:]):
+        if cell:
+            marks.append(page.mark(cell, line, after))
+            after = marks[-1].column + len(cell)
+    return marks

@@ -1,5 +1,7 @@
 """Text that wraps softly over lines, as one line, and without comments."""
 
+from collections.abc import Iterator
+
 
 def flow(text: str) -> str:
     """Give soft-wrapped text on one line, without HTML comments."""
@@ -11,13 +13,22 @@ def flow(text: str) -> str:
 
 def without_comments(text: str) -> str:
     """Drop `<!-- … -->`; in a code span, and where it is never closed, it is text."""
+    if "<!--" not in text:
+        return text
+    out, at = "", 0
+    for start, end in _comments(text):
+        out, at = out + text[at:start], end
+    return out + text[at:]
+
+
+def comments(text: str) -> list[str]:
+    """Give the comments of a text, without those that code spans show."""
+    return [text[start:end] for start, end in _comments(text)]
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
     at = 0
-    while (start := text.find("<!--", at)) >= 0:
-        end = text.find("-->", start)
-        if end < 0:
-            break
-        if text.count("`", 0, start) % 2 and "`" in text[end:]:
-            at = end
-        else:
-            text, at = text[:start] + text[end + 3 :], start
-    return text
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        at = end + 3
+        if not text.count("`", 0, start) % 2 or "`" not in text[at:]:
+            yield start, at

@@ -28,10 +28,10 @@ def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]
 
 def bullet(field: Field, text: str) -> str:
     """Give `- **Name**: text`; more lines stand below, indented."""
-    return f"- **{field.name}**:{_behind(text)}"
+    return f"- **{field.name}**:{behind(text)}"
 
 
-def _behind(text: str) -> str:
+def behind(text: str) -> str:
     """Put a text behind a colon: its first line there, if that is plain words, the rest below."""
     first, _, rest = text.partition("\n\n")
     if "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first):

@@ -1,10 +1,11 @@
 """Any accepted way of writing to the one canonical way, comments kept."""
 
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Paragraph, outline
+from toolmark._parse.blocks.outline import Block, Bullets, Comment, Paragraph, Table, outline
 from toolmark._parse.blocks.tokens import source_lines
 from toolmark._parse.skill import parse_skill
 from toolmark._parse.source.page import Page
 from toolmark._parse.tool import parse_tool
+from toolmark._parse.words.flow import comments
 from toolmark._parse.words.keys import fold, heading_text
 from toolmark._parse.writing.skill_text import skill_text
 from toolmark._parse.writing.tool_text import tool_text
@@ -37,7 +38,7 @@ def _with_comments(text: str, written: str) -> str:
         return written
     lines = written.rstrip("\n").split("\n")
     for part in outline(Page("", source_lines(text))):
-        found = list(_comments(part.blocks))
+        found = [*comments(part.heading.text), *_comments(part.blocks)]
         if found:
             at = _end_of(lines, fold(heading_text(part.heading.text)))
             lines[at:at] = [line for comment in found for line in ("", *comment.split("\n"))]
@@ -51,23 +52,15 @@ def _comments(blocks: list[Block]) -> list[str]:
             case Comment():
                 found.append(block.mark.text)
             case Paragraph():
-                found += _inside(block.mark.text)
+                found += comments(block.mark.text)
             case Bullets():
                 for item in block.items:
-                    found += [*_inside(item.mark.text), *_comments(item.blocks)]
+                    found += [*comments(item.mark.text), *_comments(item.blocks)]
+            case Table():
+                for cell in [cell for row in [block.head, *block.rows] for cell in row]:
+                    found += comments(cell.text)
             case _:
                 pass
-    return found
-
-
-def _inside(text: str) -> list[str]:
-    found = []
-    while (start := text.find("<!--")) >= 0:
-        end = text.find("-->", start)
-        if end < 0:
-            break
-        found.append(text[start : end + 3])
-        text = text[end + 3 :]
     return found
 
 

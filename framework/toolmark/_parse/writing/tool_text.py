@@ -9,7 +9,7 @@ from toolmark._model.contract import Limits, Safety
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import Example, ToolSpec
 from toolmark._parse.fields.table import LIMITS, SAFETY, TOOL_METADATA
-from toolmark._parse.writing.fields import code, fields_text, parameters_text, shape_lines
+from toolmark._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
 
 _LINE = 88
 _KNOWN = (
@@ -73,7 +73,7 @@ def extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
     """Give the metadata that Toolmark does not know."""
     for key, value in spec.extra.items():
         if isinstance(value, str):
-            yield f"- **{key.replace('_', ' ').title()}**: {value}"
+            yield f"- **{key.replace('_', ' ').title()}**:{behind(value)}"
 
 
 def section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:

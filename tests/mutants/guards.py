@@ -50,17 +50,4 @@ GUARDS = {
             for name in ("definition", "contract", "tool", "skill", "schema")
         },
     ),
-    "addresses": Guard(
-        {
-            "_egress/[!_]*.py": ("tests/egress",),
-            "_gate/[!_]*.py": ("tests/gate",),
-        },
-    ),
-    "loosening": Guard(
-        {
-            "_bind/edits/loosening.py": ("tests/watch/test_loosening.py",),
-            "_bind/edits/strictness.py": ("tests/watch/test_loosening.py",),
-        },
-    ),
-    "arguments": Guard({"_values/[!_]*.py": ("tests/values",)}, _of_call("ladder quick_way")),
 }

@@ -47,6 +47,11 @@ def test_what_was_live_is_known_wherever_the_writing_ended(tmp_path, spare):
         assert fresh["a"] in (STRICT, last)
         assert fresh["b"] == OTHER
         assert bool(trouble) == (fresh["a"] != last)
+        # Nothing that was cut off is left to be told as damage, and no draft either.
+        again = Baseline(state)
+        again.load()
+        assert again.trouble == ""
+        assert len(list(again.folder.iterdir())) == 1
         # With room again this process says what it alone knew.
         assert first.save(first.load(), {"a": last, "b": OTHER})
         assert Baseline(state).load().rows == {"a": last, "b": OTHER}

@@ -125,7 +125,7 @@ Speaks.
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "patient": "p1", "confidence": 0.9}
-LISTENING = {"_call/listeners.py:Listeners.last_words", "_call/listeners.py:Listeners.tell_before"}
+LISTENING = {"_call/audience.py:Audience.last_words", "_call/audience.py:Audience.tell_before"}
 """What only listens, or looks at the user's words once more: it refuses nothing."""
 RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
 """What comes behind the gates."""
@@ -135,7 +135,7 @@ PROMISING = {
     "_call/confirm/decisions.py:Decisions._decide",
 }
 """What gives a result whatever happens, once it is entered."""
-REFUSING = {"_call/ladder.py:Ladder.denied", "_call/listeners.py:Listeners.last_words"}
+REFUSING = {"_call/ladder.py:Ladder.denied", "_call/audience.py:Audience.last_words"}
 """What such a result is made by."""
 
 

@@ -128,7 +128,10 @@ def outside(parsed: Parsed, text: str) -> None:
     """Hold each inline call to what CommonMark says: it stands in no fence and no quotation."""
     text = text.removeprefix("\ufeff").replace("\r\n", " \n").replace("\r", "\n")
     lines: set[int] = set()
-    for token in MARKDOWN.parse(text):
+    tokens = MARKDOWN.parse(text)
+    if any(token.type == "fence" and token.level for token in tokens):
+        return  # In a list, people close a fence further left than CommonMark would.
+    for token in tokens:
         if token.type in {"fence", "blockquote_open"} and token.map:
             lines.update(range(*token.map))
     if not lines:

@@ -137,7 +137,7 @@ class Baseline:
                 else:
                     # What a crash cut off must not join the next line.
                     cut = version[1] and os.pread(descriptor, 1, version[1] - 1) != b"\n"
-                    _append(descriptor, b"\n" * bool(cut) + b"".join(lines))
+                    _append(descriptor, b"\n" * bool(cut) + b"".join(lines), version[1])
             finally:
                 os.close(descriptor)
         return True
@@ -166,15 +166,24 @@ def _version(descriptor: int) -> Version:
     return status.st_ino, status.st_size
 
 
-def _append(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+def _append(descriptor: int, data: bytes, size: int) -> None:
+    """Add to a file of this size; what a full disk cut off is taken back."""
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
 
 
 def _replace(file: Path, data: bytes) -> None:
     draft = file.with_name(f".{file.name}.{os.getpid()}")
-    draft.write_bytes(data)
-    draft.replace(file)
+    try:
+        draft.write_bytes(data)
+        draft.replace(file)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 @contextlib.contextmanager

@@ -1,12 +1,11 @@
 """Apply the edits that diagnostics propose, file by file."""
 
-import os
 import re
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from toolmark._cli.terminal.whole import replace_file
 from toolmark._model.diagnostic import Diagnostic, Edit
 
 _BOM = "\ufeff"
@@ -77,20 +76,3 @@ def _offset(starts: list[int], line: int, column: int, longest: int) -> int:
     if line > len(starts):
         return longest
     return min(starts[line - 1] + column - 1, longest)
-
-
-def replace_file(file: Path, text: str) -> None:
-    """Write a whole file in one step, so that a reader sees the old text or the new one."""
-    real = file.resolve()
-    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode())
-        if real.exists():
-            Path(name).chmod(real.stat().st_mode & 0o7777)
-        else:
-            Path(name).chmod(0o644)
-        Path(name).replace(real)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from toolmark._cli.authoring.fixes import replace_file
 from toolmark._cli.project.alone import Read, read_alone
 from toolmark._cli.project.paths import STDIN, definitions_among
 from toolmark._cli.reports.diagnostics import concise
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.screen import Paint, busy, counted, err, out, out_json, paint
+from toolmark._cli.terminal.whole import replace_file
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._parse import format_text
 

@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from toolmark._cli.terminal.whole import naming
+
 
 def write_all(files: Mapping[Path, str], *, force: bool) -> None:
     """Write each text to its file; without `force` a file that is there is never touched.
@@ -20,7 +22,7 @@ def write_all(files: Mapping[Path, str], *, force: bool) -> None:
             _folder(target.parent)
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
             ready.append((Path(name), target))
-            with os.fdopen(handle, "wb") as stream:
+            with naming(target), os.fdopen(handle, "wb") as stream:
                 stream.write(text.encode())
             Path(name).chmod(0o644)
         for draft, target in ready:

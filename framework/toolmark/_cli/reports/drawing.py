@@ -32,9 +32,19 @@ def drawn(
     chart = chart_of(spec)
     text = picture(chart, states) if as_picture else mermaid(chart, states)
     if output is not None:
-        output.write_text(text, encoding="utf-8")
+        _write(output, text)
         err(f"wrote {output}")
     elif json is None:
         out(text.rstrip("\n"))
     if json is not None:
         out_json({**json, "format": "svg" if as_picture else "mermaid", "text": text})
+
+
+def _write(output: Path, text: str) -> None:
+    from toolmark._cli.terminal.whole import naming, replace_file
+
+    if output.exists() and not output.is_file():
+        with naming(output):
+            output.write_text(text, encoding="utf-8")  # a pipe, or a terminal
+    else:
+        replace_file(output, text)

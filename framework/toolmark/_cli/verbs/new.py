@@ -45,18 +45,22 @@ def init(
         stop(ExitCode.USAGE, f"{folder}: a project already", "`toolmark new tool NAME` adds to it")
     files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
     files |= first_tool.FILES
-    made = make_files(root, files)
+    _refuse_to_overwrite(root, files)
+    (root / "skills_md").mkdir(parents=True, exist_ok=True)
     _ignore(root / ".gitignore", ".toolmark/")
-    (root / "skills_md").mkdir(exist_ok=True)
+    # The settings' file last: with it, it is a project already.
+    made = make_files(root, files)
     inside = "" if root == Path.cwd() else f"cd {folder} && "
     _tell(made, f"{inside}toolmark check && toolmark call {first_tool.NAME} name=Ana", json)
 
 
 def _ignore(file: Path, line: str) -> None:
+    from toolmark._cli.terminal.whole import replace_file
+
     known = file.read_text("utf-8") if file.is_file() else ""
     if line not in known.splitlines():
         ending = "" if known.endswith("\n") or not known else "\n"
-        file.write_text(f"{known}{ending}{line}\n", "utf-8")
+        replace_file(file, f"{known}{ending}{line}\n")
 
 
 def new_tool(
@@ -139,13 +143,16 @@ def make_files(root: Path, files: dict[str, str]) -> list[str]:
     """Write files that are not there yet, and name them; where one is, nothing is written."""
     from toolmark._cli.authoring.writing import write_all
 
-    named = {os.path.relpath(root / path): root / path for path in files}
-    for shown, target in named.items():
-        if target.exists():
+    _refuse_to_overwrite(root, files)
+    write_all({root / path: text for path, text in files.items()}, force=False)
+    return [os.path.relpath(root / path) for path in files]
+
+
+def _refuse_to_overwrite(root: Path, files: dict[str, str]) -> None:
+    for path in files:
+        if (root / path).exists():
             help_ = "choose another name, or move that file away; nothing was written"
-            stop(ExitCode.USAGE, f"{shown} is there already", help_)
-    write_all(dict(zip(named.values(), files.values(), strict=True)), force=False)
-    return list(named)
+            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", help_)
 
 
 def _tell(made: list[str], after: str, json: bool) -> None:  # noqa: FBT001 - as above

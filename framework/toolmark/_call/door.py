@@ -7,6 +7,7 @@ from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
+from toolmark._call.audience import Audience
 from toolmark._call.audit.recorder import Recorder
 from toolmark._call.invoke.clients import Clients
 from toolmark._call.invoke.context import Resources
@@ -16,7 +17,6 @@ from toolmark._call.ladder import Ladder
 from toolmark._call.limits.starts import limits_of
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import MACHINE, Timing
-from toolmark._call.listeners import Listeners
 from toolmark._call.ready import ReadyTools
 from toolmark._call.refusal import refuse
 from toolmark._model.call import Budget, Call, Caller
@@ -80,10 +80,10 @@ class Door:
             limits=limits_of(settings, {} if tallies is None else tallies, timing),
             tracing=tracing,
         )
-        listeners = Listeners(registry, before, after, settings.safety.crisis_words)
-        heard = self.audit or before or tracing or listeners.have_last_words
+        audience = Audience(registry, before, after, settings.safety.crisis_words)
+        heard = self.audit or before or tracing or audience.has_last_words
         self._ladder = Ladder(
-            self._tools, self._recorder, listeners, lambda: self._desk, may_be_quick=not heard
+            self._tools, self._recorder, audience, lambda: self._desk, may_be_quick=not heard
         )
         self.take = self._ladder.take
         self.last_words = self._ladder.last_words

@@ -4,9 +4,9 @@ from collections.abc import Callable, Coroutine
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from toolmark._call.audience import Audience
 from toolmark._call.audit.recorder import Recorder
 from toolmark._call.invoke.plain import PlainRun
-from toolmark._call.listeners import Listeners
 from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.refusal import overruled, refusal_of, refuse
 from toolmark._call.result.outcome import allowed, denied, held_back, ignored
@@ -30,7 +30,7 @@ class Ladder:
         self,
         tools: ReadyTools,
         recorder: Recorder,
-        listeners: Listeners,
+        audience: Audience,
         desk: "Callable[[], Desk]",
         *,
         may_be_quick: bool,
@@ -39,9 +39,9 @@ class Ladder:
         self._tools = tools
         self._recorder = recorder
         self._keeps = recorder.keeps
-        self._listeners = listeners
-        self._has_last_words = listeners.have_last_words
-        self.last_words = listeners.last_words
+        self._audience = audience
+        self._has_last_words = audience.has_last_words
+        self.last_words = audience.last_words
         self._desk = desk
         self._may_be_quick = may_be_quick
         self.quick: dict[str, PlainRun] = {}
@@ -114,8 +114,8 @@ class Ladder:
         """Record that the call runs now; raises a Refusal where that can't be written."""
         if self._keeps:
             self._recorder.runs(call, tool, arguments, held_id)
-        if self._listeners.before is not None:
-            self._listeners.tell_before(call, tool)
+        if self._audience.before is not None:
+            self._audience.tell_before(call, tool)
         if self._may_be_quick and tool.is_plain and tool.invoker.plain is not None:
             self.quick[call.tool] = tool.invoker.plain
 

@@ -15,8 +15,8 @@ from toolmark._model.held import HeldCall, HeldState
 from toolmark._model.result import EventListener, Result
 
 
-class Ladder(Protocol):
-    """What a decision needs of the door behind which calls are held."""
+class RestOfLadder(Protocol):
+    """What is left of the ladder for a call that was held."""
 
     def run(
         self,
@@ -41,7 +41,9 @@ class Ladder(Protocol):
 class Decisions:
     """What a person may do with the calls that are held."""
 
-    def __init__(self, desk: Desk, recorder: Recorder, tools: ReadyTools, ladder: Ladder) -> None:
+    def __init__(
+        self, desk: Desk, recorder: Recorder, tools: ReadyTools, ladder: RestOfLadder
+    ) -> None:
         self._desk = desk
         self._recorder = recorder
         self._tools = tools

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from toolmark._model.tool import ToolSpec
 
 
-class Listeners:
-    """The listeners of one snapshot; what fails in one is logged, and stops nothing."""
+class Audience:
+    """The listeners to one snapshot's calls; what fails in one is logged, and stops nothing."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Listeners:
         self._after = after
         self._crisis_words = crisis_words
         self.before = before
-        self.have_last_words = bool(after or crisis_words)
+        self.has_last_words = bool(after or crisis_words)
         """Whether there is anything to add or to tell once a call is over."""
 
     def tell_before(self, call: Call, tool: ReadyTool) -> None:

@@ -198,3 +198,20 @@ def test_the_runs_own_user_may_take_back_what_waits_for_a_review(
     assert (refused.outcome, refused.error and refused.error.code) == ("denied", "refused")
     assert cellar.opened == []
     assert workspace.pending() == ()
+
+
+ASKED = CLOSE.replace("close_cellar", "close_later").replace("   - **Ask**: Seal it now?\n", "")
+
+
+@pytest.mark.parametrize("name", ["close_cellar", "close_later"])
+def test_who_answers_in_a_calls_stead_keeps_it_from_running(cellar: Cellar, name: str) -> None:
+    said = CLOSE.replace("done.sealed", "done"), ASKED.replace("done.sealed", "done")
+    texts = {"seal-barrel.tool.md": SEAL, "now.skill.md": said[0], "later.skill.md": said[1]}
+    with memory_workspace(texts, [cellar.seal_barrel]) as workspace:
+        workspace.run_sync(name, {"barrel": 3}, user="ana")
+        (asked,) = workspace.pending()
+        result = workspace.respond_sync(asked.id, "Sealed by hand.", user="ana")
+        assert result.data == {"sealed": "Sealed by hand."}
+        assert result.notes == ("A person answered; seal_barrel did not run.",)
+        assert cellar.sealed == []
+        assert workspace.pending() == ()

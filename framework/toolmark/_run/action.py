@@ -1,11 +1,12 @@
 """Do what a step says: ask, or use a tool or a skill; each thing once, by its key."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from toolmark._model.result import SkillResult
 from toolmark._model.skill import Step, Use
-from toolmark._run.frame import Frame, StepError, Undo
+from toolmark._run.frame import Frame, InsteadError, StepError, Undo
 from toolmark._run.person import answered, question
 from toolmark._run.reach import Errand
 
@@ -26,9 +27,17 @@ class Actions:
     async def use(self, frame: Frame, step: Step, index: int | None = None) -> Any:
         """Call the step's tool or skill and give its data; raises RefusedError and StepError.
 
+        Where a person answers in its stead it does not run, and there is nothing to undo.
         The step's Ask approves exactly these arguments. A failure that may pass is tried again as
         often as the step says. Undo is bound as soon as the call has taken effect.
         """
+        try:
+            return await self._used(frame, step, index)
+        except InsteadError as instead:
+            _hold_check(frame, step, instead.words)
+            return instead.words
+
+    async def _used(self, frame: Frame, step: Step, index: int | None) -> Any:
         use = step.use
         assert use is not None
         require(frame, use.name)
@@ -81,7 +90,8 @@ class Actions:
             _data(await self._run_skill(frame, undo.tool, undo.arguments, f"{key}/"))
             return
         errand = Errand(frame, undo.step, undo.tool, undo.arguments, key, key, undoing=True)
-        await errand.run(approved=False)
+        with suppress(InsteadError):  # Then a person took it back.
+            await errand.run(approved=False)
 
 
 def require(frame: Frame, name: str) -> None:
@@ -109,11 +119,21 @@ def _arguments(frame: Frame, use: Use) -> dict[str, Any]:
 
 def _settle(frame: Frame, step: Step, index: int | None, value: Any) -> None:
     """Bind the Undo of a call that took effect, and hold its Check."""
-    inner = frame.within({step.save_as: value} if step.save_as else {})
     if step.undo is not None:
+        inner = _with(frame, step, value)
         bound = _bound(inner, step, frame.key(step, index))
         frame.undos[:] = [*(u for u in frame.undos if u.key != bound.key), bound]
-    if step.check is not None and step.for_each is None and not inner.holds(step.check):
+    _hold_check(frame, step, value)
+
+
+def _with(frame: Frame, step: Step, value: Any) -> Frame:
+    return frame.within({step.save_as: value} if step.save_as else {})
+
+
+def _hold_check(frame: Frame, step: Step, value: Any) -> None:
+    if step.check is None or step.for_each is not None:
+        return
+    if not _with(frame, step, value).holds(step.check):
         message = f"the check `{step.check.cel}` does not hold"
         raise StepError("check_failed", message, passing=True)
 

@@ -35,6 +35,14 @@ class RefusedError(Exception):
         self.late = late
 
 
+class InsteadError(Exception):
+    """A person answered in a call's stead: it does not run, and their words are its result."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__("answered")
+        self.words = words
+
+
 class Go(NamedTuple):
     """Go on in another section."""
 

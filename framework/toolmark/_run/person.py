@@ -5,7 +5,7 @@ from typing import Any
 from toolmark._model.result import Held
 from toolmark._model.run import Answer, Question
 from toolmark._model.skill import Step
-from toolmark._run.frame import Frame, RefusedError
+from toolmark._run.frame import Frame, InsteadError, RefusedError
 
 
 def question(
@@ -35,9 +35,12 @@ def confirmation(
 
 
 async def answered(frame: Frame, step: Step, asked: Question) -> Answer:
-    """Give a yes; a no, or silence, is a RefusedError."""
+    """Give a yes; a no, or silence, is a RefusedError, words in a call's stead an InsteadError."""
     answer = await frame.journal.answer(asked)
     if not answer.approved:
         raise RefusedError(late=answer.late)
+    if asked.tool is not None and answer.text is not None:
+        frame.tell("progress", step, f"answered: {asked.tool} does not run")
+        raise InsteadError(answer.text)
     frame.tell("progress", step, "approved")
     return answer

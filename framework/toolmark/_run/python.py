@@ -11,7 +11,7 @@ from toolmark._crash import logged
 from toolmark._model.result import Failure, Result, SkillResult
 from toolmark._model.skill import Step
 from toolmark._run.action import Actions, require
-from toolmark._run.frame import Frame, RefusedError, StepError
+from toolmark._run.frame import Frame, InsteadError, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
 from toolmark.errors import ToolError, ToolmarkError
 
@@ -124,6 +124,8 @@ class _Calls:
             frame.tell("failed", step, error.message)
             failure = Failure(error.code, error.message)
             return Result(success=False, tool=name, outcome="failed", error=failure)
+        except InsteadError as instead:
+            data = instead.words
         except RefusedError:
             failure = Failure("refused", f"{name} was not approved.")
             return Result(success=False, tool=name, outcome="denied", error=failure)

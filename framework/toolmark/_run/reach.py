@@ -10,7 +10,7 @@ from toolmark._model.result import Held, Result
 from toolmark._model.run import Question
 from toolmark._model.skill import Step
 from toolmark._model.tool import ToolSpec
-from toolmark._run.frame import Frame, RefusedError, StepError
+from toolmark._run.frame import Frame, InsteadError, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, Doubt
 from toolmark._run.person import answered, confirmation
 
@@ -63,7 +63,7 @@ class Errand:
     undoing: bool = False
 
     async def run(self, *, approved: bool) -> Any:
-        """Give the tool's data, or raise StepError or RefusedError.
+        """Give the tool's data, or raise StepError, RefusedError or InsteadError.
 
         `approved` is a person's word for exactly these arguments: a hold is then lifted at once.
         A review is not lifted by it: it has a question of its own, for somebody else.
@@ -95,13 +95,13 @@ class Errand:
         return await self._recorded(key, lambda: self._lift(held))
 
     async def agreed(self, held: Held, number: int, *, review: bool) -> "Errand":
-        """Ask for a yes and give the errand with what was agreed to; a no also drops the hold."""
+        """Ask for a yes and give the errand with what was agreed to; else the hold is dropped."""
         question = confirmation(
             self.frame, self.step, self.tool, self.arguments, f"{self.key}:ask{number}", held
         )._replace(kind="review" if review else None)
         try:
             answer = await answered(self.frame, self.step, question)
-        except (RefusedError, CancelledRunError):
+        except (RefusedError, InsteadError, CancelledRunError):
             await self._reject(held, f"{self.key}:reject{number}")
             raise
         return replace(self, arguments={**self.arguments, **(answer.arguments or {})})

@@ -95,7 +95,7 @@ class SkillCalls:
             return _result(call, "denied", began, error=Failure("held_for_review", NOT_YOURS))
         # Taken before it is answered: of racing decisions one counts.
         self._asked.pop(held_id, None)
-        notes = () if question is None else self._runs.changed(question, answer.arguments)
+        notes = () if question is None else self._notes(question, answer)
         try:
             result = await self._go(call, began, self._runs.answer(run_id, key, answer))
             return result._replace(notes=(*notes, *result.notes))
@@ -103,6 +103,11 @@ class SkillCalls:
             used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"
             return _result(call, "denied", began, error=Failure(code, str(error)))
+
+    def _notes(self, question: Question, answer: Answer) -> tuple[str, ...]:
+        if question.tool is not None and answer.text is not None:
+            return (f"A person answered; {question.tool} did not run.",)
+        return self._runs.changed(question, answer.arguments)
 
     async def _open(self, run_id: str, key: str) -> Question | None:
         """Give a question that another process asked; None where it is open no more."""

@@ -375,8 +375,9 @@ def test_a_pattern_in_quotes_is_the_pattern():
     assert spec.parameters[0].shape.pattern == "[A-Z]{3}"
 
 
-def test_a_name_that_no_repair_can_mend_is_refused():
-    text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace("**Name**: t", "**Name**: 2shelve")
+@pytest.mark.parametrize("name", ["2shelve", "Shelve-" + "a" * 58, "a" * 65])
+def test_a_name_that_no_repair_can_mend_is_refused(name):
+    text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace("**Name**: t", f"**Name**: {name}")
     spec, (found,) = parse_tool(text, "t.tool.md")
     assert spec is None
     assert (found.code, found.fix) == ("invalid-name", ())

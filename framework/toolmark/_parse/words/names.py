@@ -45,7 +45,7 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
         return folded
     mended = mended_name(name)
     words = name.replace(" ", "").replace("-", "").replace("_", "")
-    if mended != UNNAMED and words.isalnum():
+    if mended != UNNAMED and words.isalnum() and len(name) <= _LONGEST:
         page.warn(
             Code.INVALID_NAME,
             mark,

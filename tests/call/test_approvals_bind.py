@@ -10,6 +10,7 @@ from toolmark._model.registry import Binding, Implementation
 from toolmark._model.result import Held
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import SafetySettings, Settings
+from toolmark._model.verdict import Ruling, Verdict
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
 CONFIRM = Safety(requires_confirmation=True)
@@ -88,6 +89,28 @@ def test_what_is_not_confident_enough_any_more_is_refused(world):
     assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
     assert "changed since this call was held" in refused.error.message
     assert world.ran == []
+
+
+def test_a_judge_that_says_no_by_then_stops_an_approval(world):
+    says = [None, Verdict(Ruling.DENY, "not_now", "Not now."), None]
+    door = world.door(judges=(lambda _call, _arguments: says.pop(0),))
+    held = door.call("act", {"number": 1})
+    refused = world.decide(door, held)
+    assert (refused.outcome, refused.error.code) == ("denied", "not_now")
+    assert world.ran == []
+    # The call still waits, for when it may run.
+    assert world.decide(door, held).success
+    assert world.ran == [1]
+
+
+def test_a_judge_that_wants_a_review_by_then_holds_the_call_anew(world):
+    says = [None, Verdict(Ruling.REVIEW, "looked_at"), Verdict(Ruling.REVIEW, "looked_at")]
+    door = world.door(judges=(lambda _call, _arguments: says.pop(0),))
+    held = door.call("act", {"number": 1}, user="ada")
+    again = world.decide(door, held, user="ada")
+    assert (again.outcome, world.ran) == ("review", [])
+    assert world.decide(door, held, user="ada").error.code == "confirmation_used"
+    assert world.decide(door, again, user="bob").success
 
 
 def test_a_hold_is_told_by_its_kind_its_moment_and_its_end(world):

@@ -106,5 +106,5 @@ def written(part: Safety | Limits) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(part).items()
-        if value not in (None, "", ())
+        if value not in (None, ())
     }

@@ -231,7 +231,7 @@ Runs <script>alert(2)</script> and [click](javascript:alert(3)), ![p](http://127
 
 - **Type**: string
 - **Required**: true
-- **Description**: </textarea><script>alert(6)</script> \u2066hidden\u2069 {{ 7 * 7 }}
+- **Description**: </textarea><script>alert(6)</script> \u2066hidden\u2069 {{ 77 * 1001 }}
 - **Example**: "><svg onload=alert(7)>
 
 ## Returns

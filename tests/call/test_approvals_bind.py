@@ -274,3 +274,20 @@ def test_a_run_that_agrees_to_what_is_no_json_is_refused(agreed, odd):
 
 def test_a_run_agrees_to_nothing_that_is_not_held(agreed):
     assert agreed.agree("nothing", {"number": 1}).error.code == "confirmation_not_found"
+
+
+def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
+    made = tool("act", dict, safety=CONFIRM, limits=Limits(max_calls=1))
+    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    decisions = door.door.decisions
+    first, second = (door.call("act").confirmation.id for _ in range(2))
+    assert asyncio.run(decisions.confirm(first)).success
+    assert asyncio.run(decisions.confirm(second)).error.code == "budget_exhausted"
+    assert decisions.held(second).state == "pending"
+
+
+def test_what_was_typed_into_a_form_is_no_message_of_the_call_that_is_held_anew(agreed):
+    held = agreed.hold({"number": 1}, message="One, please.")
+    again = agreed.agree(held, {"number": 2})
+    kept = agreed.door.door.decisions.held(again.confirmation.id)
+    assert kept.call.caller.message == "One, please."

@@ -291,3 +291,16 @@ def test_what_was_typed_into_a_form_is_no_message_of_the_call_that_is_held_anew(
     again = agreed.agree(held, {"number": 2})
     kept = agreed.door.door.decisions.held(again.confirmation.id)
     assert kept.call.caller.message == "One, please."
+
+
+def test_a_tool_is_not_told_what_was_typed_into_a_form_as_its_users_message(
+    harness, tool, tmp_path
+):
+    async def act(number, *, context=None):
+        return context.message
+
+    made = tool("act", act, NUMBER, context="context", safety=CONFIRM)
+    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = door.call("act", {"number": 1}, message="One, please.").confirmation.id
+    done = asyncio.run(door.door.decisions.confirm(held, edit={"number": 2}))
+    assert (done.data, done.success) == ("One, please.", True)

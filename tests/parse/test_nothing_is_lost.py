@@ -230,3 +230,31 @@ def test_a_limit_that_comes_to_nothing_is_refused(line):
     spec, diagnostics = parse_tool(text, "weather.tool.md")
     assert spec is None
     assert [d.code for d in diagnostics if d.severity == "error"] == ["unreadable-value"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- **Type**: string", "- **Type**: string\n- **Min Length**:\n2 ##Length**: 2"),
+        ("- **Name**: weather", "- **Name**: weather\n Parameters\nurns"),
+        ("## Background", "## Examples\n\n### a\n\n```json\n{"),
+    ],
+)
+def test_a_place_lies_in_the_file_where_a_value_spans_lines(before, after):
+    text = TOOL.replace(before, after)
+    lines = text.split("\n")
+    _, diagnostics = parse_tool(text, "weather.tool.md")
+    assert diagnostics
+    for told in diagnostics:
+        assert told.span.line <= len(lines)
+        assert told.span.column <= len(lines[told.span.line - 1]) + 1
+        for edit in told.fix:
+            assert edit.line > len(lines) or edit.column <= len(lines[edit.line - 1]) + 1
+
+
+def test_prose_of_returns_beside_fields_of_it_is_kept():
+    fields = f"1. {WORD}\n\n### sky\n\n- **Type**: string\n"
+    text = TOOL.replace("- **Type**: object\n- **Description**: What the sky does", fields)
+    spec, diagnostics = parse_tool(text, "weather.tool.md")
+    assert spec is not None, diagnostics
+    assert WORD in said(parse_tool, text, "weather.tool.md")

@@ -40,7 +40,7 @@ def read_returns(definition: Definition) -> Schema:
     draft = Draft(section.mark)
     fill(page, draft, section.blocks)
     prose, draft.prose = draft.prose, []
-    if not draft.entries and not draft.drafts:
+    if not (draft.entries or draft.drafts or section.parts):
         _plain_returns(page, section, draft, prose)
         prose = []
     draft.drafts += [from_heading(page, part) for part in section.parts]
@@ -51,8 +51,6 @@ def read_returns(definition: Definition) -> Schema:
 
 def _plain_returns(page: Page, section: Section, draft: Draft, prose: list[Block]) -> None:
     """Read a Returns section of prose alone: its text is the description, the type is open."""
-    if section.parts:
-        return
     draft.prose = prose
     draft.entries += [implied("Type", "any", section.mark)]
     if not prose:

@@ -7,6 +7,9 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Edit, Severity
 from toolmark._model.source import Position, Span
 
+_FURTHEST = 20
+"""Lines below its key on which a value is looked for."""
+
 
 class Mark(NamedTuple):
     """A stretch of text and where it begins; line and column count from 1."""
@@ -78,6 +81,7 @@ class Page:
         help_: str,
         fix: tuple[Edit, ...],
     ) -> None:
+        mark = self._found(mark)
         more = mark.text.count("\n")
         last = mark.line + more
         if more and last <= len(self.lines):
@@ -85,8 +89,31 @@ class Page:
         else:
             width = len(mark.text.split("\n", 1)[0])
             last, end = mark.line, mark.column + max(width, 1)
-        span = Span(self.path, mark.line, mark.column, last, end)
+        span = Span(self.path, mark.line, mark.column, last, max(end, 1))
+        if not all(self._holds(edit) for edit in fix):
+            fix = ()
         self.diagnostics.append(Diagnostic(span, code, severity, message, help_, fix))
+
+    def _found(self, mark: Mark) -> Mark:
+        """Give the mark where its text begins: a value may begin on a line below its key."""
+        if self.lines and mark.line > len(self.lines):
+            return Mark("", len(self.lines), len(self.lines[-1]) + 1)
+        source = self.lines[mark.line - 1] if 0 < mark.line <= len(self.lines) else ""
+        if not source or mark.column <= len(source) + 1:
+            return mark  # Front matter is blanked out.
+        first = mark.text.partition("\n")[0]
+        for number in range(mark.line, min(mark.line + _FURTHEST, len(self.lines))):
+            if first and (at := self.lines[number].find(first)) >= 0:
+                return Mark(mark.text, number + 1, at + 1)
+        return Mark(first, mark.line, len(source) + 1)
+
+    def _holds(self, edit: Edit) -> bool:
+        """Tell whether an edit lies within the file, or right behind it."""
+        for line, column in ((edit.line, edit.column), (edit.end_line, edit.end_column)):
+            source = self.lines[line - 1] if line <= len(self.lines) else ""
+            if line > len(self.lines) + 1 or (source and column > len(source) + 1):
+                return False
+        return True
 
     @property
     def refused(self) -> bool:

@@ -9,6 +9,8 @@ import hashlib
 import logging
 import sqlite3
 from contextlib import closing
+from importlib import import_module
+from operator import attrgetter
 
 import pytest
 from breaking import SECRET, Breaker, Fault
@@ -241,6 +243,13 @@ def held_to_it(world, breaker, result, ran, records, *, unrecorded):
             assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
             assert "Nothing happened" in result.error.message
         assert unrecorded or audited or world.records > records, breaker.chain
+
+
+def test_what_is_named_here_is_there():
+    for place in LISTENING | RUNNING | PROMISING | REFUSING:
+        file, _, name = place.partition(":")
+        module = import_module(f"toolmark.{file.removesuffix('.py').replace('/', '.')}")
+        assert attrgetter(name)(module)
 
 
 # A coroutine that was made and then not awaited, since what makes it up was broken.

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import time
 from contextlib import closing, contextmanager
 
 import pytest
@@ -142,4 +143,24 @@ def test_behind_a_locked_data_base_nothing_runs(harness, tool, tmp_path):
     assert shelf.ran == []
     assert shelf.say().success
     assert shelf.confirm(other).success
+    shelf.door.close()
+
+
+def test_behind_locked_held_calls_nothing_is_approved_and_no_wait_is_endless(
+    harness, tool, tmp_path
+):
+    shelf = Shelf(harness, tool, tmp_path)
+    held = shelf.ask()
+
+    with closing(sqlite3.connect(tmp_path / "held.sqlite3", isolation_level=None)) as somebody:
+        somebody.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
+        result = shelf.confirm(held)
+        waited = time.monotonic() - began
+        somebody.execute("ROLLBACK")
+
+    assert refused(result)
+    assert waited < 30
+    assert shelf.ran == []
+    assert shelf.confirm(held).success
     shelf.door.close()

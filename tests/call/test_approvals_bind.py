@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from toolmark._model.call import Call, Caller
+from toolmark._model.call import Budget, Call, Caller
 from toolmark._model.contract import Batch, Limits, Safety
 from toolmark._model.registry import Binding, Implementation
 from toolmark._model.result import Held
@@ -24,7 +24,7 @@ class World:
         self.ran = []
         self.now = 1_000_000.0
 
-    def door(self, *, body="0" * 64, default_min=None, notes="", judges=(), **safety):
+    def door(self, *, body="0" * 64, package_min=None, notes="", judges=(), **safety):
         async def act(number=0):
             self.ran.append(number)
             return {}
@@ -32,7 +32,7 @@ class World:
         made = self.tool("act", act, NUMBER, safety=CONFIRM, notes=notes)
         of_body = Implementation("act", body, act, "async")
         made = type(made)("act", made.spec, Binding("sibling", "act", lambda: of_body))
-        made.default_min = default_min
+        made.default_min = package_min
         project = Settings(
             root=self.root, state=self.root, audit=False, safety=SafetySettings(**safety)
         )
@@ -54,6 +54,7 @@ CHANGES = {
     "the definition": {"notes": "For nurses."},
     "the floor": {"floor": 0.1},
     "the default": {"default_min": 0.1},
+    "the default of its package": {"package_min": 0.1},
     "the words of a crisis": {"crisis_words": ("flood",)},
     "what a missing confidence does": {"on_missing_confidence": "confirm"},
 }
@@ -70,12 +71,6 @@ def test_a_change_of_what_was_judged_asks_anew(world, what):
     assert world.decide(after, held).error.code == "confirmation_used"
     assert world.decide(after, fresh).success
     assert world.ran == [1]
-
-
-def test_a_default_of_the_projects_own_binds_too(world):
-    held = world.door().call("act", {"number": 1}, confidence=0.5)
-    after = world.door(default_min=0.2)
-    assert world.decide(after, held).error.code == "confirmation_stale"
 
 
 def test_the_same_door_once_more_asks_nothing(world):
@@ -304,3 +299,45 @@ def test_a_tool_is_not_told_what_was_typed_into_a_form_as_its_users_message(
     held = door.call("act", {"number": 1}, message="One, please.").confirmation.id
     done = asyncio.run(door.door.decisions.confirm(held, edit={"number": 2}))
     assert (done.data, done.success) == ("One, please.", True)
+
+
+def test_an_approval_that_another_overtook_runs_nothing(world):
+    overtakes, inner = [], []
+
+    def judge(_call, _arguments):
+        if overtakes:
+            inner.append(world.decide(door, overtakes.pop()))
+
+    door = world.door(judges=(judge,))
+    held = door.call("act", {"number": 1})
+    overtakes.append(held)
+    outer = world.decide(door, held)
+    assert inner[0].success
+    assert (outer.outcome, outer.error.code) == ("denied", "confirmation_used")
+    assert world.ran == [1]
+
+
+def test_a_tool_that_needs_a_user_by_now_asks_nobody_anew(harness, tool, tmp_path):
+    project = Settings(root=tmp_path, state=tmp_path, audit=False)
+    before, after = (
+        harness(tool("act", dict, safety=CONFIRM, requires_auth=needs), settings=project)
+        for needs in (False, True)
+    )
+    held = before.call("act").confirmation.id
+    refused = asyncio.run(after.door.decisions.confirm(held))
+    assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
+    assert "needs a signed-in user" in refused.error.message
+
+
+def test_a_stale_approval_says_why_it_is_asked_anew(world):
+    held = world.door().call("act", {"number": 1})
+    fresh = world.decide(world.door(notes="Another."), held)
+    assert "must be confirmed anew" in fresh.error.message
+
+
+def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):
+    made = tool("act", dict, safety=CONFIRM, limits=Limits(max_concurrent=1))
+    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = door.call("act", budget=Budget(1, 2, 3000)).confirmation.id
+    assert door.door.decisions.held(held).call.budget == Budget(1, 2, 3000)
+    assert asyncio.run(door.door.decisions.confirm(held)).success

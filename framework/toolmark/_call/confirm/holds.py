@@ -29,7 +29,7 @@ class Holds:
 
     def add(self, held: HeldCall) -> None:
         """Keep a held call; raises sqlite3.Error or OSError where it can't be kept."""
-        row = (held.id, held.kind, _written(held.call), held.bound_to, held.prompt,
+        row = (held.id, held.kind, json.dumps(held.call), held.bound_to, held.prompt,
                held.sensitivity, held.created, held.expires, held.state,
                json.dumps(held.shown), json.dumps(held.notes))  # fmt: skip
         with closing(self._open()) as store:
@@ -66,10 +66,6 @@ class Holds:
                 store.execute(_NOTES)  # A release before kept none.
             self._made = True
         return store
-
-
-def _written(call: Call) -> str:
-    return json.dumps(call._replace(dry_run=False))
 
 
 def _read(row: tuple[Any, ...]) -> HeldCall:

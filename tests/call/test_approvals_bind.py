@@ -341,3 +341,12 @@ def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):
     held = door.call("act", budget=Budget(1, 2, 3000)).confirmation.id
     assert door.door.decisions.held(held).call.budget == Budget(1, 2, 3000)
     assert asyncio.run(door.door.decisions.confirm(held)).success
+
+
+def test_what_a_user_types_into_the_form_is_said_by_the_user(harness, tool, tmp_path):
+    said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
+    made = tool("log", lambda name: name, said, safety=CONFIRM)
+    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = door.call("log", {"name": "Ada"}, message="Log Ada").confirmation.id
+    done = asyncio.run(door.door.decisions.confirm(held, edit={"name": "Zoë"}))
+    assert (done.outcome, done.data) == ("ok", "Zoë")

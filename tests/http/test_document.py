@@ -8,9 +8,9 @@ import httpx
 import openapi_spec_validator
 import pytest
 import schemathesis
-from conftest import GUESTS, Kiosk
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
+from kiosk import GUESTS, Kiosk
 from schemathesis.checks import not_a_server_error
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import (

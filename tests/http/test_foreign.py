@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any
 
-from conftest import TOKEN, Kiosk
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kiosk import TOKEN, Kiosk
 
 PATHS = ("/", "/health", "/enter", "/api/tools", "/api/session", "/api/tools/echo/call", "/mcp")
 WORDS = ("127.0.0.1", "localhost", "0.0.0.0", "[::1]", "evil.example", "127.0.0.1.evil.example")

@@ -121,6 +121,23 @@ def test_a_hold_is_told_by_its_kind_its_moment_and_its_end(world):
     assert kept.shown == {"number": 1}
 
 
+def test_a_hold_is_shown_whole_but_for_what_is_hidden(harness, tool, tmp_path):
+    pin = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
+    safety = Safety(sensitivity="critical")
+    project = Settings(root=tmp_path, state=tmp_path, audit=False)
+    door = harness(
+        tool("act", dict, pin, NUMBER, safety=safety), settings=project, clock=lambda: 7.0
+    )
+    door.call("act", {"pin": "hunter2", "number": 1}, user="ada", call_id="c1")
+    (kept,) = door.door.decisions.pending()
+    assert kept.to_dict() == {
+        "id": kept.id, "kind": "confirm", "tool_call_id": "c1", "tool": "act",
+        "parameters": {"pin": "(hidden)", "number": 1}, "user": "ada",
+        "prompt": kept.prompt, "sensitivity": "critical",
+        "created": 7.0, "expires": 607.0, "state": "pending",
+    }  # fmt: skip
+
+
 def test_ids_of_holds_can_be_typed_after_a_command(world):
     door = world.door()
     for _ in range(30):
@@ -258,6 +275,16 @@ def test_a_run_of_another_user_agrees_to_nothing(agreed):
     held = agreed.hold({"number": 1}, user="ada")
     assert agreed.agree(held, {"number": 1}, user="bob").error.code == "confirmation_not_found"
     assert agreed.agree(held, {"number": 1}, user="ada").success
+
+
+@pytest.mark.parametrize("odd", [object(), {1, 2}])
+def test_an_edit_that_is_no_json_is_malformed_and_decides_nothing(world, odd):
+    door = world.door()
+    held = door.call("act", {"number": 1})
+    refused = world.decide(door, held, edit={"number": odd})
+    assert (refused.outcome, refused.error.code) == ("denied", "malformed_call")
+    assert world.decide(door, held).success
+    assert world.ran == [1]
 
 
 @pytest.mark.parametrize("odd", [object(), {1, 2}])

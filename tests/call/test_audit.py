@@ -141,6 +141,18 @@ def test_a_stale_approval_that_is_asked_again_has_a_record_of_its_own(harness, t
     ]
 
 
+def test_what_needs_no_word_by_now_is_recorded_as_held_where_it_is_asked_again(
+    harness, tool, settings
+):
+    door = held_door(harness, tool, settings, requires_confirmation=True)
+    first = asyncio.run(door.call("act", {"number": 5})).confirmation.id
+    changed = held_door(harness, tool, settings)
+    second = asyncio.run(changed.decisions.confirm(first)).confirmation.id
+    assert told(changed, "decision", "held", "instead_of", "code")[1:] == [
+        ("confirm", second, first, "confirmation_stale")
+    ]
+
+
 def test_a_hold_that_cannot_be_recorded_anew_is_refused(harness, tool, settings):
     door = held_door(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(door.call("act", {"number": 1})).confirmation.id

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from toolmark._call.limits.fleet import FleetTurns
 from toolmark._call.refusal import Refusal
@@ -90,4 +91,31 @@ def test_who_cannot_count_refuses(tmp_path):
     with pytest.raises(Refusal) as refused:
         taken(nowhere)
     assert refused.value.failure.code == "internal_guard_error"
+    assert "its rate could not be decided" in refused.value.failure.message
     assert "secret" not in str(refused.value.failure)
+
+
+def test_all_who_name_one_postgres_share_its_turns(turns, postgres):
+    other = FleetTurns(postgres)
+    assert taken(turns, 3600.0) == 0.0
+    assert 3500 < taken(other, 3600.0) <= 3600
+    other.close()
+
+
+def test_a_server_that_goes_silent_is_waited_for_in_bounded_time(turns):
+    asyncio.run(turns.ready("act"))
+    asked = turns._connection.info.get_parameters()
+    assert (asked["connect_timeout"], asked["tcp_user_timeout"]) == ("5", "5000")
+    assert turns._connection.execute("SHOW lock_timeout").fetchone() == ("2s",)
+    assert turns._connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+
+
+def test_who_comes_while_another_makes_the_table_waits_for_it(postgres):
+    hasty = FleetTurns(make_conninfo(postgres, options="-c lock_timeout=50"))
+    with psycopg.connect(postgres) as other:
+        other.execute("SELECT pg_advisory_xact_lock(7461706)")
+        with pytest.raises(Refusal):
+            taken(hasty)
+        assert hasty._connection is None
+    assert taken(hasty) == 0.0
+    hasty.close()

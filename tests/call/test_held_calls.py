@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from toolmark._model.call import Call
+from toolmark._model.call import Call, Caller
 from toolmark._model.contract import Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
@@ -223,6 +223,24 @@ def test_a_caller_may_take_back_what_is_held_for_review(desk):
     held = desk.hold(user="u1")
     assert desk.door.decisions.reject(held.confirmation.id, user="u1").error.code == "rejected"
     assert desk.ran == []
+
+
+def test_a_run_of_its_caller_lifts_no_review_that_is_not_its_own(desk):
+    desk.open(safety=REVIEWED)
+    held = desk.hold(user="u1").confirmation.id
+    call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
+    assert asyncio.run(desk.door.decisions.confirm_call(held, call)).error.code == "held_for_review"
+    assert desk.ran == []
+
+
+def test_a_run_lifts_its_own_review_whoever_started_it(desk):
+    desk.open(safety=REVIEWED)
+    call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
+    held = asyncio.run(desk.door.take(call))
+    assert held.outcome == "review"
+    lifted = asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call))
+    assert lifted.success
+    assert len(desk.ran) == 1
 
 
 def test_an_edit_that_calls_for_a_review_is_out_of_its_callers_hands(desk):

@@ -80,9 +80,11 @@ def test_turns_go_on_when_the_server_cut_the_connection(turns, postgres):
 
 def test_a_server_clock_that_was_set_back_closes_nobody_out(turns, postgres):
     assert taken(turns) == 0.0
+    connection = turns._connection
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute("UPDATE toolmark.toolmark_turn SET last_start = last_start + 5000")
     assert 0 < taken(turns, 0.05) <= 0.05
+    assert turns._connection is connection
     assert 0 <= taken(turns, 0.05) <= 0.05
 
 

@@ -204,6 +204,28 @@ def test_a_spec_that_cannot_be_decoded_is_read_from_its_file(filled: Project) ->
     assert snapshot.registry.tools["one"].spec.parameters[0].name == "date"
 
 
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda payload: b" " * len(payload), id="nothing at all"),
+        pytest.param(lambda payload: payload.replace(b'"title"', b'"tilte"'), id="no title"),
+    ],
+)
+def test_the_hash_of_what_cannot_be_decoded_is_that_of_its_file(filled: Project, spoil) -> None:
+    import hashlib
+
+    before = again(filled)[2].registry.tools["one"].spec.hash
+    folder = filled.root / ".toolmark"
+    head = json.loads((folder / INDEX).read_bytes().partition(b"\n")[2])
+    payload = spoil((folder / PAYLOAD).read_bytes())
+    sealed(folder, {**head, "payload": hashlib.sha256(payload).hexdigest()}, payload)
+
+    parsed, _, snapshot = again(filled)
+
+    assert parsed == 0
+    assert snapshot.registry.tools["one"].hash == before
+
+
 def test_a_cache_that_others_can_write_is_not_used(filled: Project) -> None:
     (filled.root / ".toolmark").chmod(0o777)
 

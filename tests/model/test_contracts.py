@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from whole_specs import TOOL
 
-from toolmark import ToolSpec, parse_tool
-from toolmark._bind.definitions.encoded import decode, decode_contract, encode
+from toolmark import ToolSpec, Workspace, parse_tool
+from toolmark._bind.definitions.encoded import decode, decode_contract, encode, hash_of
 from toolmark._model.contract import ToolContract
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +48,11 @@ Give back a number.
 """
 
 
+def hash_without_a_spec(spec: ToolSpec) -> str:
+    encoded = encode(spec)
+    return hash_of(decode_contract(encoded), encoded)
+
+
 def said(contract: ToolContract) -> dict[str, object]:
     return {name: getattr(contract, name) for name in NAMES}
 
@@ -62,6 +67,30 @@ def test_the_contract_of_a_file_is_the_one_of_its_spec(file: Path) -> None:
 
 def test_the_contract_of_a_tool_that_says_everything_is_the_one_of_its_spec() -> None:
     assert said(decode_contract(encode(TOOL))) == said(TOOL) == said(decode("tool", encode(TOOL)))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_the_hash_of_a_file_is_the_one_of_its_spec(file: Path) -> None:
+    spec, _ = parse_tool(file.read_text("utf-8"), file.name)
+    assert spec is not None
+
+    assert hash_without_a_spec(spec) == spec.hash == decode("tool", encode(spec)).hash
+
+
+def test_the_hash_of_a_tool_that_says_everything_is_the_one_of_its_spec() -> None:
+    assert hash_without_a_spec(TOOL) == TOOL.hash == decode("tool", encode(TOOL)).hash
+
+
+def test_every_definition_of_the_project_has_the_hash_of_its_spec_before_and_after() -> None:
+    with Workspace.open(ROOT) as workspace:
+        registry = workspace.registry
+        bound = [*registry.tools.values(), *registry.skills.values()]
+        assert len(bound) > 10
+
+        asked_first = {one.name: one.hash for one in bound}
+
+        assert asked_first == {one.name: one.spec.hash for one in bound}
+        assert asked_first == {one.name: one.hash for one in bound}
 
 
 def test_a_spec_is_a_contract_and_a_pydantic_model() -> None:
@@ -87,10 +116,11 @@ def test_what_is_no_tool_gives_no_contract(damage: dict[str, object]) -> None:
         decode_contract(encoded)
 
 
-def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path) -> None:
+@pytest.mark.parametrize("audit", ["false", "true"])
+def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path, audit: str) -> None:
     tools = tmp_path / "tools_md"
     tools.mkdir()
-    (tmp_path / "toolmark.toml").write_text("plugins = []\nskills = []\naudit = false\n")
+    (tmp_path / "toolmark.toml").write_text(f"plugins = []\nskills = []\naudit = {audit}\n")
     (tools / "give.tool.md").write_text(GIVE)
     (tools / "give.py").write_text("async def give(count: int) -> int:\n    return count\n")
 
@@ -99,3 +129,4 @@ def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path) -
     warm = subprocess.run(command, check=True, capture_output=True, text=True)
 
     assert warm.stdout.split() == []
+    assert (tmp_path / ".toolmark" / "audit.sqlite3").exists() is (audit == "true")

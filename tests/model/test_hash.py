@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 from whole_specs import SKILL, TOOL
 
+from toolmark._bind.definitions.encoded import decode_contract, encode, hash_of
 from toolmark._model.contract import Limits, Safety
 from toolmark._model.definition import FileSpec
 from toolmark._model.schema import Schema
@@ -107,6 +108,12 @@ def test_whatever_field_says_something_else_changes_the_hash(spec):
     changes = list(changes_of(spec))
     assert len(changes) > 100
     assert [way for way, changed in changes if changed.hash == spec.hash] == []
+
+
+def test_whatever_a_tool_says_its_hash_is_the_same_without_its_spec():
+    for way, said in changes_of(TOOL):
+        encoded = encode(said)
+        assert hash_of(decode_contract(encoded), encoded) == said.hash, way
 
 
 def test_every_field_of_every_noun_is_written_in_these_specs():

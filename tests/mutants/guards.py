@@ -47,7 +47,7 @@ GUARDS = {
     "hash": Guard(
         {
             f"_model/{name}.py": ("tests/model",)
-            for name in ("definition", "contract", "tool", "skill", "schema")
+            for name in ("definition", "canonical", "contract", "tool", "skill", "schema")
         },
     ),
 }

@@ -71,6 +71,11 @@ class ReadyTool:
         """What the file says, whole; no call needs it."""
         return self._tool.spec
 
+    @property
+    def hash(self) -> str:
+        """The hash over what the file says, which records and approvals hold."""
+        return self._tool.hash
+
     def admit(self, call: Call) -> None:
         """Row 2a: the host names the user and the patient that the tool requires."""
         if not self._needs_caller:

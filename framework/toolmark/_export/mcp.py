@@ -8,8 +8,8 @@ from toolmark._export.exported import Lose, Loss
 from toolmark._export.function import Function, loser
 from toolmark._export.names import MCP
 from toolmark._export.plain import plain
+from toolmark._model.canonical import present
 from toolmark._model.contract import written
-from toolmark._model.definition import present
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec

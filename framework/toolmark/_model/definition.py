@@ -1,13 +1,11 @@
 """What tools and skills have in common: the head of their files, and a hash over what they say."""
 
-import hashlib
-import json
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from toolmark._model.canonical import content_hash, present
 from toolmark._model.contract import Contract
 
 
@@ -63,14 +61,8 @@ class FileSpec(Noun, Contract):
     @cached_property
     def hash(self) -> str:
         """Give the content hash: hex sha256 of the sorted, compact canonical JSON."""
-        text = json.dumps(self.canonical, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return content_hash(self.canonical)
 
     def _own(self) -> dict[str, Any]:
         """Give the part of the canonical JSON that only this kind has."""
         raise NotImplementedError
-
-
-def present(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is absent: None, and empty text, lists and maps."""
-    return {k: v for k, v in values.items() if v not in (None, "", [], {})}

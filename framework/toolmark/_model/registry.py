@@ -68,6 +68,7 @@ class Bound(Generic[Spec]):
 
     __slots__ = (
         "_decode",
+        "_hash",
         "_read",
         "_spec",
         "binding",
@@ -84,11 +85,12 @@ class Bound(Generic[Spec]):
         binding: Binding = NOT_IMPLEMENTED,
         *,
         contract: Callable[[], Contract] | None = None,
+        content_hash: Callable[[], str] | None = None,
         diagnostics: tuple[Diagnostic, ...] = (),
         stale: bool = False,
         default_min: float | None = None,
     ) -> None:
-        """`contract` gives that of a spec which is not decoded."""
+        """`contract` and `content_hash` give those of a spec which is not decoded."""
         self.name = name
         self.binding = binding
         self.diagnostics = diagnostics
@@ -97,6 +99,7 @@ class Bound(Generic[Spec]):
         self._decode: Callable[[], Spec] | None = spec if callable(spec) else None
         self._spec: Spec | None = None if callable(spec) else spec
         self._read = contract
+        self._hash: Callable[[], str] | str | None = content_hash
 
     @property
     def spec(self) -> Spec:
@@ -112,6 +115,14 @@ class Bound(Generic[Spec]):
     def contract(self: "BoundTool") -> ToolContract:
         """What of it a call is held to."""
         return self.spec if self._read is None else cast("ToolContract", self._read())
+
+    @property
+    def hash(self) -> str:
+        """The hash over what the file says; it is worked out when first asked for."""
+        if not isinstance(self._hash, str):
+            told = self._spec is None and self._hash
+            self._hash = told() if told else self.spec.hash
+        return self._hash
 
 
 class Specs(Mapping[str, Spec], Generic[Spec]):

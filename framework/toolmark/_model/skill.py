@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from toolmark._model.definition import FileSpec, Noun, present
+from toolmark._model.canonical import present
+from toolmark._model.definition import FileSpec, Noun
 from toolmark._model.schema import object_schema
 from toolmark._model.source import Position
 

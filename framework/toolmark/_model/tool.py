@@ -1,12 +1,12 @@
 """What a `.tool.md` file says."""
 
-from dataclasses import asdict
 from functools import cached_property
 from typing import Any, ClassVar
 
 from pydantic import JsonValue
 
-from toolmark._model.contract import ToolContract, written
+from toolmark._model.canonical import contract_json, example_json
+from toolmark._model.contract import ToolContract
 from toolmark._model.definition import FileSpec, Noun
 from toolmark._model.schema import object_schema
 
@@ -45,25 +45,9 @@ class ToolSpec(FileSpec, ToolContract):
         return self.returns.json_schema
 
     def _own(self) -> dict[str, Any]:
-        return {
-            "requires_auth": self.requires_auth,
-            "requires_patient_context": self.requires_patient_context,
-            "read_only": self.read_only,
-            "idempotent": self.idempotent,
-            "unknown_parameters": self.unknown_parameters,
-            "input_schema": self.input_schema,
-            "output_schema": self.output_schema,
-            "rules": [asdict(r) for r in self.rules],
-            "safety": written(self.safety),
-            "limits": written(self.limits),
-            "examples": [_example(e) for e in self.examples],
-        }
+        return {**contract_json(self), "examples": [_example(e) for e in self.examples]}
 
 
-def _example(example: Example) -> dict[str, Any]:
-    shown: dict[str, Any] = {"title": example.title, "arguments": example.arguments}
-    if example.has_result:
-        shown["result"] = example.result
-    if example.error is not None:
-        shown["error"] = example.error
-    return shown
+def _example(one: Example) -> dict[str, Any]:
+    has, result, error = one.has_result, one.result, one.error
+    return example_json(one.title, one.arguments, has_result=has, result=result, error=error)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolmark._bind.definitions.cache import NONSENSE, Cache, CacheEntry, digest
-from toolmark._bind.definitions.encoded import decode, decode_contract, encode
+from toolmark._bind.definitions.encoded import decode, decode_contract, encode, hash_of
 from toolmark._bind.definitions.folders import Group
 from toolmark._bind.source.files import File, Kind, whole_file
 from toolmark._model.code import Code
@@ -77,6 +78,13 @@ class FoundDefinition:
         spec = self.spec
         assert spec is not None
         return spec.contract if isinstance(spec, _Encoded) else lambda: spec
+
+    @property
+    def content_hash(self) -> Callable[[], str]:
+        """What gives the hash over what the file says."""
+        spec = self.spec
+        assert spec is not None
+        return spec.content_hash if isinstance(spec, _Encoded) else lambda: spec.hash
 
 
 @dataclass(slots=True)
@@ -174,6 +182,14 @@ class _Encoded:
             except NONSENSE:
                 return self.spec()
         return self._contract
+
+    def content_hash(self) -> str:
+        """Give the hash over what the file says; of a tool without making its spec."""
+        contract = self.contract()
+        if contract is self._contract:
+            with contextlib.suppress(*NONSENSE):
+                return hash_of(contract, self._encoded)
+        return self.spec().hash
 
 
 def fault(file: File, error: Exception) -> Diagnostic:

@@ -33,6 +33,7 @@ def bind_all(
             definition.get,
             binding,
             contract=definition.contract,
+            content_hash=definition.content_hash,
             diagnostics=definition.diagnostics,
             stale=definition.stale,
             default_min=group.default_min,

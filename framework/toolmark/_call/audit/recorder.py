@@ -103,7 +103,7 @@ class Recorder:
             "confidence": call.confidence,
         }
         if tool is not None:
-            record["spec"] = tool.spec.hash
+            record["spec"] = tool.hash
         if tool is not None and arguments is not None:
             record["implementation"] = tool.invoker.implementation_hash()
             record["arguments"] = redacted(arguments, tool.contract.parameters)

@@ -221,7 +221,7 @@ class Desk:
         safety = self._safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
-        parts = [tool.spec.hash, tool.invoker.implementation_hash(), policy, dict(arguments)]
+        parts = [tool.hash, tool.invoker.implementation_hash(), policy, dict(arguments)]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -98,8 +98,8 @@ class PinnedLives:
         return (
             there
             and plan.code == now.pin.hash
-            and all(tools[name].spec.hash == spec.hash for name, spec in plan.tools.items())
-            and all(skills[name].spec.hash == spec.hash for name, spec in python.items())
+            and all(tools[name].hash == spec.hash for name, spec in plan.tools.items())
+            and all(skills[name].hash == spec.hash for name, spec in python.items())
         )
 
     def _make(self, plan: Plan, now: Live, code: FindCode) -> Live:

@@ -206,6 +206,7 @@ def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, to
     held = door.call("act", {"number": 1}).confirmation.id
     again = asyncio.run(door.door.decisions.confirm(held, edit={"number": 2}))
     assert (again.outcome, again.error) == ("confirm", None)
+    assert door.door.decisions.held(held).state == "edited"
     done = asyncio.run(door.door.decisions.confirm(again.confirmation.id))
     assert done.success
     assert done.notes == ("The user changed number: 1 → 2.",)
@@ -377,3 +378,14 @@ def test_what_a_user_types_into_the_form_is_said_by_the_user(harness, tool, tmp_
     held = door.call("log", {"name": "Ada"}, message="Log Ada").confirmation.id
     done = asyncio.run(door.door.decisions.confirm(held, edit={"name": "Zoë"}))
     assert (done.outcome, done.data) == ("ok", "Zoë")
+
+
+def test_those_who_listen_hear_of_an_edited_call_as_it_runs(harness, tool, tmp_path):
+    heard, project = [], Settings(root=tmp_path, state=tmp_path, audit=False)
+    door = harness(
+        tool("act", lambda number: number, NUMBER, safety=CONFIRM), settings=project,
+        before=lambda call, _spec: heard.append(call.arguments["number"]),
+    )  # fmt: skip
+    held = door.call("act", {"number": 1}).confirmation.id
+    assert asyncio.run(door.door.decisions.confirm(held, edit={"number": 2.0})).success
+    assert [(type(number), number) for number in heard] == [(int, 2)]

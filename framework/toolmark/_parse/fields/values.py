@@ -125,7 +125,9 @@ def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
         words = [m.text for m in entry.listed]
     else:
         words = [*scalars.listed(entry.text), *(flow_item(i.mark.text) for i in entry.items)]
-    if any(not isinstance(block, Bullets | Comment) for block in entry.blocks):
+    if any(not isinstance(block, Bullets | Comment) for block in entry.blocks) or any(
+        prose(item.blocks) for item in entry.items
+    ):
         raise Unread("write the values on one line, or as nested bullets")
     read = tuple(unwrap(word).replace("\\_", "_") for word in words)
     if known.restricts and not any(read):

@@ -5,6 +5,7 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Schema
+from toolmark._parse.blocks.outline import Bullets, Comment, Fence
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.fields.entries import Entry, Fields
 from toolmark._parse.fields.values import code_text
@@ -94,10 +95,14 @@ def _value_text(entry: Entry) -> str:
     """Give a value's text: behind the key, in nested bullets, or in a fence."""
     if entry.text:
         return entry.text
-    if entry.items:
-        return "\n".join(item.mark.text for item in entry.items)
-    text = prose(entry.blocks)
-    return code_text(text.split("\n", 1)[1].rsplit("\n", 1)[0]) if "\n" in text else text
+    blocks = [block for block in entry.blocks if not isinstance(block, Comment)]
+    match blocks:
+        case [Bullets(items=items)] if not any(prose(item.blocks) for item in items):
+            return "\n".join(item.mark.text for item in items)
+        case [Fence(content=content)]:
+            return code_text(content)
+        case _:
+            return prose(blocks)
 
 
 def _says_none(entry: Entry, shape: Schema) -> bool:

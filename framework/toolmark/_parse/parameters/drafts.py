@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
 from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmark._parse.blocks.prose import prose
 from toolmark._parse.fields.entries import Entry, item_entry, table_entries
 from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
@@ -123,7 +124,8 @@ def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[
     entries: list[Entry] = [] if below is None else [below]
     for number, line in enumerate(mark.text.split("\n")):
         if number == 0 and below is not None:
-            below.value = below.value._replace(text=below.value.text.partition("\n")[0])
+            first = split(Mark(line, mark.line, mark.column))
+            below.value = first.value if first else Mark("", mark.line, mark.column)
             continue
         column = mark.column if number == 0 else 0
         pair = split(page.mark(line.strip(), mark.line + number, column))
@@ -201,6 +203,8 @@ def spread(page: Page, draft: Draft) -> None:
             entry.blocks = []
         elif known.attribute == "enum":
             draft.prose += [b for b in entry.blocks if not isinstance(b, Bullets)]
+            if told := [item for item in entry.items if prose(item.blocks)]:
+                draft.prose.append(Bullets(told, ordered=False))
             entry.blocks = [b for b in entry.blocks if isinstance(b, Bullets)]
         elif known.attribute in {"default", "example", "pattern"} and entry.text:
             draft.prose += entry.blocks

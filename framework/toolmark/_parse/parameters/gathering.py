@@ -144,7 +144,7 @@ def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:
     left: list[Item] = []
     for item in block.items:
         inline = read_inline(item.mark)
-        if says_none(item.mark.text):
+        if says_none(item.mark.text) and not item.blocks:
             found.none_said = True
         elif inline is not None and _names_parameter(inline, item):
             found.drafts.append(from_item(page, item, inline))

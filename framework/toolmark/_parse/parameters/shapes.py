@@ -6,14 +6,15 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Parameter, Schema
-from toolmark._parse.blocks.outline import Bullets, Item, Table
+from toolmark._parse.blocks.outline import Bullets, Item, Paragraph, Table
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.strays import refuse_stray, refuse_strays
-from toolmark._parse.fields.entries import Entry, Fields, implied, name_fields
+from toolmark._parse.fields.entries import Entry, Fields, name_fields
 from toolmark._parse.fields.table import PARAMETER, SectionTable
 from toolmark._parse.fields.values import read_values
 from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.constraints import check_fit, finished
+from toolmark._parse.parameters.details import Inline, read_details
 from toolmark._parse.parameters.dotted import nest_dotted
 from toolmark._parse.parameters.drafts import Draft, fill, from_item, from_table, spread
 from toolmark._parse.parameters.enums import read_enum, too_many
@@ -28,6 +29,7 @@ MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024
 """The most headings, bullets and rows that are read as parameters or as fields of them."""
 MAX_DEPTH = 16
+_ANY = Schema()
 _ATTRIBUTES = frozenset(field.name for field in fields_of(Schema))
 _FORMATS = {
     "datetime": "date-time",
@@ -79,6 +81,8 @@ class ShapeReader:
     where: str
     table: SectionTable
     depth: int = 0
+    typed: Schema | None = None
+    """What holds of it where it has no Type of its own: `list[int]` types its items."""
 
     def read(self, draft: Draft) -> tuple[Schema, bool]:
         """Give the shape and whether it is required."""
@@ -93,6 +97,9 @@ class ShapeReader:
         spread(self.page, draft)
         fields = name_fields(self.page, draft.entries, self.table)
         said = read_type_field(self.page, self.where, fields, draft)
+        if self.typed is not None and fields.entry("types") is None:
+            said |= {name: getattr(self.typed, name) for name in _ATTRIBUTES}
+            said = {name: value for name, value in said.items() if value != getattr(_ANY, name)}
         values = read_values(self.page, fields)
         self._unknown(fields, draft)
         said |= self._nested(fields, draft, said)
@@ -124,27 +131,55 @@ class ShapeReader:
         nested: dict[str, Any] = {}
         items = [d for d in draft.drafts if d.name.text == "[]"]
         properties = [d for d in draft.drafts if d.name.text != "[]"]
-        if (entry := fields.entry("items")) is not None:
-            nested["items"] = self._items(entry)
-        elif items:
-            nested["items"], _ = self._deeper("an item", PARAMETER).read(items[0])
         if (entry := fields.entry("properties")) is not None:
             properties = self._property_drafts(entry, draft) + properties
         if properties and "array" in said.get("types", ()) and "object" not in said["types"]:
-            item = Draft(draft.name, [implied("Type", "object", draft.name)], properties)
-            nested["items"], _ = self._deeper("an item", PARAMETER).read(item)
-        elif properties:
-            found = read_parameters(self.page, properties, self.depth + 1)
-            nested["properties"] = found
+            items.append(Draft(draft.name, drafts=properties))
+            properties = []
+        if (entry := fields.entry("items")) is not None:
+            items.insert(0, self._item_draft(entry))
+        if items:
+            nested["items"] = self._items(items, said.get("items"))
+        if properties:
+            nested["properties"] = read_parameters(self.page, properties, self.depth + 1)
         return nested
 
-    def _items(self, entry: Entry) -> Schema:
-        draft = Draft(entry.key)
-        if entry.text and not entry.text.startswith("("):
-            draft.entries.append(Entry(Mark("Type", entry.key.line, entry.key.column), entry.value))
-        fill(self.page, draft, entry.blocks)
-        shape, _ = self._deeper("an item", PARAMETER).read(draft)
+    def _items(self, drafts: list[Draft], typed: Schema | None) -> Schema:
+        """Read what is said of the items, here and there, as one shape; Type may say some of it."""
+        item = drafts[0]
+        for more in drafts[1:]:
+            item.entries += more.entries
+            item.drafts += more.drafts
+            item.notes += more.notes
+            item.prose += more.prose
+        reading = self._deeper("an item", PARAMETER)
+        reading.typed = typed
+        shape, _ = reading.read(item)
+        if typed is not None and typed.types and set(typed.types) != set(shape.types):
+            self.page.error(
+                Code.DUPLICATE_FIELD,
+                item.name,
+                f"Type and Items say different types for an item of {self.where}",
+                "keep one of the two",
+            )
         return shape
+
+    def _item_draft(self, entry: Entry) -> Draft:
+        """Read `Items: string`, `Items: (string): each of them`, and what stands below."""
+        draft = Draft(entry.key)
+        if entry.text.startswith("("):
+            inside, _, behind = entry.text[1:].partition(")")
+            beside = Inline(entry.key)
+            read_details(beside, self.page.mark(inside, entry.value.line, entry.value.column))
+            draft.entries += beside.entries
+            draft.notes += beside.notes
+            key, value = "Description", entry.value._replace(text=behind.strip(" :-"))
+        else:
+            key, value = "Type", entry.value
+        if value.text:
+            draft.entries.append(Entry(entry.key._replace(text=key), value))
+        fill(self.page, draft, entry.blocks)
+        return draft
 
     def _property_drafts(self, entry: Entry, draft: Draft) -> list[Draft]:
         drafts = []
@@ -156,21 +191,29 @@ class ShapeReader:
         for item in entry.items:
             inline = read_inline(item.mark)
             if inline is None:
-                self.page.error(
-                    Code.INVALID_NAME,
-                    item.mark if item.mark.text else entry.key,
-                    f"a field of {self.where} has no name",
-                    "write `- **name**:` with its fields below",
-                )
+                self._nameless(item.mark if item.mark.text else entry.key)
                 continue
             drafts.append(from_item(self.page, item, inline))
-        if entry.text:
-            for name in scalars.listed(entry.text):
-                mark = self.page.mark(name, entry.value.line, entry.value.column)
-                inline = read_inline(mark)
-                if inline is not None:
-                    drafts.append(Draft.of(inline))
+        words = scalars.listed(entry.text) if entry.text else []
+        if drafts and not all(word.strip("*_` ?").isidentifier() for word in words):
+            draft.prose.append(Paragraph(entry.value))
+            return drafts
+        for word in words:
+            mark = self.page.mark(word, entry.value.line, entry.value.column)
+            inline = read_inline(mark)
+            if inline is None:
+                self._nameless(mark)
+            else:
+                drafts.append(Draft.of(inline))
         return drafts
+
+    def _nameless(self, mark: Mark) -> None:
+        self.page.error(
+            Code.INVALID_NAME,
+            mark,
+            f"a field of {self.where} has no name",
+            "write `- **name**:` with its fields below",
+        )
 
     def _deeper(self, what: str, table: SectionTable) -> "ShapeReader":
         return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)

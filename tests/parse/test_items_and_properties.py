@@ -1,0 +1,111 @@
+"""What stands beside and below Items, Properties, Enum and lists: read as one, or told."""
+
+import pytest
+
+from toolmark._parse import format_text, parse_tool
+
+TOOL = """\
+# Count Boats
+
+Count the boats in a harbour.
+
+## Metadata
+
+- **Name**: count_boats
+- **Version**: 1.0.0
+- **Category**: harbour
+
+## Parameters
+
+### boats
+
+{fields}
+
+## Returns
+
+- **Type**: integer
+- **Description**: How many
+"""
+
+
+def schema_of(fields: str):
+    spec, diagnostics = parse_tool(TOOL.format(fields=fields), "count_boats.tool.md")
+    assert spec is not None, [str(d) for d in diagnostics]
+    formatted = format_text(TOOL.format(fields=fields), "count_boats.tool.md")
+    again, _ = parse_tool(formatted, "count_boats.tool.md")
+    assert again is not None
+    assert again.hash == spec.hash
+    return spec.input_schema["properties"]["boats"]
+
+
+def errors_of(fields: str):
+    spec, diagnostics = parse_tool(TOOL.format(fields=fields), "count_boats.tool.md")
+    assert spec is None
+    return [d.code for d in diagnostics if d.severity == "error"]
+
+
+def test_what_items_says_stays_where_the_fields_of_an_item_stand_beside_it():
+    items = schema_of(
+        "- **Type**: array\n- **Items**:\n  - **Description**: A boat\n  - afloat\n"
+        "- **Properties**:\n  - name: string\n"
+    )["items"]
+    assert items["type"] == "object"
+    assert items["description"] == "A boat\n\n- afloat"
+    assert items["properties"] == {"name": {"type": "string"}}
+
+
+def test_fields_that_stand_beside_items_of_another_type_are_refused():
+    fields = "- **Type**: array\n- **Items**: string\n- **Properties**:\n  - name: string\n"
+    assert errors_of(fields) == ["field-misfit"]
+
+
+def test_items_below_a_type_that_names_theirs_keep_that_type():
+    items = schema_of("- **Type**: list[list[int]]\n- **Items**:\n  - **Max Items**: 2\n")["items"]
+    assert items == {"type": "array", "items": {"type": "integer"}, "maxItems": 2}
+
+
+def test_a_type_and_items_that_contradict_each_other_are_refused():
+    assert errors_of("- **Type**: list[int]\n- **Items**: string\n") == ["duplicate-field"]
+
+
+def test_words_in_brackets_behind_items_are_read():
+    items = schema_of("- **Type**: array\n- **Items**: (integer, min 1): a berth\n")["items"]
+    assert items == {"type": "integer", "description": "a berth", "minimum": 1}
+
+
+@pytest.mark.parametrize("words", [" the boat's own", "\n  the boat's own", " `[a-z]`\nfloats"])
+def test_words_behind_properties_are_kept_once_beside_the_fields_below(words):
+    shape = schema_of(f"- **Type**: object\n- **Properties**:{words}\n  - **name**: string\n")
+    assert list(shape["properties"]) == ["name"]
+    assert shape["description"].split() == words.split()
+
+
+def test_words_behind_properties_that_name_no_field_are_refused():
+    assert errors_of("- **Type**: object\n- **Properties**: `[+]`\n") == ["invalid-name"]
+
+
+def test_a_value_that_begins_on_the_line_below_its_key_is_read_once():
+    shape = schema_of(
+        "- **Type**: string\n- **Description**:\n  The mast\n  of it\n- **Enum**:\n  a, b"
+    )
+    assert shape == {"type": "string", "description": "The mast of it", "enum": ["a", "b"]}
+
+
+@pytest.mark.parametrize("below", ["- It has a mast", "> It has a mast"])
+def test_what_stands_below_a_value_of_an_enum_is_kept(below):
+    shape = schema_of(f"- **Type**: string\n- **Enum**:\n  - sloop\n    {below}\n  - dinghy\n")
+    assert shape["enum"] == ["sloop", "dinghy"]
+    assert "It has a mast" in shape["description"]
+
+
+def test_what_stands_below_a_value_of_a_list_that_restricts_is_refused():
+    limits = "## Limits\n\n- **Allowed Domains**:\n  - example.org\n    - example.com\n"
+    text = f"{TOOL.format(fields='- **Type**: string')}\n{limits}"
+    spec, diagnostics = parse_tool(text, "count_boats.tool.md")
+    assert spec is None
+    assert [d.code for d in diagnostics] == ["unreadable-value"]
+
+
+def test_a_default_of_nested_bullets_keeps_what_stands_below_them():
+    shape = schema_of("- **Type**: string\n- **Default**:\n  - sloop\n    - mast\n")
+    assert "mast" in shape["default"]

@@ -202,3 +202,11 @@ def test_a_definition_is_a_tool_or_a_skill():
     fields = {name: getattr(TOOL, name) for name in FileSpec.model_fields}
     with pytest.raises(NotImplementedError):
         _ = type("Odd", (FileSpec,), {"kind": "odd"})(**fields).hash
+
+
+@pytest.mark.parametrize("unknown", ["reject", "ignore"])
+def test_the_schemas_of_a_tool_are_those_that_its_hash_is_made_of(unknown):
+    fields = {name: getattr(TOOL, name) for name in defaults_of(TOOL)}
+    spec = ToolSpec(**fields | {"unknown_parameters": unknown})
+    assert spec.input_schema == spec.canonical["input_schema"]
+    assert spec.output_schema == spec.canonical["output_schema"]

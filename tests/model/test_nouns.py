@@ -9,6 +9,7 @@ from whole_specs import SAID, SKILL, TOOL, code, text
 
 from toolmark._model.schema import JSON_TYPES, JsonType, Parameter, Schema
 from toolmark._model.skill import Argument, Expression, Step, Use, Way, WorkflowSection, step_json
+from toolmark._model.source import Position
 
 NOUNS = [TOOL, TOOL.safety, TOOL.parameters[0], TOOL.returns, SKILL.workflow_sections[0].steps[0]]
 
@@ -111,3 +112,12 @@ def test_a_shape_holds_what_stands_anywhere_in_it(what):
     assert [getattr(shape, f"holds_{what}") for shape in free] == [False] * 4
     other = {"sensitive": "verbatim", "verbatim": "sensitive"}[what]
     assert not any(getattr(shape, f"holds_{other}") for shape in held)
+
+
+def test_an_argument_tells_where_its_name_and_its_value_stand():
+    said = Argument(name="date", value=SAID, line=7, column=5, value_column=11)
+    assert (said.place, said.value_place) == (Position(7, 5, 9), Position(7, 11, 12))
+    unplaced = Argument(name="date", value=SAID)
+    assert (unplaced.place, unplaced.value_place) == (None, None)
+    first = Argument(name="date", value=SAID, line=1)
+    assert (first.place, first.value_place) == (Position(1, 1, 5), Position(1, 1, 2))

@@ -121,6 +121,24 @@ def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
     gone._log_destroy_pending = False
 
 
+def test_places_that_became_fewer_are_given_back_before_anybody_comes():
+    async def main():
+        tally = Tally()
+        before, after = Places("act", 2, tally), Places("act", 1, tally)
+        await before.enter(1)
+        await before.enter(1)
+        waiting = asyncio.create_task(after.enter(100))
+        await asyncio.sleep(1)
+        after.leave()
+        await asyncio.sleep(1)
+        assert (tally.running, waiting.done()) == (1, False)
+        after.leave()
+        await waiting
+        return tally.running
+
+    assert leap(main()) == (1, 2.0)
+
+
 def test_who_waits_is_woken_from_another_thread():
     async def main():
         places = Places("act", 1, Tally())

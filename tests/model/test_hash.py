@@ -12,12 +12,13 @@ from pydantic import BaseModel
 from whole_specs import SKILL, TOOL
 
 from toolmark._bind.definitions.encoded import decode_contract, encode, hash_of
-from toolmark._model.contract import Limits, Safety
+from toolmark._model.contract import Limits, Rate, Safety
 from toolmark._model.definition import FileSpec
 from toolmark._model.schema import Schema
 from toolmark._model.skill import SkillSpec, Way
 from toolmark._model.source import Source
 from toolmark._model.tool import ToolSpec
+from toolmark._parse import parse_tool
 
 GOLDEN = Path(__file__).parent / "golden"
 PLACES = {"source", "line", "column", "value_column", "places"}
@@ -210,3 +211,78 @@ def test_the_schemas_of_a_tool_are_those_that_its_hash_is_made_of(unknown):
     spec = ToolSpec(**fields | {"unknown_parameters": unknown})
     assert spec.input_schema == spec.canonical["input_schema"]
     assert spec.output_schema == spec.canonical["output_schema"]
+
+
+NUMBERS = """\
+# Pump
+
+Pump water.
+
+## Metadata
+
+- **Name**: pump
+- **Version**: 1.0.0
+- **Category**: water
+
+## Parameters
+
+### litres
+
+- **Type**: number
+- **Minimum**: {one}
+- **Maximum**: 1e2
+- **Default**: {one}
+- **Enum**: {one}, 2.5
+
+### steps
+
+- **Type**: array
+- **Example**: [{one}, {{"at": {one}}}]
+
+## Returns
+
+- **Type**: any
+
+## Examples
+
+### Once
+
+```json
+{{"litres": {one}}}
+```
+"""
+
+
+def test_numbers_that_are_equal_give_one_hash_however_they_are_written():
+    whole, pointed, powered = (
+        parse_tool(NUMBERS.format(one=one), "pump.tool.md")[0] for one in ("1", "1.0", "10e-1")
+    )
+    assert whole is not None
+    assert pointed is not None
+    assert powered is not None
+    assert json.dumps(whole.canonical) == json.dumps(pointed.canonical)
+    assert whole.hash == pointed.hash == powered.hash
+
+
+def test_numbers_that_are_nearly_equal_give_two_hashes():
+    one, other = (
+        parse_tool(NUMBERS.format(one=one), "pump.tool.md")[0] for one in ("1", "1.0000001")
+    )
+    assert one is not None
+    assert other is not None
+    assert one.hash != other.hash
+
+
+def test_seconds_and_shares_of_a_spec_made_in_python_may_be_whole():
+    fields = {name: getattr(TOOL, name) for name in defaults_of(TOOL)}
+    whole, pointed = (
+        ToolSpec(
+            **fields
+            | {
+                "safety": Safety(min_confidence=one),
+                "limits": Limits(timeout_s=one, backoff_s=one, rate=Rate(3, one)),
+            }
+        )
+        for one in (1, 1.0)
+    )
+    assert whole.hash == pointed.hash

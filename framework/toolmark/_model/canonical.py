@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from toolmark._model.contract import ToolContract, written
-from toolmark._model.schema import object_schema
+from toolmark._model.schema import object_schema, plain_numbers
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def example_json(
     error: str | None = None,
 ) -> dict[str, Any]:
     """Give a call that the author shows."""
-    shown: dict[str, Any] = {"title": title, "arguments": arguments}
+    shown: dict[str, Any] = {"title": title, "arguments": plain_numbers(arguments)}
     if has_result:
-        shown["result"] = result
+        shown["result"] = plain_numbers(result)
     if error is not None:
         shown["error"] = error
     return shown

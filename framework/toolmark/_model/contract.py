@@ -1,6 +1,6 @@
 """What a call is held to: the part of a definition that is not prose."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from toolmark._model.schema import Parameter, Schema
@@ -102,9 +102,23 @@ class ToolContract(Contract):
 
 
 def written(part: Safety | Limits) -> dict[str, Any]:
-    """Give the fields of a part that were written, as JSON."""
+    """Give the fields of a part that were written, as JSON; seconds and shares as floats."""
     return {
-        name: list(value) if isinstance(value, tuple) else value
+        name: _as_json(name, value)
         for name, value in asdict(part).items()
         if value not in (None, ())
     }
+
+
+_FLOATS = {
+    f.name for part in (Safety, Limits, Rate) for f in fields(part) if "float" in str(f.type)
+}
+"""What is written as a float, whole or not: a spec made in Python may say 60 for 60.0."""
+
+
+def _as_json(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _as_json(key, inner) for key, inner in value.items()}
+    if isinstance(value, tuple):
+        return list(value)
+    return float(value) if name in _FLOATS else value

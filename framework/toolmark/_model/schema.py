@@ -1,5 +1,6 @@
 """What values a parameter, a field or a result may take."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,6 +100,22 @@ def object_schema(parameters: tuple[Parameter, ...], *, open_: bool = False) -> 
     return schema
 
 
+_EXACT = 2**53
+"""Up to here a float tells every whole number from its neighbours."""
+
+
+def plain_numbers(value: Any) -> Any:
+    """Write whole numbers in JSON without a point, at any depth: `1.0` and `1` are equal."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= _EXACT else value
+    if not isinstance(value, list | tuple | dict):
+        return value
+    try:  # By way of JSON, which nests deeper than Python calls.
+        return json.loads(json.dumps(value), parse_float=lambda text: plain_numbers(float(text)))
+    except RecursionError:
+        return value
+
+
 _KEYWORDS: Mapping[str, str] = {
     "minimum": "minimum",
     "maximum": "maximum",
@@ -119,9 +136,9 @@ def _json_schema(shape: Schema) -> dict[str, Any]:
     if shape.description:
         schema["description"] = shape.description
     if shape.enum is not None:
-        schema["enum"] = list(shape.enum)
+        schema["enum"] = plain_numbers(list(shape.enum))
     if shape.has_default:
-        schema["default"] = shape.default
+        schema["default"] = plain_numbers(shape.default)
     if shape.items is not None:
         schema["items"] = shape.items.json_schema
     if shape.properties is not None:
@@ -130,11 +147,11 @@ def _json_schema(shape: Schema) -> dict[str, Any]:
         schema["additionalProperties"] = shape.values.json_schema
     for field, keyword in _KEYWORDS.items():
         if (value := getattr(shape, field)) is not None:
-            schema[keyword] = value
+            schema[keyword] = plain_numbers(value)
     if shape.unique:
         schema["uniqueItems"] = True
     if shape.has_example:
-        schema["examples"] = [shape.example]
+        schema["examples"] = [plain_numbers(shape.example)]
     if shape.sensitive:
         schema["x-sensitive"] = True
     if shape.verbatim:

@@ -54,7 +54,7 @@ def _values(
                 f"'{word.text}' in the enum of {where} is no {' or '.join(shape.types)}",
                 "write a value of the type, or change the type",
             )
-        elif not any(value == v and type(value) is type(v) for v in values):
+        elif not any(value == v and isinstance(value, bool) is isinstance(v, bool) for v in values):
             values.append(value)
     return tuple(values)
 

@@ -206,6 +206,67 @@ def test_an_answer_from_elsewhere_wins_over_one_who_is_still_thinking() -> None:
     asyncio.run(scene())
 
 
+def test_whoever_looks_finds_that_a_wait_past_its_time_is_over() -> None:
+    async def scene() -> None:
+        world = small_world()
+        await world.run(skill(ASKING, "make, drop"), run_id="r")
+        assert (await world.engine.show("r")).state == "waiting"
+        world.time += dt.timedelta(hours=2)
+        assert [view.state for view in await world.engine.runs()] == ["failed"]
+        assert (await world.engine.show("r")).result == await world.engine.resume("r")
+        assert world.called == ["make", "drop"]
+
+    asyncio.run(scene())
+
+
+def test_a_run_goes_on_after_an_answer_that_came_too_late() -> None:
+    async def scene() -> None:
+        world = small_world()
+        await world.run(skill(ASKING, "make, drop"), run_id="r")
+        world.time += dt.timedelta(hours=2)
+        with pytest.raises(NotFoundError):
+            await world.engine.answer("r", "2:ask", YES)
+        assert (await world.engine.show("r")).state == "failed"
+
+    asyncio.run(scene())
+
+
+def test_the_clock_ends_the_wait_for_one_who_is_still_thinking() -> None:
+    async def scene() -> None:
+        world = small_world()
+
+        async def never(question: Question) -> Answer | None:
+            del question
+            world.time += dt.timedelta(hours=2)
+            await asyncio.Event().wait()
+            return None
+
+        order = world.order(skill(ASKING, "make, drop"), run_id="r")
+        result = await world.engine.run(order, ask=never)
+        assert result.message == "No."
+        assert world.called == ["make", "drop"]
+
+    asyncio.run(scene())
+
+
+def test_a_wait_ends_by_itself_when_its_time_is_up() -> None:
+    async def scene() -> None:
+        world = small_world()
+        over = asyncio.Event()
+
+        def drop(**arguments: object) -> dict[str, object]:
+            over.set()
+            return arguments
+
+        world.functions["drop"] = drop
+        steps = ASKING.replace("1h", "1s")
+        await world.run(skill(steps, "make, drop"), run_id="r")
+        await asyncio.wait_for(over.wait(), 20)
+        assert world.called == ["make", "drop"]
+
+    asyncio.run(scene())
+
+
 def test_a_question_past_its_time_is_a_no() -> None:
     async def scene() -> None:
         world = small_world()

@@ -2,8 +2,8 @@
 
 import asyncio
 import datetime as dt
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from asyncio import FIRST_COMPLETED
+from typing import NamedTuple
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import (
@@ -14,10 +14,10 @@ from toolmark._model.run import (
     Question,
     RunEvent,
     RunListener,
-    RunState,
     RunView,
 )
 from toolmark._run.engine import Ask, Play
+from toolmark._run.engine.memory_run import MemoryJournal, MemoryRun
 from toolmark._run.engine.outcomes import (
     AnsweredError,
     TooLateError,
@@ -26,9 +26,11 @@ from toolmark._run.engine.outcomes import (
     unknown,
     waiting,
 )
-from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
+from toolmark._run.journal import ParkedError
 from toolmark.errors import ToolmarkError
 
+LOOK_S = 0.2
+"""How often the clock is looked at while somebody is being asked."""
 MAX_RUNS = 1000
 """Finished runs beyond these are forgotten, the oldest first."""
 
@@ -46,91 +48,14 @@ class _Open(NamedTuple):
     expires: float | None
 
 
-@dataclass(slots=True)
-class _Run:
-    order: Order
-    began: dt.datetime
-    entries: dict[str, JournalEntry] = field(default_factory=dict)
-    answers: dict[str, Answer] = field(default_factory=dict)
-    questions: dict[str, Question] = field(default_factory=dict)
-    opened: dict[str, dt.datetime] = field(default_factory=dict)
-    deadlines: dict[str, dt.datetime] = field(default_factory=dict)
-    told: set[tuple[str, str, str]] = field(default_factory=set)
-    state: RunState = "running"
-    result: SkillResult | None = None
-    cancelled: bool = False
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def view(self) -> RunView:
-        """Give what others may see of the run."""
-        order = self.order
-        entries, questions = tuple(self.entries.values()), tuple(self.questions.values())
-        began = self.began.isoformat()
-        return RunView(order.id, order.plan.skill.name, self.state, order.inputs, began, entries,
-                       questions, self.result)  # fmt: skip
-
-
-class MemoryJournal:
-    """The record of one run while it is played."""
-
-    def __init__(self, run: _Run, clock: Clock, watch: RunListener | None) -> None:
-        self._run = run
-        self._clock = clock
-        self._watch = watch
-        self._now = run.began
-
-    def now(self) -> dt.datetime:
-        """Give the time of the last thing that was done."""
-        return self._now
-
-    def holds(self, key: str) -> bool:
-        """Tell whether the thing is done."""
-        return key in self._run.entries
-
-    async def perform(
-        self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
-    ) -> Any:
-        """Give the recorded value, or do it and record it; no process outlives its doubts."""
-        del doubt
-        run = self._run
-        entry = run.entries.get(key)
-        if entry is None:
-            if run.cancelled and not undoing:
-                raise CancelledRunError
-            value = await effect()
-            entry = JournalEntry(key, value, self._clock().isoformat())
-            run.entries[key] = entry
-        self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
-        return entry.value
-
-    async def answer(self, question: Question) -> Answer:
-        """Give the recorded answer, or park."""
-        run = self._run
-        if (answer := run.answers.get(question.key)) is not None:
-            return answer
-        if run.cancelled:
-            raise CancelledRunError
-        raise ParkedError(question)
-
-    def reach(self, executor: Executor) -> Executor:
-        """Give the executor: the run is played where its tools live."""
-        return executor
-
-    def tell(self, event: RunEvent) -> None:
-        """Hand an event on, unless it was told when the run was played before."""
-        if self._watch is not None and event.mark not in self._run.told:
-            self._run.told.add(event.mark)
-            self._watch(event)
-
-
 class MemoryEngine:
     """Keeps runs in memory; they end with the process."""
 
     def __init__(self, play: Play, *, clock: Clock = utc_now) -> None:
         self._play = play
         self._clock = clock
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, MemoryRun] = {}
+        self._woken: set[asyncio.Task[None]] = set()
 
     async def run(
         self, order: Order, *, ask: Ask | None = None, watch: RunListener | None = None
@@ -141,7 +66,7 @@ class MemoryEngine:
         """
         if (run := self._runs.get(order.id)) is None:
             self._forget()
-            run = self._runs[order.id] = _Run(order, self._clock())
+            run = self._runs[order.id] = MemoryRun(order, self._clock())
         elif not order.is_of(run.order):
             raise ToolmarkError(taken(order.id))
         return await self._drive(run, ask, watch)
@@ -202,19 +127,31 @@ class MemoryEngine:
 
     async def runs(self) -> tuple[RunView, ...]:
         """Give the runs, the latest first."""
+        for run in list(self._runs.values()):
+            await self._catch_up(run)
         return tuple(run.view() for run in reversed(self._runs.values()))
 
     async def show(self, run_id: str) -> RunView:
         """Give one run."""
-        return self._found(run_id).view()
+        run = self._found(run_id)
+        await self._catch_up(run)
+        return run.view()
 
-    def _found(self, run_id: str) -> _Run:
+    def close(self) -> None:
+        """Let the runs that wait stand still."""
+        for run in self._runs.values():
+            if run.alarm is not None:
+                run.alarm.cancel()
+
+    def _found(self, run_id: str) -> MemoryRun:
         try:
             return self._runs[run_id]
         except KeyError:
             raise unknown(run_id) from None
 
-    async def _drive(self, run: _Run, ask: Ask | None, watch: RunListener | None) -> SkillResult:
+    async def _drive(
+        self, run: MemoryRun, ask: Ask | None, watch: RunListener | None
+    ) -> SkillResult:
         """Play the run again and again, until it ends or waits for somebody not at hand."""
         async with run.lock:
             while run.result is None:
@@ -224,6 +161,7 @@ class MemoryEngine:
                     result = await self._play(run.order, journal)
                 except ParkedError as parked:
                     if not await self._asked(run, parked, journal, ask):
+                        self._set_alarm(run)
                         return waiting(parked.questions[0])
                 else:
                     run.result = result
@@ -232,7 +170,7 @@ class MemoryEngine:
             return run.result
 
     async def _asked(
-        self, run: _Run, parked: ParkedError, journal: MemoryJournal, ask: Ask | None
+        self, run: MemoryRun, parked: ParkedError, journal: MemoryJournal, ask: Ask | None
     ) -> bool:
         """Open the questions and ask for one; tell whether the run can go on."""
         run.state = "waiting"
@@ -243,46 +181,72 @@ class MemoryEngine:
         if ask is None:
             return False
         question = parked.questions[0]
-        answer = await _either(run, question, ask)
+        answer = await self._either(run, question, ask)
         if answer is not None and question.key in run.questions:
             self._settle(run, question.key, answer)
         return answer is not None or run.answered.is_set()
 
-    def _open(self, run: _Run, question: Question, journal: MemoryJournal) -> None:
+    def _open(self, run: MemoryRun, question: Question, journal: MemoryJournal) -> None:
         journal.tell(RunEvent.waiting(question))
         run.opened.setdefault(question.key, self._clock())
         if question.timeout_s is not None and question.key not in run.deadlines:
             patience = dt.timedelta(seconds=question.timeout_s)
             run.deadlines[question.key] = self._clock() + patience
 
-    def _settle(self, run: _Run, key: str, answer: Answer) -> None:
+    def _settle(self, run: MemoryRun, key: str, answer: Answer) -> None:
         run.answers[key] = answer
         run.entries[key] = JournalEntry(key, answer.to_dict(), self._clock().isoformat())
         del run.questions[key]
         run.answered.set()
 
-    def _expire(self, run: _Run) -> None:
-        now = self._clock()
-        for key in [k for k in run.questions if run.deadlines.get(k, now) < now]:
-            self._settle(run, key, Answer(approved=False, late=True))
+    def _expire(self, run: MemoryRun) -> None:
+        if run.result is None and run.deadlines:
+            for key in [key for key in run.questions if self._is_over(run, key)]:
+                self._settle(run, key, Answer(approved=False, late=True))
+
+    def _is_over(self, run: MemoryRun, key: str) -> bool:
+        return key in run.deadlines and run.deadlines[key] <= self._clock()
+
+    async def _catch_up(self, run: MemoryRun) -> None:
+        """Take a run on whose question was past its time with nobody at hand."""
+        self._expire(run)
+        if run.state == "waiting" and run.answered.is_set() and not run.lock.locked():
+            await self._drive(run, None, None)
+
+    def _set_alarm(self, run: MemoryRun) -> None:
+        """End the wait in time, as long as this loop lives; after that, whoever looks does."""
+        ends = [run.deadlines[key] for key in run.questions if key in run.deadlines]
+        if run.alarm is not None:
+            run.alarm.cancel()
+        if ends:
+            left = (min(ends) - self._clock()).total_seconds()
+            run.alarm = asyncio.get_running_loop().call_later(max(left, LOOK_S), self._wake, run)
+
+    def _wake(self, run: MemoryRun) -> None:
+        async def wake() -> None:
+            await self._catch_up(run)
+            if run.state == "waiting" and not run.lock.locked():
+                self._set_alarm(run)
+
+        task = asyncio.ensure_future(wake())
+        self._woken.add(task)
+        task.add_done_callback(self._woken.discard)
 
     def _forget(self) -> None:
         finished = [name for name, run in self._runs.items() if run.result is not None]
         for name in finished[: max(0, len(finished) - MAX_RUNS)]:
             del self._runs[name]
 
-
-async def _either(run: _Run, question: Question, ask: Ask) -> Answer | None:
-    """Give the answer of the person at hand; None when another came first, or nobody is there."""
-    elsewhere = asyncio.ensure_future(run.answered.wait())
-    asked = asyncio.ensure_future(ask(question))
-    try:
-        await asyncio.wait(
-            {elsewhere, asked}, timeout=question.timeout_s, return_when=asyncio.FIRST_COMPLETED
-        )
-        if asked.done():
-            return asked.result()
-        return None if elsewhere.done() else Answer(approved=False, late=True)
-    finally:
-        elsewhere.cancel()
-        asked.cancel()
+    async def _either(self, run: MemoryRun, question: Question, ask: Ask) -> Answer | None:
+        """Give the answer of the person at hand; None if another came first, or nobody is there."""
+        elsewhere = asyncio.ensure_future(run.answered.wait())
+        asked = asyncio.ensure_future(ask(question))
+        both = {elsewhere, asked}
+        try:
+            while not (await asyncio.wait(both, timeout=LOOK_S, return_when=FIRST_COMPLETED))[0]:
+                if self._is_over(run, question.key):
+                    return Answer(approved=False, late=True)
+            return asked.result() if asked.done() else None
+        finally:
+            elsewhere.cancel()
+            asked.cancel()

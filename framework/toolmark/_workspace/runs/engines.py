@@ -88,6 +88,7 @@ class Engines:
 
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""
+        self._memory.close()
         with self._lock:
             durable, self._durable = self._durable, None
         if durable is not None:

@@ -109,3 +109,7 @@ def test_what_stands_below_a_value_of_a_list_that_restricts_is_refused():
 def test_a_default_of_nested_bullets_keeps_what_stands_below_them():
     shape = schema_of("- **Type**: string\n- **Default**:\n  - sloop\n    - mast\n")
     assert "mast" in shape["default"]
+
+
+def test_an_enum_names_a_number_once_however_it_is_written():
+    assert schema_of("- **Type**: number\n- **Enum**: 1, 1.0, 2.5\n")["enum"] == [1, 2.5]

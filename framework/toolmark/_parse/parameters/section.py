@@ -1,13 +1,15 @@
 """The sections that hold parameters or a result's shape."""
 
+import json
+
 from toolmark._model.code import Code
 from toolmark._model.schema import Parameter, Schema
 from toolmark._parse.blocks.outline import Block
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import Section, keep
-from toolmark._parse.fields.entries import implied
+from toolmark._parse.fields.entries import fences, implied
 from toolmark._parse.fields.table import PARAMETER
-from toolmark._parse.parameters.drafts import Draft, fill, from_heading
+from toolmark._parse.parameters.drafts import Draft, fill, from_heading, says_none
 from toolmark._parse.parameters.gathering import read_drafts
 from toolmark._parse.parameters.shapes import ShapeReader, read_parameters
 from toolmark._parse.source.page import Page
@@ -20,7 +22,17 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
         return ()
     page = definition.page
     found = read_drafts(page, section.blocks, section.parts)
-    if found.prose and not found.drafts and not found.none_said:
+    if found.drafts or found.none_said:
+        pass
+    elif fence := next((f for f in fences(found.prose) if not _says_none(f.content)), None):
+        page.error(
+            Code.NO_PARAMETERS_READ,
+            fence.mark,
+            f"a code fence is not read, so '{section.title}' has no parameters",
+            "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and what else "
+            "the code says below it; or `None` above the fence",
+        )
+    elif found.prose:
         page.warn(
             Code.NO_PARAMETERS_READ,
             section.mark,
@@ -29,6 +41,17 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
         )
     keep(definition.document, section, found.prose, [])
     return read_parameters(page, found.drafts)
+
+
+def _says_none(code: str) -> bool:
+    """Whether code says that there are no parameters: `{}`, or a schema without properties."""
+    if not code.strip() or says_none(code):
+        return True
+    try:
+        said = json.loads(code)
+    except (ValueError, RecursionError):
+        return False
+    return not said or (isinstance(said, dict) and "type" in said and not said.get("properties"))
 
 
 def read_returns(definition: Definition) -> Schema:

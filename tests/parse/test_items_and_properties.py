@@ -113,3 +113,14 @@ def test_a_default_of_nested_bullets_keeps_what_stands_below_them():
 
 def test_an_enum_names_a_number_once_however_it_is_written():
     assert schema_of("- **Type**: number\n- **Enum**: 1, 1.0, 2.5\n")["enum"] == [1, 2.5]
+
+
+def test_a_fence_below_the_error_of_an_example_is_told():
+    example = (
+        "## Examples\n\n### Fog\n\n```json\n{}\n```\n\n- **Error**: fog\n  ```\n  thick\n  ```\n"
+    )
+    text = f"{TOOL.format(fields='- **Type**: string')}\n{example}"
+    spec, diagnostics = parse_tool(text, "count_boats.tool.md")
+    assert spec is not None
+    assert [d.code for d in diagnostics] == ["invalid-example"]
+    assert spec.examples[0].error == "fog"

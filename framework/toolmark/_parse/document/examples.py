@@ -133,6 +133,13 @@ class _Reader:
         fence = next((b for b in entry.blocks if isinstance(b, Fence)), None)
         self.beside += [b for b in entry.blocks if b is not fence]
         if key == "error":
+            if fence is not None:
+                self.page.warn(
+                    Code.INVALID_EXAMPLE,
+                    fence.mark._replace(text=f"```\n{fence.content}```"),
+                    f"the Error of the example '{self.title}' is a code alone; this is not read",
+                    "take it away, or say it in words above the example",
+                )
             self.said["error"] = plain(entry.text)
             return True
         if fence is not None and entry.text:

@@ -14,7 +14,7 @@ from whole_specs import SKILL, TOOL
 from toolmark._bind.definitions.encoded import decode_contract, encode, hash_of
 from toolmark._model.contract import Limits, Rate, Safety
 from toolmark._model.definition import FileSpec
-from toolmark._model.schema import Schema
+from toolmark._model.schema import Schema, plain_numbers
 from toolmark._model.skill import SkillSpec, Way
 from toolmark._model.source import Source
 from toolmark._model.tool import ToolSpec
@@ -286,3 +286,17 @@ def test_seconds_and_shares_of_a_spec_made_in_python_may_be_whole():
         for one in (1, 1.0)
     )
     assert whole.hash == pointed.hash
+
+
+def test_only_numbers_that_a_float_tells_from_their_neighbours_lose_their_point() -> None:
+    written = plain_numbers({"a": [2.0**53, 2.0**53 + 2, -(2.0**54), 0.5]})
+
+    assert json.dumps(written) == json.dumps({"a": [2**53, 2.0**53 + 2, -(2.0**54), 0.5]})
+
+
+def test_a_value_too_deep_for_json_is_left_as_it_is() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    assert plain_numbers(deep) is deep

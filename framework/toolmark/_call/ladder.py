@@ -106,7 +106,7 @@ class Ladder:
             try:
                 tool.limits.end()
             except Exception as error:  # noqa: BLE001 - the call has run: too late to refuse it
-                logged(error, "the place of a call of %s was not given back", tool.spec.name)
+                logged(error, "the place of a call of %s was not given back", call.tool)
 
     def _commit(
         self, tool: ReadyTool, call: Call, arguments: dict[str, Any], held_id: str | None

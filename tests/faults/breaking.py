@@ -18,14 +18,13 @@ class Fault(Exception):  # noqa: N818 - nobody's own error, so nobody expects it
 class Breaker:
     """Counts the functions of Toolmark that are entered or resumed, and breaks one of them."""
 
-    def __init__(self, at: int = 0) -> None:
-        """Break the function number `at`, from 1; 0 breaks none."""
+    def __init__(self, at: int) -> None:
+        """Break the function number `at`, from 1."""
         self.at = at
         self.seen = 0
-        self.place = ""
-        """The function that was broken: its file below the package and its name."""
         self.chain: tuple[str, ...] = ()
-        """The place, and the functions of Toolmark around it."""
+        """What was broken and the functions of Toolmark around it, each as its file below the
+        package and its name; empty where fewer than `at` were entered."""
 
     def __enter__(self) -> Self:
         sys.settrace(self._enter)
@@ -42,7 +41,6 @@ class Breaker:
         self.seen += 1
         if self.seen == self.at:
             self.chain = tuple(_around(frame))
-            self.place = self.chain[0]
             # What a trace function raises is raised where the traced one begins.
             raise Fault(SECRET)
 

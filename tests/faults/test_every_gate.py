@@ -10,6 +10,7 @@ import logging
 import sqlite3
 from contextlib import closing
 from importlib import import_module
+from itertools import count
 from operator import attrgetter
 
 import pytest
@@ -209,7 +210,11 @@ def world(tmp_path, caplog):
 
 
 async def broken(world, make, at):
-    """Make a call whose function number `at` breaks; give its result, or what it raised."""
+    """Make a call whose function number `at` breaks; give its result, or what it raised.
+
+    How many functions a call enters is told by going on until none broke: it is not the
+    same each time, since what another thread has done by then is not waited for.
+    """
     world.caplog.clear()
     breaker = Breaker(at)
     try:
@@ -265,15 +270,16 @@ async def break_everywhere(world, make, name):
         await world.hold()
         await make(world)
     await world.hold()
-    breaker, _ = await broken(world, make, 0)
-    assert breaker.seen > 30
 
-    for at in range(1, breaker.seen + 1):
+    for at in count(1):
         if name in DECISIONS:
             await world.hold()
         ran, records = world.ran, world.records
         breaker, result = await broken(world, make, at)
+        if not breaker.chain:
+            break
         held_to_it(world, breaker, result, ran, records, unrecorded=name == "a dry run")
+    assert at > 30
     # Nothing was left behind that keeps the next one out.
     assert (await world.say()).success
 
@@ -292,16 +298,17 @@ async def break_a_skill_everywhere(world):
         return world.ws.run("speak", inputs, confidence=0.9, user="u1", message=SAID["message"])
 
     assert (await make(world)).success
-    breaker, _ = await broken(world, make, 0)
-    assert breaker.seen > 100
-    for at in range(1, breaker.seen + 1):
+    for at in count(1):
         ran = world.ran
         breaker, result = await broken(world, make, at)
+        if not breaker.chain:
+            break
         times = world.ran - ran
         assert times <= 1, breaker.chain
         if not isinstance(result, Fault):
             assert SECRET not in str(result.to_dict()), breaker.chain
             assert times or not result.success, breaker.chain
+    assert at > 100
     assert (await make(world)).success
 
 
@@ -338,9 +345,9 @@ def test_a_request_whose_gate_breaks_anywhere_reaches_nobody():
             pass
         return breaker
 
-    seen = asyncio.run(ask(Breaker())).seen
-    assert len(reached) == 1
-    assert seen > 5
-    for at in range(1, seen + 1):
-        asyncio.run(ask(Breaker(at)))
+    for at in count(1):
+        if not asyncio.run(ask(Breaker(at))).chain:
+            break
+        assert reached == []
+    assert at > 5
     assert len(reached) == 1

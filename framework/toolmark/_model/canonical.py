@@ -21,6 +21,30 @@ def content_hash(canonical: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def canonical_json(kind: str, said: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the canonical JSON of a file without `hash`, `source` and `implementation`.
+
+    `said` holds the fields of its head by name, of which those that have a default may be absent;
+    `own` is the part that only this kind has.
+    """
+    return present(
+        {
+            "kind": kind,
+            "name": said["name"],
+            "title": said["title"],
+            "description": said["description"],
+            "notes": said.get("notes"),
+            "when_to_use": said.get("when_to_use"),
+            "version": said["version"],
+            "category": said["category"],
+            "tags": list(said.get("tags", ())),
+            **own,
+            "sections": said.get("sections"),
+            "extra": said.get("extra"),
+        }
+    )
+
+
 def contract_json(tool: ToolContract) -> dict[str, Any]:
     """Give what a call of a tool is held to, without its name."""
     return {

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from toolmark._model.canonical import content_hash, present
+from toolmark._model.canonical import canonical_json, content_hash
 from toolmark._model.contract import Contract
 
 
@@ -42,21 +42,7 @@ class FileSpec(Noun, Contract):
     @cached_property
     def canonical(self) -> dict[str, Any]:
         """Give the canonical JSON without `hash`, `source` and `implementation`."""
-        said = {
-            "kind": self.kind,
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "notes": self.notes,
-            "when_to_use": self.when_to_use,
-            "version": self.version,
-            "category": self.category,
-            "tags": list(self.tags),
-            **self._own(),
-            "sections": self.sections,
-            "extra": self.extra,
-        }
-        return present(said)
+        return canonical_json(self.kind, vars(self), self._own())
 
     @cached_property
     def hash(self) -> str:

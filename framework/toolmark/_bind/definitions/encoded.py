@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic_core import from_json
 
 from toolmark._bind.source.files import Kind
-from toolmark._model.canonical import content_hash, contract_json, example_json, present
+from toolmark._model.canonical import canonical_json, content_hash, contract_json, example_json
 from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety, ToolContract
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
@@ -51,10 +51,9 @@ def decode_contract(encoded: bytes) -> ToolContract:
 def hash_of(contract: ToolContract, encoded: bytes) -> str:
     """Give the content hash of a tool, as its spec gives it; raises NONSENSE as decode_contract."""
     said = from_json(encoded)
-    prose = {name: said[name] for name in {*_HEAD, *(_PROSE & said.keys())}}
-    shown = [example_json(**example) for example in said.get("examples", ())]
-    whole = {"kind": "tool", "name": contract.name, **prose, **contract_json(contract)}
-    return content_hash(present({**whole, "examples": shown}))
+    examples = [example_json(**example) for example in said.get("examples", ())]
+    own = {**contract_json(contract), "examples": examples}
+    return content_hash(canonical_json("tool", said, own))
 
 
 def _made(said: Mapping[str, Any], makers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
@@ -82,9 +81,6 @@ def _rules(said: list[Mapping[str, str]]) -> tuple[Rule, ...]:
 
 
 _NAMES = {field.name for field in fields(ToolContract)}
-_HEAD = ("title", "description", "version", "category")
-_PROSE = {*_HEAD, "notes", "when_to_use", "tags", "sections", "extra"}
-"""What of a tool's canonical JSON is no part of its contract, beside the examples."""
 _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "parameters": _parameters,
     "source": Source._make,

@@ -1,15 +1,17 @@
 """What a process leaves that dies, or stumbles, between two notes: nothing of it stays undone."""
 
 import asyncio
+import datetime as dt
 import inspect
 import time
 
 import psycopg
 import pytest
 from dbos import DBOS
-from kept import Kept
+from kept import STEPS, Kept
 from run_world import YES
 
+from toolmark._run.engine.memory import utc_now
 from toolmark.errors import ToolmarkError
 
 PATIENCE_S = 30
@@ -44,6 +46,28 @@ def test_a_run_that_was_handed_on_and_not_noted_so_hears_of_its_answer(kept):
     come(kept, lambda: kept.engine._store.find("run-1").segment == 1)
     assert kept.answer(YES).success
     assert kept.world.called == ["look", "act"]
+
+
+def test_an_answer_of_a_process_that_died_is_heard_though_its_clock_went_behind(kept):
+    kept.run(kept.order())
+    yesterday = utc_now() - dt.timedelta(days=1)
+
+    assert kept.engine._store.settle("run-1", "2:ask", YES, yesterday)
+
+    come(kept, lambda: kept.engine._store.find("run-1").result is not None)
+    assert kept.world.called == ["look", "act"]
+
+
+def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
+    again = STEPS.replace("3. **Act**", "3. **Agree again**.\n   - **Ask**: Really?\n4. **Act**")
+    kept.run(kept.order(steps=again.replace("4. **Return**", "5. **Return**")))
+
+    kept.answer(YES)
+    asyncio.run(kept.engine._process.do(lambda: kept.engine._lookout._round(1)))
+
+    assert kept.engine._store.due() == ()
+    assert kept.engine._store.find("run-1").segment == 2
+    assert kept.answer(YES, key="3:ask").success
 
 
 def test_a_workflow_that_ended_without_its_run_is_followed_by_another(kept):

@@ -25,8 +25,6 @@ MAX_ATTEMPTS = 5
 """How often a run is taken up without getting a step further, before it waits for a person."""
 FRESH_S = 0.05
 """How long a run is taken not to be cancelled elsewhere after a look, in seconds."""
-LONG_AGO = 1.0
-"""Since when a run waits where nobody knows; whatever was answered was answered since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +134,9 @@ class Segments:
 
     async def hand_over(self, run_id: str, number: int) -> None:
         """Leave a run to the segment after this one, which is there and may have been answered."""
+        now = self.clock().timestamp()
         await in_thread(
-            lambda: self._store.change(run_id, at=number, segment=number + 1, parked=LONG_AGO)
+            lambda: self._store.change(run_id, at=number, segment=number + 1, parked=now)
         )
 
     async def _journal(self, row: Row, number: int) -> DurableJournal | None:
@@ -150,7 +149,7 @@ class Segments:
             return None
         await in_thread(lambda: store.change(row.id, segment=number, parked=0.0))
         await in_thread(lambda: self._expire(row.id, now))
-        asked = await in_thread(lambda: store.asked(row.id))
+        asked = await in_thread(lambda: store.heed(row.id, number))
         for _ in range(last):
             # DBOS numbers the steps; what this segment did before it was cut keeps its numbers.
             DBOS.reserve_step()
@@ -173,14 +172,14 @@ class Segments:
     ) -> str:
         """Open the questions and leave the rest of the run to a segment that waits for them."""
         assert self.process is not None
-        store, since, now = self._store, time.time(), self.clock().timestamp()
+        store, now = self._store, self.clock().timestamp()
         await in_thread(lambda: store.ask(questions, now))
         asked = {one.question.key: one for one in await in_thread(lambda: store.asked(row.id))}
         expires = [one.expires for q in questions if (one := asked[q.key]).expires is not None]
         delay = max(0.0, min(expires) - now) if expires else None
         await self.process.follow(row.id, number + 1, delay)
         await in_thread(
-            lambda: store.change(row.id, at=number, segment=number + 1, parked=since, attempts=0)
+            lambda: store.change(row.id, at=number, segment=number + 1, parked=now, attempts=0)
         )
         for question in questions:
             journal.tell(RunEvent.waiting(question))

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import json
-import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -38,7 +37,7 @@ class Row(NamedTuple):
     segment: int
     """How often it was parked: the number of the workflow that plays it, or will."""
     parked: float
-    """Since when it waits, in seconds since the epoch; 0.0 where it does not."""
+    """Since when it waits, in seconds since the epoch; 0.0 where it does not wait."""
     stuck: bool
     cancelled: bool
     result: SkillResult | None
@@ -147,7 +146,7 @@ class Store:
     def due(self) -> tuple[tuple[str, int], ...]:
         """Give the waiting runs that were answered or cancelled, with the segment to wake."""
         run, question = self._tables.run, self._tables.question
-        answered = sa.exists().where(question.c.run == run.c.id, question.c.woke >= run.c.parked)
+        answered = sa.exists().where(question.c.run == run.c.id, question.c.woke > 0)
         waiting = sa.select(run.c.id, run.c.segment).where(
             run.c.parked > 0, run.c.result.is_(None), sa.or_(run.c.cancelled == 1, answered)
         )
@@ -241,10 +240,26 @@ class Store:
             sa.update(question)
             .where(question.c.run == run_id, question.c.key == key)
             .where(question.c.answer.is_(None), still)
-            .values(answer=written(answer), answered=now.isoformat(), woke=time.time())
+            .values(answer=written(answer), answered=now.isoformat(), woke=1.0)
         )
         with self._engine.begin() as connection:
             return connection.execute(update).rowcount == 1
+
+    def heed(self, run_id: str, segment: int) -> tuple[Asked, ...]:
+        """Give all questions of a run to the segment that plays it; their answers wake no other.
+
+        No clock tells which answer is new: those of two machines differ, and each may jump.
+        """
+        asked, run, question = self.asked(run_id), self._tables.run, self._tables.question
+        answered = [one.question.key for one in asked if one.answer is not None]
+        playing = sa.exists().where(run.c.id == run_id, run.c.segment == segment)
+        known = sa.update(question).where(
+            question.c.run == run_id, question.c.key.in_(answered), question.c.woke > 0, playing
+        )
+        if answered:
+            with self._engine.begin() as connection:
+                connection.execute(known.values(woke=0.0))
+        return asked
 
     def forget(self, before: dt.datetime) -> tuple[str, ...]:
         """Drop the runs that ended before a time, and give the names of their workflows."""

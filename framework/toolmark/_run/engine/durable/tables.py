@@ -68,6 +68,7 @@ class Tables:
             sa.Column("expires", real),
             sa.Column("answer", text),
             sa.Column("answered", text),
+            # Above 0 while the answer has yet to wake its run; earlier releases kept a time here.
             sa.Column("woke", real),
         )  # fmt: skip
         self.worker = sa.Table(

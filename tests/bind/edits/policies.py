@@ -7,7 +7,7 @@ from typing import Any
 
 from toolmark import ToolSpec, parse_tool
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 FULL = """\
 # Give Dose

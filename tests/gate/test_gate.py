@@ -1,61 +1,30 @@
 """The gate answers only the right Host, Origin, token and content."""
 
-import asyncio
-import hashlib
-import json
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from knocking import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
 
-from toolmark._gate import CALLER, Addresses, Gate, Tokens
+from toolmark._gate import CALLER, OPERATOR, Addresses
 from toolmark._model.call import Caller
-from toolmark._model.settings import TokenSettings
 
-TOKEN = "a-token-of-this-start"
-OF_ANA = "the-token-of-ana-which-is-long"
-GOOD = {"host": "127.0.0.1:8787", "authorization": f"Bearer {TOKEN}"}
-ADDRESSES = Addresses.of("127.0.0.1", 8787)
-
-
-def ask(
-    headers: dict[str, str] | list[tuple[str, str]],
-    *,
-    method: str = "GET",
-    own: str | None = TOKEN,
-    addresses: Addresses = ADDRESSES,
-    kind: str = "http",
-) -> tuple[int, Any]:
-    """Give the status, and the caller that came in or the problem that was told."""
-    known = [TokenSettings(hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", ("p1", "p2"))]
-    inside: list[Any] = []
-    sent: list[Any] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        inside.append(scope["state"][CALLER])
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    tokens = Tokens(known, own=own, caller=Caller("op", "p9"))
-    pairs = headers.items() if isinstance(headers, dict) else headers
-    scope = {
-        "type": kind,
-        "method": method,
-        "path": "/mcp",
-        "headers": [(k.encode("latin-1"), v.encode("latin-1")) for k, v in pairs],
-    }
-    asyncio.run(Gate(app, addresses=addresses, tokens=tokens)(scope, None, send))  # type: ignore[arg-type]
-    if inside:
-        return 200, inside[0]
-    if sent[0]["type"] == "websocket.close":
-        return 0, sent[0]
-    return sent[0]["status"], json.loads(sent[1]["body"])
+OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
 
 
 def test_the_token_of_the_start_is_who_started_it() -> None:
-    assert ask(GOOD) == (200, Caller("op", "p9"))
+    came = knock(GOOD).inside[0]
+
+    assert came["state"] == {CALLER: Caller("op", "p9"), OPERATOR: True}
+
+
+def test_what_the_server_keeps_for_a_request_stays_beside_the_caller() -> None:
+    came = knock(GOOD, scope={"state": {"pool": 1}}).inside[0]
+
+    assert came["state"] == {
+        "pool": 1,
+        "toolmark.caller": Caller("op", "p9"),
+        "toolmark.operator": True,
+    }
 
 
 @pytest.mark.parametrize(
@@ -64,11 +33,11 @@ def test_the_token_of_the_start_is_who_started_it() -> None:
      "user@127.0.0.1:8787", "127.0.0.1:8787@evil.example", "[::1]:8787", "", "0x7f000001:8787"],
 )  # fmt: skip
 def test_a_foreign_host_is_not_answered(host: str) -> None:
-    assert ask({**GOOD, "host": host})[0] == 421
+    assert knock({**GOOD, "host": host}).status == 421
 
 
 def test_a_request_without_a_host_is_not_answered() -> None:
-    assert ask({"authorization": f"Bearer {TOKEN}"})[0] == 421
+    assert knock({"authorization": f"Bearer {TOKEN}"}).status == 421
 
 
 @pytest.mark.parametrize(
@@ -78,28 +47,28 @@ def test_a_request_without_a_host_is_not_answered() -> None:
      "file://", ""],
 )  # fmt: skip
 def test_a_foreign_origin_is_not_answered(origin: str) -> None:
-    assert ask({**GOOD, "origin": origin})[0] == 403
+    assert knock({**GOOD, "origin": origin}).status == 403
 
 
 @given(st.text(st.characters(max_codepoint=255), max_size=40))
 def test_no_host_or_origin_but_the_exact_ones_comes_in(text: str) -> None:
     if text.lower() not in ADDRESSES.hosts:
-        assert ask({**GOOD, "host": text})[0] == 421
+        assert knock({**GOOD, "host": text}).status == 421
     if text.lower() not in ADDRESSES.origins:
-        assert ask({**GOOD, "origin": text})[0] == 403
+        assert knock({**GOOD, "origin": text}).status == 403
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:8787", "http://LOCALHOST:8787"])
 def test_its_own_pages_may_ask(origin: str) -> None:
-    assert ask({**GOOD, "origin": origin})[0] == 200
+    assert knock({**GOOD, "origin": origin}).status == 200
 
 
 def test_a_proxy_may_stand_before_it_where_its_name_is_allowed() -> None:
     addresses = Addresses.of("127.0.0.1", 8787, ["Tools.example.org"])
     headers = {**GOOD, "host": "tools.example.org", "origin": "https://tools.example.org"}
 
-    assert ask(headers, addresses=addresses)[0] == 200
-    assert ask({**headers, "host": "x.tools.example.org"}, addresses=addresses)[0] == 421
+    assert knock(headers, addresses=addresses).status == 200
+    assert knock({**headers, "host": "x.tools.example.org"}, addresses=addresses).status == 421
 
 
 @pytest.mark.parametrize(
@@ -110,46 +79,129 @@ def test_without_the_token_nothing_is_answered(authorization: str | None) -> Non
     if authorization is not None:
         headers["authorization"] = authorization
 
-    assert ask(headers)[0] == 401
+    assert knock(headers).status == 401
 
 
 def test_no_token_opens_where_none_is_known() -> None:
-    assert ask(GOOD, own=None)[0] == 401
+    assert knock(GOOD, own=None).status == 401
+
+
+def test_what_is_open_needs_no_token_but_the_right_host() -> None:
+    host = {"host": GOOD["host"]}
+
+    assert "state" not in knock(host, scope={"path": "/enter"}, open_paths=["/enter"]).inside[0]
+    assert knock(host, scope={"path": "/enter/"}, open_paths=["/enter"]).status == 401
+    elsewhere = knock({"host": "evil"}, scope={"path": "/enter"}, open_paths=["/enter"])
+    assert elsewhere.status == 421
 
 
 def test_a_token_names_its_user_and_no_patient_by_itself() -> None:
-    assert ask({**GOOD, "authorization": f"bearer {OF_ANA}"}) == (200, Caller("ana", None))
+    came = knock({**GOOD, "authorization": f"bearer  {OF_ANA} "}).inside[0]
+
+    assert came["state"] == {CALLER: Caller("ana", None), OPERATOR: False}
 
 
 def test_a_request_names_a_patient_only_where_its_token_allows_that_one() -> None:
-    headers = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
+    allowed = knock({**OF_ANA_, "toolmark-patient": "p2"}).inside[0]
 
-    assert ask({**headers, "toolmark-patient": "p2"}) == (200, Caller("ana", "p2"))
-    assert ask({**headers, "toolmark-patient": "p9"})[0] == 403
-    assert ask({**headers, "toolmark-patient": ""})[0] == 403
-    assert ask({**GOOD, "toolmark-patient": "p1"})[0] == 403
+    assert allowed["state"][CALLER] == Caller("ana", "p2")
+    assert knock({**OF_ANA_, "toolmark-patient": "p9"}).status == 403
+    assert knock({**OF_ANA_, "toolmark-patient": ""}).status == 403
+    assert knock({**GOOD, "toolmark-patient": "p1"}).status == 403
+    assert knock({**GOOD, "toolmark-patient": "p9"}).status == 200
 
 
+def test_a_request_may_name_its_conversation() -> None:
+    for name in ("c", "a/b:c~!", "x" * 128):
+        came = knock({**OF_ANA_, "toolmark-conversation": name}).inside[0]
+        assert came["state"][CALLER] == Caller("ana", None, conversation=name)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 129, "a b", "a\tb", "é", "\x7f"])
+def test_a_conversation_has_a_plain_name_or_the_request_is_refused(name: str) -> None:
+    answer = knock({**GOOD, "toolmark-conversation": name})
+
+    assert (answer.status, answer.problem["code"]) == (400, "malformed_request")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "json"])
-def test_only_json_is_taken(kind: str) -> None:
-    assert ask({**GOOD, "content-type": kind}, method="POST")[0] == 415
-    json_ = {**GOOD, "content-type": "application/json; charset=utf-8"}
-    assert ask(json_, method="POST")[0] == 200
+def test_only_json_is_taken(kind: str, method: str) -> None:
+    scope = {"method": method}
+
+    assert knock({**GOOD, "content-type": kind}, scope=scope).status == 415
+    assert knock(GOOD, scope=scope).status == 415
+    for right in ("application/json; charset=utf-8", "Application/JSON ;x"):
+        assert knock({**GOOD, "content-type": right}, scope=scope).status == 200
 
 
-@pytest.mark.parametrize("name", ["Host", "Origin", "Authorization", "Toolmark-Patient"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+def test_what_brings_no_body_need_not_say_what_kind_it_is(method: str) -> None:
+    assert knock({**GOOD, "content-type": "text/plain"}, scope={"method": method}).status == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Host", "Origin", "Authorization", "Content-Type", "Cookie", "Sec-Fetch-Site",
+     "Toolmark-Patient", "Toolmark-Conversation"],
+)  # fmt: skip
 def test_a_header_that_stands_twice_is_refused(name: str) -> None:
-    pairs = [*GOOD.items(), (name, "http://127.0.0.1:8787"), (name.lower(), "x")]
+    right = {**GOOD, "origin": "http://127.0.0.1:8787", "content-type": "application/json",
+             "toolmark-patient": "p9", "toolmark-conversation": "c", "cookie": "a=b",
+             "sec-fetch-site": "none"}  # fmt: skip
+    assert knock(right).status == 200
 
-    assert ask(pairs)[0] == 400
+    twice = knock([*right.items(), (name, right[name.lower()])])
+
+    assert (twice.status, twice.problem["code"]) == (400, "malformed_request")
+
+
+def test_another_header_may_stand_twice() -> None:
+    assert knock([*GOOD.items(), ("accept", "text/html"), ("accept", "*/*")]).status == 200
 
 
 def test_a_websocket_is_closed() -> None:
-    assert ask(GOOD, kind="websocket") == (0, {"type": "websocket.close", "code": 1008})
+    answer = knock(GOOD, scope={"type": "websocket"})
+
+    assert answer == ([], [{"type": "websocket.close", "code": 1008}])
 
 
-def test_a_refusal_is_a_problem_document() -> None:
-    status, problem = ask({**GOOD, "host": "evil.example"})
+def test_the_start_and_the_end_of_the_server_are_told_behind_it() -> None:
+    answer = knock({}, scope={"type": "lifespan"})
 
-    assert problem["status"] == status
-    assert set(problem) == {"type", "title", "status", "detail", "code"}
+    assert [came["type"] for came in answer.inside] == ["lifespan"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "title", "code"),
+    [
+        ({**GOOD, "host": "evil.example"}, 421, "Misdirected Request", "foreign_host"),
+        ({**GOOD, "origin": "null"}, 403, "Forbidden", "foreign_origin"),
+        ({"host": GOOD["host"]}, 401, "Unauthorized", "unauthorized"),
+        ({**GOOD, "toolmark-patient": "p1"}, 403, "Forbidden", "patient_not_allowed"),
+        ({**GOOD, "toolmark-conversation": ""}, 400, "Bad Request", "malformed_request"),
+        ([*GOOD.items(), *GOOD.items()], 400, "Bad Request", "malformed_request"),
+        (GOOD, 415, "Unsupported Media Type", "unsupported_media_type"),
+    ],
+)
+def test_a_refusal_is_a_problem_document(headers, status, title, code) -> None:
+    answer = knock(headers, scope={"method": "POST"})
+
+    told = answer.problem.pop("detail")
+    assert told.endswith(".")
+    assert answer.problem == {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": told,
+        "code": code,
+    }
+    assert answer.status == status
+    length = str(len(answer.sent[1]["body"])).encode()
+    asks = {b"www-authenticate": b"Bearer"} if status == 401 else {}
+    assert answer.headers == {
+        b"content-type": b"application/problem+json",
+        b"content-length": length,
+        b"cache-control": b"no-store",
+        **asks,
+    }

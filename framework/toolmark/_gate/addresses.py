@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
+HTTP_PORT = 80
 LOCAL = frozenset(("127.0.0.1", "localhost", "::1"))
 """Names of this machine for itself."""
 
@@ -13,7 +14,7 @@ class Addresses:
     """The values of Host and of Origin that are answered."""
 
     hosts: frozenset[str]
-    """`127.0.0.1:8787`, with the port where it is not the scheme's own."""
+    """`127.0.0.1:8787`; on the port of HTTP also without it, as clients write it."""
     origins: frozenset[str]
     """`http://127.0.0.1:8787`."""
 
@@ -26,6 +27,8 @@ class Addresses:
         """
         own = ("127.0.0.1", "localhost") if host in LOCAL - {"::1"} else (host,)
         hosts = {with_port(name, port) for name in own}
+        if port == HTTP_PORT:
+            hosts |= {host.removesuffix(f":{port}") for host in hosts}
         origins = {f"http://{name}" for name in hosts}
         for name in allowed:
             hosts.add(name.lower())

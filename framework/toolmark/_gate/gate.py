@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from http import HTTPStatus
 from typing import Any
 
 from toolmark._gate.addresses import Addresses
@@ -35,12 +36,11 @@ _NAME = re.compile(r"[\x21-\x7e]{1,128}")
 class TurnedAway(Exception):  # noqa: N818 - the answer that it becomes, not a mistake of ours
     """A request that does not come in."""
 
-    def __init__(self, status: int, title: str, code: str, detail: str) -> None:
-        super().__init__(detail)
+    def __init__(self, status: HTTPStatus, code: str, detail: str) -> None:
         self.status = status
         self.problem = {
             "type": "about:blank",
-            "title": title,
+            "title": status.phrase,
             "status": status,
             "detail": detail,
             "code": code,
@@ -96,9 +96,10 @@ class Gate:
     def _check_place(self, headers: dict[str, str]) -> None:
         if not self._addresses.host_fits(headers.get("host")):
             detail = "This server has no such Host."
-            raise TurnedAway(421, "Misdirected Request", "foreign_host", detail)
+            raise TurnedAway(HTTPStatus.MISDIRECTED_REQUEST, "foreign_host", detail)
         if not self._addresses.origin_fits(headers.get("origin")):
-            raise TurnedAway(403, "Forbidden", "foreign_origin", "No page of this Origin may ask.")
+            detail = "No page of this Origin may ask."
+            raise TurnedAway(HTTPStatus.FORBIDDEN, "foreign_origin", detail)
 
     def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
         authorization = headers.get("authorization")
@@ -108,7 +109,9 @@ class Gate:
 
     def _page(self, refusal: TurnedAway, scope: Scope) -> bytes | None:
         """Give what a person is shown who comes without a token."""
-        if refusal.status != 401 or self._stranger is None or scope["method"] != "GET":  # noqa: PLR2004
+        if refusal.status != HTTPStatus.UNAUTHORIZED:
+            return None
+        if self._stranger is None or scope["method"] != "GET":
             return None
         accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
         return self._stranger() if b"text/html" in accepts else None
@@ -120,7 +123,7 @@ def _headers(scope: Scope) -> dict[str, str]:
         key = name.decode("latin-1").lower()
         if key in ONCE and key in found:
             detail = f"The header {key} stands twice."
-            raise TurnedAway(400, "Bad Request", "malformed_request", detail)
+            raise TurnedAway(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
         found[key] = value.decode("latin-1")
     return found
 
@@ -128,15 +131,15 @@ def _headers(scope: Scope) -> dict[str, str]:
 def _check_caller(scope: Scope, passed: Pass | None, headers: dict[str, str]) -> None:
     if passed is None:
         detail = "Give the token: Authorization: Bearer TOKEN."
-        raise TurnedAway(401, "Unauthorized", "unauthorized", detail)
+        raise TurnedAway(HTTPStatus.UNAUTHORIZED, "unauthorized", detail)
     conversation = headers.get(CONVERSATION)
     if conversation is not None and not _NAME.fullmatch(conversation):
         detail = f"The header {CONVERSATION} holds 1 to 128 visible ASCII characters."
-        raise TurnedAway(400, "Bad Request", "malformed_request", detail)
+        raise TurnedAway(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
     caller = passed.caller(headers.get(PATIENT), conversation)
     if caller is None:
         detail = "The token does not allow this patient."
-        raise TurnedAway(403, "Forbidden", "patient_not_allowed", detail)
+        raise TurnedAway(HTTPStatus.FORBIDDEN, "patient_not_allowed", detail)
     scope["state"] = {**scope.get("state", {}), CALLER: caller, OPERATOR: passed.operator}
 
 
@@ -144,7 +147,7 @@ def _check_body(method: str, headers: dict[str, str]) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if method in BODIES and kind != "application/json":
         detail = "Send application/json."
-        raise TurnedAway(415, "Unsupported Media Type", "unsupported_media_type", detail)
+        raise TurnedAway(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
 
 
 async def _answer(refusal: TurnedAway, page: bytes | None, send: Send) -> None:
@@ -157,7 +160,7 @@ async def _answer(refusal: TurnedAway, page: bytes | None, send: Send) -> None:
     ]
     if page is not None:
         headers.append((b"content-security-policy", PAGE_POLICY.encode()))
-    if refusal.status == 401:  # noqa: PLR2004 - the status that asks for a token
+    if refusal.status == HTTPStatus.UNAUTHORIZED:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

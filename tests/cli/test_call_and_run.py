@@ -140,3 +140,13 @@ def test_a_crash_is_a_reference_and_no_stack_trace(shop) -> None:
     assert "reference " in typed.err
     log = typed.err.partition("The trace is in ")[2].partition(".log")[0] + ".log"
     assert "Traceback" in Path(log).read_text("utf-8")
+
+
+def test_a_run_says_how_sure_its_caller_is_to_every_step(shop) -> None:
+    shop.write("toolmark.toml", "[safety]\nfloor = 0.7\n")
+    words = ("run", "make_bouquet", "kind=rose", "number=1", "--yes", "--json")
+    unsaid = shop(*words)
+    assert "missing_confidence" in json.loads(unsaid.out)["error"]
+    assert unsaid.code == 3
+    assert shop(*words, "--confidence", "0.6").code == 3
+    assert shop(*words, "--confidence", "0.7").code == 0

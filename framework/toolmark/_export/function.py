@@ -15,13 +15,13 @@ CONFIDENCE = "_confidence"
 SURE = 0.95
 """What an example states: enough for any sensible threshold, and not the same as certain."""
 
-AsksConfidence = Callable[[ToolSpec], bool]
-"""Tells whether calls of a tool must state a confidence."""
+AsksConfidence = Callable[[ToolSpec | SkillSpec], bool]
+"""Tells whether calls of a tool must state a confidence, or those that a skill's steps make."""
 
 
-def declares_confidence(spec: ToolSpec) -> bool:
-    """Tell whether the file itself sets a threshold."""
-    return spec.safety.min_confidence is not None
+def declares_confidence(spec: ToolSpec | SkillSpec) -> bool:
+    """Tell whether the file itself sets a threshold; what a skill's tools set stands elsewhere."""
+    return isinstance(spec, ToolSpec) and spec.safety.min_confidence is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,9 @@ def functions(
         if name != spec.name:
             losses.append(Loss(spec.name, "", f"the name, written {name}"))
         parameters = plain(spec.input_schema, loser(losses, spec.name))
-        if isinstance(spec, ToolSpec) and asks_confidence(spec):
-            parameters = with_confidence(parameters, spec.safety.min_confidence)
+        if asks_confidence(spec):
+            least = spec.safety.min_confidence if isinstance(spec, ToolSpec) else None
+            parameters = with_confidence(parameters, least)
         made[name] = Function(name, told(spec), parameters, spec)
     return list(made.values())
 

@@ -75,11 +75,12 @@ def _request(function: Function, key: str) -> dict[str, Any]:
             k: v for k, v in arguments["properties"].items() if k != CONFIDENCE
         }
         arguments["required"] = [n for n in arguments["required"] if n != CONFIDENCE]
-    fields: dict[str, Any] = {key: arguments}
-    if key == "arguments":
-        fields["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
-        fields["message"] = {"type": "string", "description": "The user's own words."}
-        fields["dry_run"] = {"type": "boolean"}
+    fields: dict[str, Any] = {
+        key: arguments,
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "message": {"type": "string", "description": "The user's own words."},
+        "dry_run" if key == "arguments" else "wait": {"type": "boolean"},
+    }
     required = [key, "confidence"] if asked else [key]
     closed = {"additionalProperties": False}
     return {"type": "object", "properties": fields, "required": required, **closed}

@@ -20,13 +20,7 @@ def make_plan(
     `python` names the skills that have an implementation, `given` the tools and skills that have
     theirs of a package or a plugin; `code` is the hash of the pinned Python.
     """
-    reached: dict[str, SkillSpec] = {}
-    waiting = [skill]
-    while waiting:
-        for name in waiting.pop().required_skills:
-            if name in skills and name not in reached:
-                reached[name] = skills[name]
-                waiting.append(skills[name])
+    reached = within_reach(skill, skills)
     every = (skill, *reached.values())
     needed = sorted({name for spec in every for name in spec.required_tools})
     return Plan(
@@ -37,3 +31,15 @@ def make_plan(
         code=code,
         given=tuple(sorted({*needed, *(spec.name for spec in every)} & set(given))),
     )
+
+
+def within_reach(skill: SkillSpec, skills: Mapping[str, SkillSpec]) -> dict[str, SkillSpec]:
+    """Give the skills that a skill may use, and those that they may use, by name."""
+    reached: dict[str, SkillSpec] = {}
+    waiting = [skill]
+    while waiting:
+        for name in waiting.pop().required_skills:
+            if name in skills and name not in reached:
+                reached[name] = skills[name]
+                waiting.append(skills[name])
+    return reached

@@ -9,7 +9,7 @@ from toolmark._workspace.names import can_run, known_name
 from toolmark._workspace.snapshot.live import Live
 
 if TYPE_CHECKING:
-    from toolmark._model.tool import ToolSpec
+    from toolmark._model.definition import FileSpec
 
 
 def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
@@ -47,11 +47,21 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     )
 
 
-def _asks_confidence(live: Live, spec: "ToolSpec") -> bool:
+def _asks_confidence(live: Live, spec: "FileSpec") -> bool:
+    """Tell whether a call must say how sure it is; a skill's steps say what the skill was told."""
     from toolmark._call.judge.policy import threshold
+    from toolmark._model.skill import SkillSpec
+    from toolmark._run.plan import within_reach
 
-    default_min = live.registry.tools[spec.name].default_min
-    return threshold(spec, default_min, live.settings.safety) is not None
+    tools, names = live.registry.tools, {spec.name}
+    if isinstance(spec, SkillSpec):
+        skills = {name: bound.spec for name, bound in live.registry.skills.items()}
+        every = (spec, *within_reach(spec, skills).values())
+        names = {name for skill in every for name in skill.required_tools}
+    called = [tools[name] for name in names if name in tools]
+    return any(
+        threshold(tool.spec, tool.default_min, live.settings.safety) is not None for tool in called
+    )
 
 
 def _chosen(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:

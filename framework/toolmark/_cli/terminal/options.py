@@ -26,6 +26,10 @@ PatientOption = Annotated[
 MessageOption = Annotated[
     str, typer.Option("--message", metavar="TEXT", help="What the user said.")
 ]
+ConfidenceOption = Annotated[
+    float | None,
+    typer.Option("--confidence", metavar="N", min=0, max=1, help="How sure the caller is, 0 to 1."),
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Agree where a person must.")]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")

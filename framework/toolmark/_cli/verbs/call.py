@@ -10,6 +10,7 @@ from toolmark._cli.project.opening import named, not_loaded, open_workspace, wan
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.given import agreed, given_arguments
 from toolmark._cli.terminal.options import (
+    ConfidenceOption,
     DryRunOption,
     JsonOption,
     MessageOption,
@@ -37,10 +38,7 @@ def call(
     args_json: Annotated[
         str | None, typer.Option(metavar="JSON", help="All arguments as one JSON object.")
     ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(metavar="N", min=0, max=1, help="How sure the caller is, 0 to 1."),
-    ] = None,
+    confidence: ConfidenceOption = None,
     message: MessageOption = "",
     user: UserOption = None,
     patient: PatientOption = None,

@@ -10,6 +10,7 @@ from toolmark._cli.reports.run_end import end_run
 from toolmark._cli.reports.steps import answer, steps_of
 from toolmark._cli.terminal.given import given_arguments
 from toolmark._cli.terminal.options import (
+    ConfidenceOption,
     JsonOption,
     MessageOption,
     PatientOption,
@@ -34,6 +35,7 @@ def run(
     input_json: Annotated[
         str | None, typer.Option(metavar="JSON", help="All inputs as one JSON object.")
     ] = None,
+    confidence: ConfidenceOption = None,
     user: UserOption = None,
     patient: PatientOption = None,
     message: MessageOption = "",
@@ -55,6 +57,7 @@ def run(
             result = workspace.run_sync(
                 bound.name,
                 inputs,
+                confidence=confidence,
                 user=user,
                 patient=patient,
                 message=message,

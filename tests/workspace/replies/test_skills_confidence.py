@@ -1,0 +1,65 @@
+"""A skill whose tools ask how sure the model is: the skill asks, and its steps say what it said."""
+
+import json
+
+import pytest
+from workspace_shop import Shop, skill, word
+
+from toolmark import Workspace
+
+SURE = "\n## Safety\n\n- **Min Confidence**: 0.8\n"
+STEPS = "1. **Go**.\n   - **Use**: {used}\n   - **With**:\n     - word: `word`"
+
+
+@pytest.fixture
+def opened(shop: Shop) -> Workspace:
+    shop.tool("say", "def say(word): return {'said': word}", word("word"), SURE)
+    shop.tool("hum", "def hum(word): return {}", word("word"))
+    for name, used in (("once", "say"), ("quiet", "hum"), ("outer", "once")):
+        text = skill(name, used, STEPS.format(used=used), word("word"))
+        if used == "once":
+            text = text.replace("**Required Tools**", "**Required Skills**")
+        shop.write(f"skills_md/{name}.skill.md", text)
+    return shop.open()
+
+
+def _asking(workspace: Workspace, target: str) -> set[str]:
+    return {
+        item["name"]
+        for item in workspace.export(target)
+        if "_confidence" in item["inputSchema"]["required"]
+    }
+
+
+def test_a_skill_asks_for_what_its_tools_ask_through_other_skills_too(opened: Workspace) -> None:
+    assert _asking(opened, "mcp") == {"say", "once", "outer"}
+
+
+def test_a_skill_that_is_exported_alone_asks_too(opened: Workspace) -> None:
+    (item,) = opened.export("mcp", ["outer"])
+    assert "_confidence" in item["inputSchema"]["required"]
+
+
+@pytest.mark.parametrize("name", ["once", "outer"])
+def test_what_a_model_states_reaches_the_skills_steps(opened: Workspace, name: str) -> None:
+    def reply(confidence: float) -> dict[str, object]:
+        arguments = json.dumps({"word": "hi", "_confidence": confidence})
+        function = {"name": name, "arguments": arguments}
+        return {
+            "role": "assistant",
+            "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+        }
+
+    assert opened.handle_sync(reply(0.9), "openai").results[0].success
+    (refused,) = opened.handle_sync(reply(0.3), "openai").results
+    assert refused.error is not None
+    assert refused.error.code == "low_confidence"
+
+
+def test_the_openapi_document_takes_a_skills_confidence_beside_its_inputs(
+    opened: Workspace,
+) -> None:
+    path = opened.export("openapi")["paths"]["/api/skills/once/run"]
+    body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body["required"] == ["inputs", "confidence"]
+    assert set(body["properties"]) == {"inputs", "confidence", "message", "wait"}

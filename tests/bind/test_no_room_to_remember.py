@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 
 from toolmark._bind.definitions.cache import Cache, CacheEntry
-from toolmark._bind.edits.baseline import Baseline, Row
+from toolmark._bind.edits.baseline import Baseline, LastLive
 
 resource = pytest.importorskip("resource", reason="this system bounds no file's size")
 MOST = 10_000
@@ -23,7 +23,7 @@ def room(size):
 
 
 def row(name, spec):
-    return Row(name, "tool", f"tools_md/{name}.tool.md", "d" * 64, spec.encode())
+    return LastLive(name, "tool", f"tools_md/{name}.tool.md", "d" * 64, spec.encode())
 
 
 STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"b":1}')

@@ -16,9 +16,9 @@ from toolmark._bind.edits.baseline import Baseline, Known
 from toolmark._bind.edits.keeping import Keeper, Kept, Waiting, parted
 from toolmark._bind.edits.last_python import LastPython, broken_python, used_of
 from toolmark._bind.plugins.manager import Plugins
-from toolmark._bind.plugins.resources import Resources
+from toolmark._bind.plugins.resources import SnapshotResources
 from toolmark._bind.python.binding import bind_all
-from toolmark._bind.python.implementation import Surroundings
+from toolmark._bind.python.implementation import SnapshotParts
 from toolmark._bind.source.files import File, Folder, whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
@@ -38,7 +38,7 @@ class Snapshot:
 
     registry: Registry
     plugins: Plugins
-    resources: Resources
+    resources: SnapshotResources
     stamp: tuple[Any, ...] = field(repr=False)
     """Equal for two snapshots that read the same."""
     waiting: Mapping[str, Waiting] = field(default_factory=dict, repr=False)
@@ -104,8 +104,8 @@ def _build(  # noqa: PLR0913, PLR0917 - see build
     plugins = Plugins(settings.plugins, given)
     before = {path: last.file for path, last in put.items()}
     groups = [*project_groups(settings, plugins, before), *package_groups(settings, plugins)]
-    resources = Resources(plugins, settings)
-    around = Surroundings(settings.root, plugins, resources)
+    resources = SnapshotResources(plugins, settings)
+    around = SnapshotParts(settings.root, plugins, resources)
     reading = Reading(reader, cache)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
@@ -191,7 +191,7 @@ def _registry(
     keeper: Keeper,
     checks: Checks,
     groups: Sequence[Group],
-    around: Surroundings,
+    around: SnapshotParts,
     said: Iterable[Diagnostic],
 ) -> Registry:
     """Bind what was kept, hold the skills against the tools, and leave out the broken ones."""

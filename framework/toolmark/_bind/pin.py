@@ -11,10 +11,10 @@ from toolmark._bind.build import Snapshot
 from toolmark._bind.definitions.folders import Group, own_group, package_groups
 from toolmark._bind.definitions.reading import FoundDefinition, requires_of
 from toolmark._bind.plugins.manager import Plugins
-from toolmark._bind.plugins.resources import Resources
+from toolmark._bind.plugins.resources import SnapshotResources
 from toolmark._bind.python.binding import bind_all
-from toolmark._bind.python.implementation import Surroundings
-from toolmark._bind.source.files import File, Folder, Kind
+from toolmark._bind.python.implementation import SnapshotParts
+from toolmark._bind.source.files import DefinitionKind, File, Folder
 from toolmark._bind.source.modules import code_hash
 from toolmark._model.registry import Bound, Registry
 from toolmark._model.settings import Settings
@@ -86,8 +86,8 @@ def unpin(
     folders = (_folder(h, settings.root / h["root"], pinned.files) for h in manifest["folders"])
     groups = [own_group(folder, plugins) for folder in folders]
     given_groups = list(package_groups(settings, plugins))
-    resources = Resources(plugins, settings)
-    around = Surroundings(settings.root, plugins, resources)
+    resources = SnapshotResources(plugins, settings)
+    around = SnapshotParts(settings.root, plugins, resources)
     named = {spec.name: _definition(spec, groups, given_groups) for spec in pinned.specs}
     bound = bind_all(named, [*groups, *given_groups, *_lone(named)], around)
     for name in pinned.given:
@@ -114,7 +114,7 @@ def _folder(held: Mapping[str, Any], root: Path, files: Mapping[str, bytes]) -> 
 
 def _definition(spec: AnySpec, own: Iterable[Group], given: Iterable[Group]) -> FoundDefinition:
     """Put a spec into the folder in which its file stood."""
-    kind: Kind = "tool" if isinstance(spec, ToolSpec) else "skill"
+    kind: DefinitionKind = "tool" if isinstance(spec, ToolSpec) else "skill"
     path = PurePosixPath(spec.source.path)
     for group in own:
         shown = group.folder.shown
@@ -130,7 +130,7 @@ def _definition(spec: AnySpec, own: Iterable[Group], given: Iterable[Group]) -> 
     return _made(kind, spec, File(str(path), str(path), (path.name,), b""), alone)
 
 
-def _made(kind: Kind, spec: AnySpec, file: File, group: Group) -> FoundDefinition:
+def _made(kind: DefinitionKind, spec: AnySpec, file: File, group: Group) -> FoundDefinition:
     return FoundDefinition(kind, file, "", group, spec.name, spec, requires_of(spec), (), b"")
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Literal, NamedTuple
 
-Kind = Literal["string", "comment", "space", "name", "number", "mark"]
+TokenKind = Literal["string", "comment", "space", "name", "number", "mark"]
 
 _RAW = r"(?:[rR][bB]?|[bB][rR])"
 _TOKEN = re.compile(
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 class Token(NamedTuple):
     """A piece of an expression, and the offset of its first character."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     at: int
 

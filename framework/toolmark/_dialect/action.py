@@ -10,7 +10,7 @@ from toolmark._dialect.decoder import skip_space
 from toolmark._dialect.opened import parse_words
 from toolmark._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
-from toolmark._dialect.terminal import Place, ends_reply, holds_alone, read_place
+from toolmark._dialect.terminal import CallPlace, ends_reply, holds_alone, read_place
 from toolmark._dialect.tidy import readable
 from toolmark._model.reply import Dialect, Parsed
 from toolmark._model.result import Result
@@ -39,7 +39,7 @@ def parse_text(text: str) -> Parsed:
     return Parsed(said, (call,), "action")
 
 
-def find(text: str, *, strict: bool) -> Place | None:
+def find(text: str, *, strict: bool) -> CallPlace | None:
     """Give the place of the call, or None.
 
     `strict` refuses what only looks like a call: the marker at the begin of a line without an
@@ -53,7 +53,7 @@ def find(text: str, *, strict: bool) -> Place | None:
             if holds_alone(text, quote, mark):
                 start = skip_space(text, at)
                 if ends_reply(text, quote):
-                    return Place(quote.start, start, quote)
+                    return CallPlace(quote.start, start, quote)
                 fenced = quote
             at = quote.end
         elif mark == 0 or not text[mark - 1].isalnum():
@@ -69,14 +69,14 @@ def find(text: str, *, strict: bool) -> Place | None:
     return None
 
 
-def _object_behind(text: str, mark: int, quotes: Quotes) -> Place | None:
+def _object_behind(text: str, mark: int, quotes: Quotes) -> CallPlace | None:
     start = skip_space(text, mark + len(MARKER))
     if text.startswith("{", start):
-        return Place(mark, start)
+        return CallPlace(mark, start)
     if text.startswith(("```", "~~~"), start) and (fence := quotes.cover(start)):
         inner = skip_space(text, fence.inner)
         if fence.fenced and text.startswith("{", inner):
-            return Place(mark, inner, fence)
+            return CallPlace(mark, inner, fence)
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from toolmark._dialect.decoder import MAX_BYTES, decode_whole, skip_space
 from toolmark.errors import MalformedReplyError
 
-Kind = Literal["text", "openai", "openai-responses", "anthropic", "foreign", "json"]
+ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "foreign", "json"]
 """`foreign` are the words of the user or of a tool, `json` is no provider's message."""
 
 _MAX_DEPTH = 48
@@ -23,7 +23,7 @@ _SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
 class Envelope:
     """The assistant's own message: its words, and the calls in it as the provider writes them."""
 
-    kind: Kind
+    kind: ReplyKind
     text: str
     calls: tuple[Any, ...] = ()
     value: Any = None

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolmark._dialect.decoder import MAX_CALLS
-from toolmark._dialect.envelope import Envelope, Kind, open_reply
+from toolmark._dialect.envelope import Envelope, ReplyKind, open_reply
 from toolmark._dialect.tidy import readable
 from toolmark._model.call import Call
 from toolmark._model.reply import Parsed
 from toolmark.errors import MalformedReplyError
 
-Readers = Mapping[Kind, Callable[[Any], Call]]
+Readers = Mapping[ReplyKind, Callable[[Any], Call]]
 """What reads one raw call, for each form that a dialect knows."""
 
 

@@ -11,7 +11,7 @@ from toolmark._dialect.envelope import open_reply
 from toolmark._dialect.opened import parse_words
 from toolmark._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
-from toolmark._dialect.terminal import Place, ends_reply, holds_alone, read_place
+from toolmark._dialect.terminal import CallPlace, ends_reply, holds_alone, read_place
 from toolmark._dialect.tidy import readable
 from toolmark._model.call import Budget, Call
 from toolmark._model.reply import Dialect, Parsed
@@ -44,7 +44,7 @@ def parse_text(text: str) -> Parsed:
     return Parsed(said, calls, "plan")
 
 
-def find(text: str) -> Place | None:
+def find(text: str) -> CallPlace | None:
     """Give the place of the plan: an object at the begin of a line, or one that fills a fence."""
     quotes = Quotes(text)
     at = 0
@@ -55,10 +55,10 @@ def find(text: str) -> Place | None:
             at = after
         elif quote := quotes.cover(mark):
             if holds_alone(text, quote, mark) and ends_reply(text, quote):
-                return Place(quote.start, mark, quote)
+                return CallPlace(quote.start, mark, quote)
             at = text.find("\n", quote.end - 1) + 1 or len(text)
         else:
-            return Place(mark, mark)
+            return CallPlace(mark, mark)
     return None
 
 

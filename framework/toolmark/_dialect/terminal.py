@@ -9,7 +9,7 @@ from toolmark.errors import MalformedReplyError
 _SPACE = " \t\r\n"
 
 
-class Place(NamedTuple):
+class CallPlace(NamedTuple):
     """Where a terminal call stands."""
 
     cut: int
@@ -20,7 +20,7 @@ class Place(NamedTuple):
     """The fence around the object or the whole call."""
 
 
-def read_place(text: str, place: Place) -> Any:
+def read_place(text: str, place: CallPlace) -> Any:
     """Give the JSON value at the place; nothing but white space may follow it."""
     value, end = decode(text, place.start)
     rest = text[end:]

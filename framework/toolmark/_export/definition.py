@@ -8,7 +8,7 @@ from toolmark._model.registry import Bound
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 
-Spec = ToolSpec | SkillSpec
+AnySpec = ToolSpec | SkillSpec
 _LISTED = ("kind", "name", "title", "description", "version", "category", "tags", "source",
            "implementation")  # fmt: skip
 
@@ -25,13 +25,13 @@ def list_entry(bound: Bound[Any]) -> dict[str, Any]:
     return {**entry, "stale": True} if bound.stale else entry
 
 
-def describe_file(spec: Spec, file: Path | None) -> dict[str, Any]:
+def describe_file(spec: AnySpec, file: Path | None) -> dict[str, Any]:
     """Give the JSON of a definition by itself; the Python beside it is read, never run."""
     target = "" if file is None else _sibling(spec.name, file)
     return _described(spec, "sibling" if target else "none", target)
 
 
-def _described(spec: Spec, kind: str, target: str) -> dict[str, Any]:
+def _described(spec: AnySpec, kind: str, target: str) -> dict[str, Any]:
     if kind == "none" and isinstance(spec, SkillSpec) and spec.executable:
         kind = "steps"
     runs = {"kind": kind, "target": target} if target else {"kind": kind}

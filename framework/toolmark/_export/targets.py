@@ -25,9 +25,9 @@ from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark.errors import NotFoundError
 
-Item = Callable[[Function, list[Loss]], dict[str, Any] | None]
+MakeItem = Callable[[Function, list[Loss]], dict[str, Any] | None]
 
-_LISTED: dict[str, tuple[NameRule, Item]] = {
+_LISTED: dict[str, tuple[NameRule, MakeItem]] = {
     "openai": (openai.RULE, openai.item),
     "openai-responses": (openai_responses.RULE, openai_responses.item),
     "anthropic": (anthropic.RULE, anthropic.item),

@@ -6,10 +6,10 @@ from toolmark._import import agentskills, mcp, openai
 from toolmark._import.catalog.reader import read as read_catalog
 from toolmark._import.imported import Imported
 
-Reader = Callable[[str, str], Imported]
+SourceReader = Callable[[str, str], Imported]
 """A source's text and name to its drafts."""
 
-KINDS: Mapping[str, Reader] = {
+KINDS: Mapping[str, SourceReader] = {
     "openai": openai.read,
     "mcp": mcp.read,
     "agentskills": agentskills.read,

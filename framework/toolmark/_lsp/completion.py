@@ -6,7 +6,7 @@ from lsprotocol import types
 
 from toolmark._lsp import wording
 from toolmark._lsp.page import EditorPage
-from toolmark._lsp.place import Place
+from toolmark._lsp.place import Cursor
 from toolmark._lsp.project import EditorProject
 from toolmark._model.schema import JSON_TYPES
 from toolmark._model.source import Span
@@ -20,7 +20,7 @@ _Item = tuple[str, str]
 """What is shown and written, and what is told of it."""
 
 
-def complete(page: EditorPage, place: Place, project: EditorProject) -> list[types.CompletionItem]:
+def complete(page: EditorPage, place: Cursor, project: EditorProject) -> list[types.CompletionItem]:
     """Give what fits here, in the order in which people would want it."""
     if place.fenced:
         return []
@@ -38,7 +38,7 @@ def complete(page: EditorPage, place: Place, project: EditorProject) -> list[typ
 
 def _items(
     page: EditorPage,
-    place: Place,
+    place: Cursor,
     start: int,
     written: Iterable[_Item],
     kind: types.CompletionItemKind,
@@ -59,19 +59,19 @@ def _items(
         )
 
 
-def _sections(place: Place) -> Iterator[_Item]:
+def _sections(place: Cursor) -> Iterator[_Item]:
     there = {fold(heading.title) for heading in place.headings if heading.line != place.line}
     for table in TABLES[place.kind]:
         if not there & {fold(name) for name in (table.name, *table.aliases)}:
             yield f"## {table.name}\n", wording.of_section(table)
 
 
-def _keys(place: Place) -> Iterator[_Item]:
+def _keys(place: Cursor) -> Iterator[_Item]:
     for name, field in place.fields.items():
         yield f"**{name}**: ", wording.of_field(name, field)
 
 
-def _values(place: Place, project: EditorProject) -> Iterator[_Item]:
+def _values(place: Cursor, project: EditorProject) -> Iterator[_Item]:
     field = place.known
     if isinstance(field, Field):
         if field.choices:
@@ -93,7 +93,7 @@ def _named(project: EditorProject, *, skills: bool) -> Iterator[_Item]:
         yield spec.name, wording.of_definition(spec)
 
 
-def _arguments(place: Place, project: EditorProject) -> list[_Item]:
+def _arguments(place: Cursor, project: EditorProject) -> list[_Item]:
     """Give the arguments of the step's tool, where the cursor stands below its With."""
     if place.section is None or place.section.children != "steps" or not _below_with(place):
         return []
@@ -102,7 +102,7 @@ def _arguments(place: Place, project: EditorProject) -> list[_Item]:
     return [(f"{p.name}: ", p.shape.description) for p in parameters]
 
 
-def _below_with(place: Place) -> bool:
+def _below_with(place: Cursor) -> bool:
     indent = len(place.text) - len(place.text.lstrip())
     for line in reversed(place.lines[: place.line - 1]):
         here = len(line) - len(line.lstrip())

@@ -10,7 +10,7 @@ from toolmark._lsp import wording
 from toolmark._lsp.completion import complete
 from toolmark._lsp.findings import drawn, fixes
 from toolmark._lsp.page import EditorPage
-from toolmark._lsp.place import Place, place_at
+from toolmark._lsp.place import Cursor, place_at
 from toolmark._lsp.project import EditorProject
 from toolmark._lsp.symbols import symbols
 from toolmark._model.diagnostic import Diagnostic
@@ -111,7 +111,7 @@ class Editor:
             return []
         return symbols(page, page.kind, place_at(page.kind, page.lines, 1, 1).headings)
 
-    def _told_of(self, page: EditorPage, place: Place) -> str:
+    def _told_of(self, page: EditorPage, place: Cursor) -> str:
         if place.text.startswith("#"):
             title = next((h.title for h in place.headings if h.line == place.line), "")
             table = section_of(place.kind, fold(title))
@@ -162,7 +162,7 @@ class Editor:
             text = ""
         return EditorPage(uri, document.path, text, self._server.workspace.position_codec)
 
-    def _place(self, uri: str, position: types.Position) -> tuple[EditorPage, Place | None]:
+    def _place(self, uri: str, position: types.Position) -> tuple[EditorPage, Cursor | None]:
         page = self._page(uri)
         if page.kind is None:
             return page, None

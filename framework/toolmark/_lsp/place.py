@@ -26,7 +26,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Place:
+class Cursor:
     """A cursor's line and what lies around it; lines and columns count from 1."""
 
     kind: str
@@ -121,7 +121,7 @@ class Place:
                 if number > self.line:
                     break
                 near = ""
-            here = Place(self.kind, self.lines, number, 1, (), fenced=False)
+            here = Cursor(self.kind, self.lines, number, 1, (), fenced=False)
             if fold(here.key) == folded and here.value_column is not None:
                 near = line[here.value_column - 1 :].strip("*_` ")
         return near
@@ -131,7 +131,7 @@ def _starts_step(line: str) -> bool:
     return re.match(r"\d{1,9}[.)][ \t]", line) is not None or _HEADING.match(line) is not None
 
 
-def place_at(kind: str, lines: list[str], line: int, column: int) -> Place:
+def place_at(kind: str, lines: list[str], line: int, column: int) -> Cursor:
     """Find out where a cursor stands in a `tool` or a `skill`."""
     headings: list[Heading] = []
     fence, fenced = "", False
@@ -144,4 +144,4 @@ def place_at(kind: str, lines: list[str], line: int, column: int) -> Place:
             fence = found.group(1)
         elif found := _HEADING.match(text):
             headings.append(Heading(len(found.group(1)), heading_text(found.group(2)), number))
-    return Place(kind, tuple(lines), line, column, tuple(headings), fenced)
+    return Cursor(kind, tuple(lines), line, column, tuple(headings), fenced)

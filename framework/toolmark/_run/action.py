@@ -13,7 +13,7 @@ from toolmark._run.reach import Errand
 RunSkill = Callable[[Frame, str, dict[str, Any], str], Awaitable[SkillResult]]
 
 
-class Actions:
+class StepActions:
     """Carries out steps; a skill within a skill is run by what `run_skill` is."""
 
     def __init__(self, run_skill: RunSkill) -> None:

@@ -8,7 +8,7 @@ from toolmark._model.result import SkillResult
 from toolmark._model.run import Order
 from toolmark._model.schema import Schema
 from toolmark._model.skill import Step, WorkflowSection
-from toolmark._run.action import Actions
+from toolmark._run.action import StepActions
 from toolmark._run.choose import chosen
 from toolmark._run.frame import (
     MAX_SKILL_DEPTH,
@@ -36,7 +36,7 @@ class Interpreter:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._actions = Actions(self._within)
+        self._actions = StepActions(self._within)
 
     async def play(self, order: Order, journal: Journal) -> SkillResult:
         """Run the order as far as it goes and give its result.

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from toolmark._model.skill import Step
-from toolmark._run.action import Actions
+from toolmark._run.action import StepActions
 from toolmark._run.choose import chosen
 from toolmark._run.frame import End, Frame, Go, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
@@ -15,7 +15,7 @@ MAX_AT_ONCE = 32
 _LEFT_OUT = object()
 
 
-async def each(frame: Frame, step: Step, actions: Actions) -> list[Any] | Go | End:
+async def each(frame: Frame, step: Step, actions: StepActions) -> list[Any] | Go | End:
     """Give the list of results in the items' order, or where an item led.
 
     An item that failed or was refused and goes on (`continue`) is left out. When an item leads
@@ -44,7 +44,7 @@ async def _items(frame: Frame, step: Step) -> list[Any]:
 
 
 class _Loop:
-    def __init__(self, frame: Frame, step: Step, actions: Actions, items: list[Any]) -> None:
+    def __init__(self, frame: Frame, step: Step, actions: StepActions, items: list[Any]) -> None:
         self._frame = frame
         self._step = step
         self._actions = actions

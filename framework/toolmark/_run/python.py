@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from toolmark._crash import logged
 from toolmark._model.result import Failure, Result, SkillResult
 from toolmark._model.skill import Step
-from toolmark._run.action import Actions, require
+from toolmark._run.action import StepActions, require
 from toolmark._run.frame import Frame, InsteadError, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
 from toolmark.errors import ToolError, ToolmarkError
@@ -18,7 +18,7 @@ from toolmark.errors import ToolError, ToolmarkError
 _PARTS = {"success", "message", "data", "error"}
 
 
-async def run_python(frame: Frame, actions: Actions) -> SkillResult:
+async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
     """Run the implementation with the skill's inputs and make a SkillResult of what it gives.
 
     Taken up again it runs from its beginning, and its calls get their recorded results: it must
@@ -42,7 +42,7 @@ def result_key(name: str) -> str:
     return f"{name}:result"
 
 
-async def _played(frame: Frame, actions: Actions) -> SkillResult:
+async def _played(frame: Frame, actions: StepActions) -> SkillResult:
     """Run the implementation from its beginning."""
     spec = frame.spec
     calls = _Calls(frame, actions)
@@ -99,7 +99,7 @@ def _failed(code: str, message: str) -> SkillResult:
 class _Calls:
     """The calls of one Python skill, numbered as they are made."""
 
-    def __init__(self, frame: Frame, actions: Actions) -> None:
+    def __init__(self, frame: Frame, actions: StepActions) -> None:
         self._frame = frame
         self._actions = actions
         self._made = 0

@@ -1,10 +1,10 @@
 """Undo what a skill did, last first, when it stops without success."""
 
-from toolmark._run.action import Actions
+from toolmark._run.action import StepActions
 from toolmark._run.frame import Frame, RefusedError, StepError
 
 
-async def roll_back(frame: Frame, actions: Actions) -> list[str]:
+async def roll_back(frame: Frame, actions: StepActions) -> list[str]:
     """Run the bound compensations in reverse; give a sentence for each that could not be.
 
     One that fails does not keep the others from running.

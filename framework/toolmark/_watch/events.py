@@ -17,7 +17,7 @@ logging.getLogger("watchdog.observers.inotify").addFilter(
 POLL_S = 1.0
 """How often to look where the system has no more watches to give, in seconds."""
 
-Tell = Callable[[FileEvent], None]
+HearEvent = Callable[[FileEvent], None]
 Watch = tuple[str, bool]
 """A folder, and whether all below it counts."""
 
@@ -44,7 +44,7 @@ OBSERVERS: Observers = (native_observer, polling_observer)
 class FileEvents:
     """The events of some folders; they may come, go, and be replaced by others."""
 
-    def __init__(self, tell: Tell, observers: Observers = OBSERVERS) -> None:
+    def __init__(self, tell: HearEvent, observers: Observers = OBSERVERS) -> None:
         """Call `tell` from a thread of watchdog's own."""
         self._tell = tell
         self._make, self._make_next = observers
@@ -119,7 +119,7 @@ class FileEvents:
 class _Handler:
     """Turns watchdog's events into ours."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: HearEvent) -> None:
         self._tell = tell
 
     def dispatch(self, event: Any) -> None:

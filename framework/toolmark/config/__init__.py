@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolmark._model.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
-from toolmark.config.values import READERS, TABLES, Place
+from toolmark.config.values import READERS, TABLES, Origin
 from toolmark.errors import ConfigError, did_you_mean
 
 OWN_FILE = "toolmark.toml"
@@ -31,7 +31,7 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     root, file, table = _given(Path(folder)) if folder is not None else _nearest(Path.cwd())
-    values: dict[str, tuple[Any, Place]] = {}
+    values: dict[str, tuple[Any, Origin]] = {}
     values |= _from_table(table, str(file or root))
     values |= _from_environment(environ)
     values |= _from_overrides(overrides or {})
@@ -141,45 +141,45 @@ def _toml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file}: can't be read: {error}") from error
 
 
-def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, Place]]:
-    values: dict[str, tuple[Any, Place]] = {}
+def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, Origin]]:
+    values: dict[str, tuple[Any, Origin]] = {}
     for key, value in table.items():
         if key in TABLES:
             if not isinstance(value, dict):
-                raise Place(origin, key).error("must be a table")
+                raise Origin(origin, key).error("must be a table")
             for inner, held in value.items():
                 name = f"{key}.{inner}"
                 _known(name, origin)
-                values[name] = held, Place(origin, name)
+                values[name] = held, Origin(origin, name)
         else:
             _known(key, origin)
-            values[key] = value, Place(origin, key)
+            values[key] = value, Origin(origin, key)
     return values
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Place]]:
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin]]:
     names = {PREFIX + key.upper().replace(".", "_"): key for key in READERS}
-    values: dict[str, tuple[Any, Place]] = {}
+    values: dict[str, tuple[Any, Origin]] = {}
     for variable in sorted(environ):
         if not variable.startswith(PREFIX) or variable == LOAD_PLUGINS:
             continue
         if (key := names.get(variable)) is not None:
-            values[key] = environ[variable], Place("environment", variable, text=True)
+            values[key] = environ[variable], Origin("environment", variable, text=True)
         elif hint := did_you_mean(variable, [*names, LOAD_PLUGINS], alike=0.85):
             # Plugins and tools have variables of their own; only a near miss can be a slip.
-            raise Place("environment", variable).error(f"unknown; {hint}")
+            raise Origin("environment", variable).error(f"unknown; {hint}")
         elif variable.startswith(f"{PREFIX}SAFETY_"):
-            raise Place("environment", variable).error(f"unknown; known are {_list(names)}")
+            raise Origin("environment", variable).error(f"unknown; known are {_list(names)}")
     if LOAD_PLUGINS in environ:
-        values["plugins"] = environ[LOAD_PLUGINS], Place("environment", LOAD_PLUGINS, text=True)
+        values["plugins"] = environ[LOAD_PLUGINS], Origin("environment", LOAD_PLUGINS, text=True)
     return values
 
 
-def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Place]]:
-    values: dict[str, tuple[Any, Place]] = {}
+def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Origin]]:
+    values: dict[str, tuple[Any, Origin]] = {}
     for key, value in overrides.items():
         _known(key, "command line")
-        values[key] = value, Place("command line", key, text=True)
+        values[key] = value, Origin("command line", key, text=True)
     return values
 
 
@@ -189,14 +189,14 @@ def _known(key: str, origin: str) -> None:
     within = [known for known in READERS if known.endswith(f".{key}")]
     hint = did_you_mean(key, READERS) or did_you_mean(key, within, alike=0.0)
     hint = hint or f"known are {_list(READERS)}"
-    raise Place(origin, key).error(f"unknown key; {hint}")
+    raise Origin(origin, key).error(f"unknown key; {hint}")
 
 
 def _list(names: Mapping[str, Any]) -> str:
     return ", ".join(sorted(names))
 
 
-def _settings(root: Path, file: Path | None, values: Mapping[str, tuple[Any, Place]]) -> Settings:
+def _settings(root: Path, file: Path | None, values: Mapping[str, tuple[Any, Origin]]) -> Settings:
     read = {key: READERS[key](value, place) for key, (value, place) in values.items()}
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     plain: dict[str, Any] = {}

@@ -18,7 +18,7 @@ from toolmark.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Origin:
     """Where a value was written, for messages."""
 
     origin: str
@@ -31,7 +31,7 @@ class Place:
         return ConfigError(f"{self.origin}: {self.key}: {message}")
 
 
-def _folders(value: Any, place: Place) -> tuple[str, ...]:
+def _folders(value: Any, place: Origin) -> tuple[str, ...]:
     folders = _names(value, place)
     for folder in folders:
         if not folder.strip() or "\0" in folder:
@@ -39,7 +39,7 @@ def _folders(value: Any, place: Place) -> tuple[str, ...]:
     return folders
 
 
-def _names(value: Any, place: Place) -> tuple[str, ...]:
+def _names(value: Any, place: Origin) -> tuple[str, ...]:
     if isinstance(value, str) and place.text:
         value = [part.strip() for part in value.split(",") if part.strip()]
     if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
@@ -47,14 +47,14 @@ def _names(value: Any, place: Place) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _words(value: Any, place: Place) -> tuple[str, ...]:
+def _words(value: Any, place: Origin) -> tuple[str, ...]:
     words = _names(value, place)
     if not all(word.strip() for word in words):
         raise place.error("an empty word would match everything or nothing; take it out")
     return words
 
 
-def _path(value: Any, place: Place) -> Path:
+def _path(value: Any, place: Origin) -> Path:
     if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
         raise place.error(f"must be a folder, not {value!r}")
     try:
@@ -63,7 +63,7 @@ def _path(value: Any, place: Place) -> Path:
         raise place.error(f"{value!r} names no user's folder") from error
 
 
-def _engine(value: Any, place: Place) -> str:
+def _engine(value: Any, place: Origin) -> str:
     if value in ("sqlite", "memory"):
         return str(value)
     if isinstance(value, str) and value.startswith(("postgresql://", "postgres://")):
@@ -71,7 +71,7 @@ def _engine(value: Any, place: Place) -> str:
     raise place.error("must be sqlite, memory or a postgresql:// URL")
 
 
-def _confidence(value: Any, place: Place) -> float:
+def _confidence(value: Any, place: Origin) -> float:
     if isinstance(value, str) and place.text:
         try:
             value = float(value)
@@ -82,7 +82,7 @@ def _confidence(value: Any, place: Place) -> float:
     return float(value)
 
 
-def _flag(value: Any, place: Place) -> bool:
+def _flag(value: Any, place: Origin) -> bool:
     if isinstance(value, bool):
         return value
     words = {"1": True, "true": True, "yes": True, "on": True}
@@ -92,25 +92,25 @@ def _flag(value: Any, place: Place) -> bool:
     raise place.error(f"must be true or false, not {value!r}")
 
 
-def _on_missing(value: Any, place: Place) -> str:
+def _on_missing(value: Any, place: Origin) -> str:
     if value not in ("deny", "confirm"):
         raise place.error(f"must be deny or confirm, not {value!r}")
     return str(value)
 
 
-def _model(value: Any, place: Place) -> str:
+def _model(value: Any, place: Origin) -> str:
     if not isinstance(value, str) or not value.strip():
         raise place.error(f"must be the name of a model, not {value!r}")
     return value.strip()
 
 
-def _url(value: Any, place: Place) -> str:
+def _url(value: Any, place: Origin) -> str:
     if not isinstance(value, str) or not value.strip().startswith(("http://", "https://")):
         raise place.error(f"must be an http:// or https:// URL, not {value!r}")
     return value.strip()
 
 
-def _tokens(value: Any, place: Place) -> tuple[TokenSettings, ...]:
+def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
     if isinstance(value, str) and place.text:
         try:
             value = json.loads(value)
@@ -124,7 +124,7 @@ def _tokens(value: Any, place: Place) -> tuple[TokenSettings, ...]:
     return tokens
 
 
-def _token(value: Any, place: Place) -> TokenSettings:
+def _token(value: Any, place: Origin) -> TokenSettings:
     if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
         raise place.error("each token needs sha256 and user")
     if unknown := set(value) - {"sha256", "user", "patients"}:
@@ -147,7 +147,7 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "serve": ServeSettings,
 }
 """The tables among them."""
-READERS: Mapping[str, Callable[[Any, Place], Any]] = {
+READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "tools": _folders,
     "skills": _folders,
     "state": _path,

@@ -3,14 +3,14 @@
 import threading
 from pathlib import Path
 
-from toolmark._bind.edits.baseline import Baseline, Row
+from toolmark._bind.edits.baseline import Baseline, LastLive
 
 
-def row(name: str, text: str = "{}", path: str = "") -> Row:
-    return Row(name, "tool", path or f"tools_md/{name}.tool.md", "d" * 64, text.encode())
+def row(name: str, text: str = "{}", path: str = "") -> LastLive:
+    return LastLive(name, "tool", path or f"tools_md/{name}.tool.md", "d" * 64, text.encode())
 
 
-def saved(state: Path, *rows: Row) -> Baseline:
+def saved(state: Path, *rows: LastLive) -> Baseline:
     kept = Baseline(state)
     assert kept.save(kept.load(), {one.name: one for one in rows})
     return kept

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_core import from_json
 
-from toolmark._bind.source.files import Kind
+from toolmark._bind.source.files import DefinitionKind
 from toolmark._model.canonical import canonical_json, content_hash, contract_json, example_json
 from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety, ToolContract
 from toolmark._model.schema import Parameter, Schema
@@ -33,7 +33,7 @@ def encode(spec: AnySpec) -> bytes:
         return b""
 
 
-def decode(kind: Kind, encoded: bytes) -> AnySpec:
+def decode(kind: DefinitionKind, encoded: bytes) -> AnySpec:
     """Read what `encode` wrote; raises ValueError where that is no spec."""
     from toolmark._model.skill import SkillSpec
     from toolmark._model.tool import ToolSpec

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from toolmark._bind.definitions.cache import NONSENSE, Cache, CacheEntry, digest
 from toolmark._bind.definitions.encoded import decode, decode_contract, encode, hash_of
 from toolmark._bind.definitions.folders import Group
-from toolmark._bind.source.files import File, Kind, whole_file
+from toolmark._bind.source.files import DefinitionKind, File, whole_file
 from toolmark._model.code import Code
 from toolmark._model.contract import Contract, ToolContract
 from toolmark._model.diagnostic import Diagnostic
@@ -32,7 +32,7 @@ class DefinitionReader(Protocol):
         """Something that changes with whatever decides what is read of a file."""
 
     def parse(
-        self, kind: Kind, data: bytes, path: str
+        self, kind: DefinitionKind, data: bytes, path: str
     ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
         """Read a definition; never raises for its author's mistake."""
 
@@ -51,7 +51,7 @@ class DefinitionReader(Protocol):
 class FoundDefinition:
     """A definition, read, on its way to be bound; without a name where it gave no spec."""
 
-    kind: Kind
+    kind: DefinitionKind
     file: File
     digest: str
     group: Group
@@ -111,7 +111,7 @@ class Reading:
             yield definition
 
     def _kept(
-        self, kind: Kind, file: File, group: Group, entry: CacheEntry
+        self, kind: DefinitionKind, file: File, group: Group, entry: CacheEntry
     ) -> FoundDefinition | None:
         try:
             said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
@@ -125,7 +125,7 @@ class Reading:
             kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
         )
 
-    def _parsed(self, kind: Kind, file: File, key: str, group: Group) -> FoundDefinition:
+    def _parsed(self, kind: DefinitionKind, file: File, key: str, group: Group) -> FoundDefinition:
         try:
             spec, said = self.reader.parse(kind, file.data, file.path)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
@@ -154,7 +154,9 @@ class _Encoded:
 
     __slots__ = ("_contract", "_encoded", "_file", "_kind", "_reader")
 
-    def __init__(self, reader: DefinitionReader, kind: Kind, file: File, encoded: bytes) -> None:
+    def __init__(
+        self, reader: DefinitionReader, kind: DefinitionKind, file: File, encoded: bytes
+    ) -> None:
         self._reader = reader
         self._kind = kind
         self._file = file

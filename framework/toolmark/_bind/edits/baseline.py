@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zlib import crc32
 
-from toolmark._bind.source.files import Kind
+from toolmark._bind.source.files import DefinitionKind
 from toolmark.config import state_folder
 
 FOLDER = "live"
@@ -24,14 +24,14 @@ SPARE = 1024 * 1024
 Version = tuple[int, int]
 """Of the journal: its inode and its size in bytes; it only grows, or is replaced."""
 _NONE: Version = (0, 0)
-_KINDS: Mapping[bytes, Kind] = {b"tool": "tool", b"skill": "skill"}
+_KINDS: Mapping[bytes, DefinitionKind] = {b"tool": "tool", b"skill": "skill"}
 
 
-class Row(NamedTuple):
+class LastLive(NamedTuple):
     """What was live under one name."""
 
     name: str
-    kind: Kind
+    kind: DefinitionKind
     path: str
     digest: str
     """Hex sha256 of the file that says exactly this; empty where none does."""
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 class Known(NamedTuple):
     """What was live at one moment, by name."""
 
-    rows: Mapping[str, Row]
+    rows: Mapping[str, LastLive]
     version: Version | None
     """Of the journal; None where it can't be used."""
 
@@ -55,7 +55,7 @@ class Baseline:
         self.folder = state / FOLDER
         self._state = state
         self.file = self.folder / FILE
-        self._own: dict[str, Row] = {}
+        self._own: dict[str, LastLive] = {}
         self._known = Known({}, _NONE)
         self._read_to = 0
         """Bytes of the journal's whole lines that `_known` holds."""
@@ -76,7 +76,7 @@ class Baseline:
             return Known(dict(self._own), None)
         return Known(dict(self._own), _NONE)
 
-    def save(self, known: Known, live: Mapping[str, Row], forget: Iterable[str] = ()) -> bool:
+    def save(self, known: Known, live: Mapping[str, LastLive], forget: Iterable[str] = ()) -> bool:
         """Remember what is live now; False where somebody else wrote since `known` was loaded."""
         changed = [row for name, row in live.items() if known.rows.get(name) != row]
         gone = [name for name in forget if name in known.rows]
@@ -91,7 +91,7 @@ class Baseline:
         self._own |= live
         return True
 
-    def accept(self, row: Row) -> None:
+    def accept(self, row: LastLive) -> None:
         """Take what a file says for live from now on, in every process of the project."""
         while not self.save(self.load(), {row.name: row}):
             pass
@@ -119,7 +119,7 @@ class Baseline:
         self._read_to += len(whole)
         self._known = Known(rows, version)
 
-    def _write(self, known: Known, changed: list[Row], gone: list[str]) -> bool:
+    def _write(self, known: Known, changed: list[LastLive], gone: list[str]) -> bool:
         state_folder(self._state)
         self.folder.mkdir(mode=0o700, exist_ok=True)
         with _lock(self.folder):
@@ -143,18 +143,18 @@ class Baseline:
         return True
 
 
-def _row(line: bytes) -> tuple[str, Row | None]:
+def _row(line: bytes) -> tuple[str, LastLive | None]:
     check, _, rest = line.partition(b" ")
     if int(check, 16) != crc32(rest):
         raise ValueError("damaged")
     name, kind, digest, path, spec = rest.split(b"\t", 4)
     # Without an escape, JSON text is what stands between its quotes.
     told = json.loads(path) if b"\\" in path else path[1:-1].decode()
-    row = Row(name.decode(), _KINDS[kind], told, digest.decode(), spec)
+    row = LastLive(name.decode(), _KINDS[kind], told, digest.decode(), spec)
     return row.name, row if spec else None
 
 
-def _line(name: str, row: Row | None) -> bytes:
+def _line(name: str, row: LastLive | None) -> bytes:
     # JSON writes tabs and line ends as escapes; the rest is words.
     words = (name, row.kind, row.digest, json.dumps(row.path)) if row else (name, "tool", "", '""')
     rest = "\t".join(words).encode() + b"\t" + (row.spec if row else b"")

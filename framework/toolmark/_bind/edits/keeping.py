@@ -10,7 +10,7 @@ from toolmark._bind.definitions.cache import digest
 from toolmark._bind.definitions.encoded import decode, encode
 from toolmark._bind.definitions.folders import Group
 from toolmark._bind.definitions.reading import FoundDefinition, requires_of
-from toolmark._bind.edits.baseline import Known, Row
+from toolmark._bind.edits.baseline import Known, LastLive
 from toolmark._bind.source.files import File, whole_file
 from toolmark._model.code import Code
 from toolmark._model.contract import ToolContract
@@ -29,7 +29,7 @@ class Waiting(NamedTuple):
     """An edit that waits to be acknowledged, and what would be live then."""
 
     edit: HeldEdit
-    row: Row
+    row: LastLive
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Kept:
     """The definitions that are live, and what is to be remembered of them."""
 
     named: dict[str, FoundDefinition]
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, LastLive] = field(default_factory=dict)
     forget: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Keeper:
         self._groups = groups
         self._known = known
         self._settings = settings
-        self._at: dict[str, list[Row]] = {}
+        self._at: dict[str, list[LastLive]] = {}
         for row in known.rows.values():
             self._at.setdefault(row.path, []).append(row)
 
@@ -84,7 +84,7 @@ class Keeper:
         named: Mapping[str, FoundDefinition],
     ) -> None:
         path, kind = definition.file.path, definition.kind
-        row = Row(name, kind, path, definition.digest, definition.encoded)
+        row = LastLive(name, kind, path, definition.digest, definition.encoded)
         own = self._known.rows.get(name)
         if own == row and self._at[path] == [own]:
             kept.rows[name] = own
@@ -106,7 +106,7 @@ class Keeper:
         edit = HeldEdit(name, kind, path, spec.source.line, found)
         kept.waiting[name] = Waiting(edit, row)
         encoded = encode(spec)
-        kept.rows[name] = Row(name, kind, path, "", encoded)
+        kept.rows[name] = LastLive(name, kind, path, "", encoded)
         kept.named[name] = replace(
             definition,
             spec=spec,
@@ -117,7 +117,7 @@ class Keeper:
         kept.diagnostics.append(_loosened(edit))
 
     def _held(
-        self, kept: Kept, definition: FoundDefinition, olds: Iterable[Row]
+        self, kept: Kept, definition: FoundDefinition, olds: Iterable[LastLive]
     ) -> tuple[AnySpec, tuple[Loosening, ...]]:
         """Hold a definition to all that it was; gives what may be live, and what got looser."""
         from toolmark._bind.edits.loosening import hold
@@ -133,7 +133,7 @@ class Keeper:
                 found += [one for one in held.loosened if one not in found]
         return spec, tuple(found)
 
-    def _said(self, kept: Kept, row: Row) -> AnySpec | None:
+    def _said(self, kept: Kept, row: LastLive) -> AnySpec | None:
         try:
             return decode(row.kind, row.spec)
         except ValueError:
@@ -143,7 +143,7 @@ class Keeper:
             kept.diagnostics.append(told._replace(severity=Severity.WARNING))
             return None
 
-    def _bring_back(self, kept: Kept, row: Row, broken: FoundDefinition) -> bool:
+    def _bring_back(self, kept: Kept, row: LastLive, broken: FoundDefinition) -> bool:
         spec = self._said(kept, row)
         if spec is None:
             return False
@@ -168,7 +168,7 @@ class Keeper:
         )
         return True
 
-    def _unreadable(self, row: Row) -> FoundDefinition | None:
+    def _unreadable(self, row: LastLive) -> FoundDefinition | None:
         """Give the file of a row where it is there and was not read; None where it is gone."""
         for group in self._groups:
             for found in group.folder.diagnostics:
@@ -188,7 +188,7 @@ def parted(read: Iterable[FoundDefinition]) -> tuple[list[FoundDefinition], list
     return whole, broken
 
 
-def _empty(row: Row, group: Group, found: Diagnostic) -> FoundDefinition:
+def _empty(row: LastLive, group: Group, found: Diagnostic) -> FoundDefinition:
     folder = group.folder
     below = "" if folder.shown == "." else f"{folder.shown}/"
     parts = tuple(row.path.removeprefix(below).split("/"))

@@ -12,7 +12,7 @@ from toolmark.errors import ImplementationError
 _T = TypeVar("_T")
 
 
-class Resources:
+class SnapshotResources:
     """The resources of one snapshot; nothing is made, nor svcs imported, before one is wanted.
 
     Registered values live as long as the snapshot is in use, products of factories as long as
@@ -52,11 +52,11 @@ class Resources:
                 ) from answer.error
         return registry
 
-    async def scope(self) -> "Scope":
+    async def scope(self) -> "CallResources":
         """Begin one call's use; end it with the scope's `close`."""
         with self._lock:
             self._users += 1
-        return Scope(self)
+        return CallResources(self)
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -97,12 +97,12 @@ class Resources:
             return registry
 
 
-class Scope:
+class CallResources:
     """One call's resources; a container is made with the first."""
 
     __slots__ = ("_container", "_resources")
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: SnapshotResources) -> None:
         self._resources = resources
         self._container: Any = None
 

@@ -5,14 +5,14 @@ from typing import Any, Literal
 
 from toolmark._bind.definitions.folders import Group
 from toolmark._bind.definitions.reading import FoundDefinition
-from toolmark._bind.python.implementation import Loader, Surroundings, from_module, from_plugins
+from toolmark._bind.python.implementation import Loader, SnapshotParts, from_module, from_plugins
 from toolmark._bind.source.files import File
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation
 
 
 def bind_all(
-    named: Mapping[str, FoundDefinition], groups: Iterable[Group], around: Surroundings
+    named: Mapping[str, FoundDefinition], groups: Iterable[Group], around: SnapshotParts
 ) -> dict[str, Bound[Any]]:
     """Bind each definition to its Python; nothing is imported."""
     beside = {id(group): {file.parts: file for file in group.folder.modules} for group in groups}
@@ -53,7 +53,7 @@ def _sibling(file: File, beside: Mapping[tuple[str, ...], File]) -> File | None:
     return None
 
 
-def _beside(definition: FoundDefinition, sibling: File, around: Surroundings) -> Binding:
+def _beside(definition: FoundDefinition, sibling: File, around: SnapshotParts) -> Binding:
     group = definition.group
     find = from_module(around, lambda: group.module(sibling), sibling)
     loader = Loader(around, definition.contract, definition.file, find, sibling.path, group.plugin)
@@ -61,7 +61,7 @@ def _beside(definition: FoundDefinition, sibling: File, around: Surroundings) ->
     return Binding(kind, f"{sibling.path}:{definition.name}", *_ways(loader))
 
 
-def _from_plugins(definition: FoundDefinition, around: Surroundings, *, ask: bool) -> Binding:
+def _from_plugins(definition: FoundDefinition, around: SnapshotParts, *, ask: bool) -> Binding:
     """Bind to what plugins give; where a folder's plugin may, nobody can know before it runs."""
     target = "toolmark_implementation"
     if ask:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from toolmark._bind.plugins.manager import FAULTS, Plugins, reason
-from toolmark._bind.plugins.resources import Resources
+from toolmark._bind.plugins.resources import SnapshotResources
 from toolmark._bind.python.own_clients import own_clients
 from toolmark._bind.python.signature import Bond, bind
 from toolmark._bind.source.files import File, shown_path, whole_file
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Surroundings:
+class SnapshotParts:
     """What the implementations of one snapshot share."""
 
     project: Path
     plugins: Plugins
-    resources: Resources
+    resources: SnapshotResources
 
 
 @dataclass(slots=True)
 class Loader:
     """Loads one implementation on first use; a failure is told again, not remembered."""
 
-    around: Surroundings
+    around: SnapshotParts
     contract_of: Callable[[], Contract]
     markdown: File
     find: Callable[[Contract], tuple[Callable[..., Any], File | None]]
@@ -100,7 +100,7 @@ class Loader:
 
 
 def from_module(
-    around: Surroundings, load: Callable[[], ModuleType], file: File
+    around: SnapshotParts, load: Callable[[], ModuleType], file: File
 ) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
     """Find the function of a definition's name in the Python beside it."""
 
@@ -119,7 +119,7 @@ def from_module(
 
 
 def from_plugins(
-    around: Surroundings, spec_of: Callable[[], "ToolSpec | SkillSpec"]
+    around: SnapshotParts, spec_of: Callable[[], "ToolSpec | SkillSpec"]
 ) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
     """Ask the plugins for the function behind a definition."""
 

@@ -17,8 +17,8 @@ MAX_DEPTH = 16
 """Of folders below the folder of definitions."""
 SKIPPED = frozenset({"__pycache__", "node_modules"})
 
-Kind = Literal["tool", "skill"]
-SUFFIXES: dict[str, Kind] = {".tool.md": "tool", ".skill.md": "skill"}
+DefinitionKind = Literal["tool", "skill"]
+SUFFIXES: dict[str, DefinitionKind] = {".tool.md": "tool", ".skill.md": "skill"}
 _NEAR_SUFFIXES = (
     *(f".{kind}{end}" for kind in ("tool", "skill") for end in (".markdown", ".mdx", ".txt")),
     ".tools.md",
@@ -44,7 +44,7 @@ class Folder:
 
     root: Path
     shown: str
-    definitions: list[tuple[Kind, File]] = field(default_factory=list)
+    definitions: list[tuple[DefinitionKind, File]] = field(default_factory=list)
     modules: list[File] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from toolmark._cli.project.alone import Read, read_alone
+from toolmark._cli.project.alone import ReadAlone, read_alone
 from toolmark._cli.project.paths import STDIN, definitions_among
 from toolmark._cli.reports.diagnostics import concise
 from toolmark._cli.terminal.exits import ExitCode
@@ -71,7 +71,7 @@ def format_stdin(*, check: bool, diff: bool, json: bool) -> ExitCode:
     return _exit([formatted] if check or diff or formatted.state == "broken" else [])
 
 
-def _formatted(read: Read) -> _Formatted:
+def _formatted(read: ReadAlone) -> _Formatted:
     text = None if read.text is None else format_text(read.text, read.path)
     if text is None or read.spec is None:
         errors = tuple(d for d in read.diagnostics if d.severity is Severity.ERROR)
@@ -110,7 +110,7 @@ def _exit(done: Sequence[_Formatted]) -> ExitCode:
     return ExitCode.FINDINGS if found else ExitCode.DONE
 
 
-def _difference(read: Read, formatted: str) -> tuple[str, ...]:
+def _difference(read: ReadAlone, formatted: str) -> tuple[str, ...]:
     before = (read.text or "").splitlines(keepends=True)
     after = formatted.splitlines(keepends=True)
     lines = difflib.unified_diff(before, after, read.path, f"{read.path} (canonical)")

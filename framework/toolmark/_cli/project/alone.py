@@ -18,7 +18,7 @@ from toolmark.errors import NotFoundError
 _SHOWN_STDIN = "<stdin>"
 
 
-class Read(NamedTuple):
+class ReadAlone(NamedTuple):
     """A definition as it was read by itself."""
 
     path: str
@@ -28,7 +28,7 @@ class Read(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_alone(name: str) -> Read:
+def read_alone(name: str) -> ReadAlone:
     """Read one definition, from a file or `-`; raises NotFoundError where there is none."""
     if name == STDIN:
         shown, data = _SHOWN_STDIN, read_stdin("the definition")
@@ -42,12 +42,12 @@ def read_alone(name: str) -> Read:
             span = Span(name, 1, 1, 1, 1)
             said = f"the file can't be read: {error.strerror}"
             unread = Diagnostic(span, Code.UNREADABLE_FILE, Severity.ERROR, said)
-            return Read(shown, None, None, (unread,))
+            return ReadAlone(shown, None, None, (unread,))
     text, diagnostics = decode(data, shown)
     if text is None:
-        return Read(shown, None, None, diagnostics)
+        return ReadAlone(shown, None, None, diagnostics)
     spec, found = parse(text, shown)
-    return Read(shown, text, spec, (*diagnostics, *found))
+    return ReadAlone(shown, text, spec, (*diagnostics, *found))
 
 
 def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
@@ -61,14 +61,14 @@ def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diag
     return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
 
 
-def checked(read: Read) -> tuple[Diagnostic, ...]:
+def checked(read: ReadAlone) -> tuple[Diagnostic, ...]:
     """Give what was found on reading, and the policies that stand in a tool's prose alone."""
     if read.text is None or not isinstance(read.spec, ToolSpec):
         return read.diagnostics
     return (*read.diagnostics, *lint_tool(read.spec, read.text))
 
 
-def check_steps(read: Read, among: Iterable[Read]) -> tuple[Diagnostic, ...]:
+def check_steps(read: ReadAlone, among: Iterable[ReadAlone]) -> tuple[Diagnostic, ...]:
     """Hold a skill's steps against the tools and skills that were read with it.
 
     Nothing is said of the others: a file by itself does not show what its project has.

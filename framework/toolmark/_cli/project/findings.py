@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from toolmark._cli.project.health import look_at_state
 from toolmark._cli.project.opening import open_workspace, wanted_python
 from toolmark._cli.project.paths import STDIN, SUFFIXES, definitions_among
-from toolmark._cli.reports.diagnostics import Lines
+from toolmark._cli.reports.diagnostics import LinesOf
 from toolmark._cli.terminal.screen import counted
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
@@ -23,7 +23,7 @@ class Findings(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     looked_at: str
     """`14 tools, 3 skills`."""
-    lines: Lines | None = None
+    lines: LinesOf | None = None
     """The source, where it is in no file."""
     notes: tuple[str, ...] = ()
     """What is no finding, but may surprise."""

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from toolmark._cli.terminal.screen import Paint, counted, paint, printable, width
 from toolmark._model.diagnostic import Diagnostic, Edit, Severity
 
-Lines = Callable[[str], Sequence[str]]
+LinesOf = Callable[[str], Sequence[str]]
 """A diagnostic's path to the lines of that file."""
 
 _PAINTS: dict[Severity, Paint] = {
@@ -19,7 +19,7 @@ _PAINTS: dict[Severity, Paint] = {
 }
 
 
-def lines_below(root: Path) -> Lines:
+def lines_below(root: Path) -> LinesOf:
     """Give what reads a file's lines, once; one that can't be read has none."""
     known: dict[str, Sequence[str]] = {}
 
@@ -35,12 +35,12 @@ def lines_below(root: Path) -> Lines:
     return lines
 
 
-def full(diagnostics: Sequence[Diagnostic], lines: Lines) -> str:
+def full(diagnostics: Sequence[Diagnostic], lines: LinesOf) -> str:
     """Give each with its source line, a caret below what is meant, and the help."""
     return "\n\n".join(_full(d, lines) for d in diagnostics)
 
 
-def _full(diagnostic: Diagnostic, lines: Lines) -> str:
+def _full(diagnostic: Diagnostic, lines: LinesOf) -> str:
     span = diagnostic.span
     shown = [_head(diagnostic)]
     source = lines(span.path)
@@ -67,17 +67,17 @@ def _head(diagnostic: Diagnostic) -> str:
     return f"{paint(printable(str(diagnostic.span)), 'bold')}: {marked} {message}"
 
 
-def concise(diagnostics: Sequence[Diagnostic], _lines: Lines) -> str:
+def concise(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
     """Give a line for each."""
     return "\n".join(_head(d) for d in diagnostics)
 
 
-def as_json(diagnostics: Sequence[Diagnostic], _lines: Lines) -> str:
+def as_json(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
     """Give a list of the objects of docs/reference/json.md."""
     return json.dumps([d.to_dict() for d in diagnostics], ensure_ascii=False, indent=2)
 
 
-def github(diagnostics: Sequence[Diagnostic], _lines: Lines) -> str:
+def github(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
     """Give GitHub's workflow commands."""
     return "\n".join(_command(d) for d in diagnostics)
 
@@ -115,7 +115,7 @@ def _property(text: str) -> str:
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
 
 
-def sarif(diagnostics: Sequence[Diagnostic], _lines: Lines) -> str:
+def sarif(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
     """Give SARIF 2.1.0, one run."""
     from importlib.metadata import version
 
@@ -167,7 +167,7 @@ def _region(line: int, column: int, end_line: int, end_column: int) -> dict[str,
     }
 
 
-REPORTS: dict[str, Callable[[Sequence[Diagnostic], Lines], str]] = {
+REPORTS: dict[str, Callable[[Sequence[Diagnostic], LinesOf], str]] = {
     "full": full,
     "concise": concise,
     "json": as_json,

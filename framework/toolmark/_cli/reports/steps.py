@@ -53,7 +53,7 @@ def steps_of(skill: Any, *, json: TextIO | None = None, waits: bool = False) -> 
         with LiveSteps(skill) as live:
             yield live
     else:
-        yield Lines(waits=waits)
+        yield StepLines(waits=waits)
 
 
 def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
@@ -64,7 +64,7 @@ def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
         return agreed(question.prompt, yes=yes)
 
 
-class Lines:
+class StepLines:
     """A line on stderr for each step that ends."""
 
     def __init__(self, *, waits: bool = False) -> None:
@@ -84,7 +84,7 @@ class Lines:
         return nullcontext()
 
 
-class JsonLines(Lines):
+class JsonLines(StepLines):
     """A line of JSON for each event."""
 
     def __init__(self, stream: TextIO) -> None:

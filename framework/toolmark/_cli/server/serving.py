@@ -17,7 +17,7 @@ NEXT_PORTS = 20
 """How many further ports are tried where that one is taken."""
 
 
-class Place(NamedTuple):
+class Entrance(NamedTuple):
     """Where a server listens, and who may come in."""
 
     listening: socket.socket
@@ -75,7 +75,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 async def serve_workspace(
     workspace: Any,
-    place: Place,
+    place: Entrance,
     ears: Any,
     *,
     mcp_at_once: bool = False,

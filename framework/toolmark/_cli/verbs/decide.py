@@ -10,7 +10,7 @@ from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.terminal.screen import err, out, out_json, printable, table
 
-IdArgument = Annotated[
+HeldIdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The held call; `toolmark pending` lists them.")
 ]
 DeciderOption = Annotated[
@@ -63,7 +63,7 @@ def _row(held: Any) -> tuple[str, ...]:
 
 def confirm(
     ctx: typer.Context,
-    held_id: IdArgument,
+    held_id: HeldIdArgument,
     *,
     sets: Annotated[
         list[str] | None,
@@ -87,7 +87,7 @@ def confirm(
 
 def reject(
     ctx: typer.Context,
-    held_id: IdArgument,
+    held_id: HeldIdArgument,
     *,
     user: DeciderOption = None,
     json: JsonOption = False,
@@ -106,7 +106,7 @@ def reject(
 
 def respond(
     ctx: typer.Context,
-    held_id: IdArgument,
+    held_id: HeldIdArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What the model is told.")],
     *,
     user: DeciderOption = None,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmark._cli.server.serving import PORT, Place, listen, own_token, serve_workspace
+from toolmark._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import (
     PatientOption,
@@ -73,7 +73,7 @@ def dev(
     url = f"http://{with_port(host, bound)}"
     tokens = Tokens(own=token, caller=caller)
     link = _shown(url, token)
-    place = Place(listening, bound, Addresses.of(host, bound), tokens)
+    place = Entrance(listening, bound, Addresses.of(host, bound), tokens)
     overrides = {"trust_edits": "true"} if trust_edits else {}
     _serve(folder, overrides, place, link if open_ else "")
 
@@ -88,7 +88,7 @@ def _shown(url: str, token: str) -> str:
     return link
 
 
-def _serve(folder: Any, overrides: dict[str, str], place: Place, open_link: str) -> None:
+def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: str) -> None:
     import asyncio
 
     from toolmark._cli.reports.live import LiveReport

@@ -24,7 +24,7 @@ from toolmark._cli.terminal.options import (
 )
 from toolmark._cli.terminal.screen import err, out, out_json, printable, stdout, table
 
-IdArgument = Annotated[
+RunIdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The run; `toolmark runs` lists them.")
 ]
 
@@ -56,7 +56,7 @@ def runs(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption
 
 
 def show(
-    ctx: typer.Context, run_id: IdArgument, *, json: JsonOption = False,
+    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
     """Show a run step by step."""
@@ -75,7 +75,7 @@ def show(
 
 
 def watch(
-    ctx: typer.Context, run_id: IdArgument, *, json: JsonOption = False,
+    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
     """Show a run's steps as they go, until it ends.
@@ -120,7 +120,7 @@ class _News:
 
 def graph(
     ctx: typer.Context,
-    run_id: IdArgument,
+    run_id: RunIdArgument,
     *,
     svg: SvgOption = False,
     output: OutputOption = None,
@@ -139,7 +139,7 @@ def graph(
 
 
 def resume(
-    ctx: typer.Context, run_id: IdArgument, *, yes: YesOption = False, json: JsonOption = False,
+    ctx: typer.Context, run_id: RunIdArgument, *, yes: YesOption = False, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
     """Take up a run that stands still, and ask what it waits for.
@@ -158,7 +158,7 @@ def resume(
 
 
 def cancel(
-    ctx: typer.Context, run_id: IdArgument, *, json: JsonOption = False,
+    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
     """Stop a run before its next call, and undo what it did.
@@ -176,7 +176,7 @@ def cancel(
 
 def resolve(
     ctx: typer.Context,
-    run_id: IdArgument,
+    run_id: RunIdArgument,
     *,
     done: Annotated[bool, typer.Option("--done/--not-done", help="Whether the call took effect.")],
     json: JsonOption = False,

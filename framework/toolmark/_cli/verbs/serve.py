@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toolmark._cli.server.interrupts import end_at_interrupt
-from toolmark._cli.server.serving import PORT, Place, listen, own_token, serve_workspace
+from toolmark._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import (
     PatientOption,
@@ -147,7 +147,7 @@ def _over_http(
         if own is not None and "TOOLMARK_TOKEN" not in os.environ:
             err(f"Token of this start: {own}")
         err(f"API at {url}/api")
-        bound = Place(listening, port, Addresses.of(host, port, allowed),
+        bound = Entrance(listening, port, Addresses.of(host, port, allowed),
                       Tokens(known, own=own, caller=caller))  # fmt: skip
         with _following(workspace, follow=follow):
             ready = partial(_reload_at_hangup, workspace)

@@ -17,7 +17,7 @@ from toolmark._http.api.files import Files
 from toolmark._http.api.operation import Operation
 from toolmark._http.api.records import Records
 from toolmark._http.api.replies import Replies
-from toolmark._http.api.runs import Background, Runs
+from toolmark._http.api.runs import Background, RunAnswers
 from toolmark._http.api.service import HEALTH, Service
 from toolmark._http.api.session import PATH, Session
 from toolmark._http.api.tools import Tools
@@ -40,7 +40,7 @@ class Api:
         self.operations: Sequence[Operation] = (
             *Tools(workspace).operations(),
             *Replies(workspace).operations(),
-            *Runs(workspace, self.background).operations(),
+            *RunAnswers(workspace, self.background).operations(),
             *Files(workspace).operations(),
             *Records(workspace).operations(),
             *Events(ears).operations(),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from toolmark._http.api.operation import Names, Number, Operation
+from toolmark._http.api.operation import NamesInQuery, Number, Operation
 from toolmark._http.api.schemas import SCHEMAS
 from toolmark._http.api.trouble import PROBLEM
 
@@ -116,7 +116,7 @@ def _places(path: str) -> list[dict[str, Any]]:
     ]
 
 
-def _asked(query: Number | Names) -> dict[str, Any]:
+def _asked(query: Number | NamesInQuery) -> dict[str, Any]:
     if isinstance(query, Number):
         schema: dict[str, Any] = {
             "type": "integer",

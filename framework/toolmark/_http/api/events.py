@@ -7,7 +7,7 @@ from typing import Any
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from toolmark._http.api.ears import Ears
-from toolmark._http.api.operation import Asked, Operation
+from toolmark._http.api.operation import ApiRequest, Operation
 from toolmark._http.api.trouble import Trouble
 
 MOST = 64
@@ -64,7 +64,7 @@ class Events:
                       "Events", problems=(503,), kind="text/event-stream", details=EVENTS),
         )  # fmt: skip
 
-    async def _follow(self, asked: Asked) -> Any:
+    async def _follow(self, asked: ApiRequest) -> Any:
         if self._followers >= MOST:
             detail = f"{MOST} clients follow already."
             raise Trouble(503, "too_many_streams", detail, headers={"retry-after": "5"})

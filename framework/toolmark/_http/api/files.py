@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from toolmark._http.api.operation import Asked, Names, Operation
+from toolmark._http.api.operation import ApiRequest, NamesInQuery, Operation
 from toolmark._http.api.runs import Nothing
 from toolmark._http.api.trouble import Trouble
 from toolmark._workspace import Workspace
@@ -18,7 +18,7 @@ class Files:
 
     def operations(self) -> tuple[Operation, ...]:
         """Give the routes."""
-        names = Names("name", "Only these tools and skills; may stand more than once.")
+        names = NamesInQuery("name", "Only these tools and skills; may stand more than once.")
         return (
             Operation("GET", "/api/diagnostics", "listDiagnostics", "List all findings.",
                       self._diagnostics, "Diagnostics", problems=(403,), operator=True),
@@ -33,24 +33,24 @@ class Files:
                       self._export, "Export", problems=(404,), query=(names,)),
         )  # fmt: skip
 
-    async def _diagnostics(self, asked: Asked) -> Any:
+    async def _diagnostics(self, asked: ApiRequest) -> Any:
         del asked
         # The first look imports every implementation.
         found = await asyncio.to_thread(lambda: self._workspace.diagnostics)
         return [diagnostic.to_dict() for diagnostic in found]
 
-    async def _held(self, asked: Asked) -> Any:
+    async def _held(self, asked: ApiRequest) -> Any:
         del asked
         return [edit.to_dict() for edit in self._workspace.held_edits]
 
-    async def _ack(self, asked: Asked) -> Any:
+    async def _ack(self, asked: ApiRequest) -> Any:
         try:
             edit = await asyncio.to_thread(self._workspace.ack, asked.name)
         except NotFoundError as error:
             raise Trouble(404, "no_held_edit", str(error)) from None
         return edit.to_dict()
 
-    async def _export(self, asked: Asked) -> Any:
+    async def _export(self, asked: ApiRequest) -> Any:
         try:
             exported = await asyncio.to_thread(
                 self._workspace.exported, asked.name, asked.names("name")

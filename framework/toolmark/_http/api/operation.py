@@ -33,14 +33,14 @@ class Number(NamedTuple):
     most: int
 
 
-class Names(NamedTuple):
+class NamesInQuery(NamedTuple):
     """A parameter of the query that is a name, and may stand more than once."""
 
     name: str
     summary: str
 
 
-class Asked(NamedTuple):
+class ApiRequest(NamedTuple):
     """A request that the gate has let in."""
 
     request: Request
@@ -67,7 +67,7 @@ class Asked(NamedTuple):
         return self.request.query_params.getlist(parameter)
 
 
-Act = Callable[[Asked], Awaitable[Any]]
+Act = Callable[[ApiRequest], Awaitable[Any]]
 
 
 class Operation(NamedTuple):
@@ -85,7 +85,7 @@ class Operation(NamedTuple):
     body: type[Body] | None = None
     problems: tuple[int, ...] = ()
     """The statuses of what may go wrong beside what the gate refuses."""
-    query: tuple[Number | Names, ...] = ()
+    query: tuple[Number | NamesInQuery, ...] = ()
     status: int = 200
     kind: str = "application/json"
     operator: bool = False
@@ -117,7 +117,7 @@ class Operation(NamedTuple):
             return given
         return Response(json_bytes(given), self.status, media_type="application/json")
 
-    async def _asked(self, request: Request) -> Asked:
+    async def _asked(self, request: Request) -> ApiRequest:
         state = request.scope.get("state", {})
         caller, operator = state.get(CALLER), bool(state.get(OPERATOR))
         if caller is None and not self.open:
@@ -127,7 +127,7 @@ class Operation(NamedTuple):
             raise Trouble(403, "operator_only", detail)
         numbers = {q.name: _number(request, q) for q in self.query if isinstance(q, Number)}
         body = None if self.body is None else _fitting(self.body, await read_json(request))
-        return Asked(request, caller or NOBODY, operator, body, numbers)
+        return ApiRequest(request, caller or NOBODY, operator, body, numbers)
 
 
 def _number(request: Request, wanted: Number) -> int:

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from toolmark._call.audit.chain import AUDIT_FILE, Audit
-from toolmark._http.api.operation import Asked, Number, Operation
+from toolmark._http.api.operation import ApiRequest, Number, Operation
 from toolmark._workspace import Workspace
 
 PAGE = 100
@@ -30,7 +30,7 @@ class Records:
                       problems=(403,), operator=True),
         )  # fmt: skip
 
-    async def _list(self, asked: Asked) -> Any:
+    async def _list(self, asked: ApiRequest) -> Any:
         before, limit = asked.numbers["before"], asked.numbers["limit"]
         return await asyncio.to_thread(self._page, before, limit)
 
@@ -44,7 +44,7 @@ class Records:
             kept.close()
         return [{"number": one.number, **one.record, "hash": one.hash} for one in found]
 
-    async def _verify(self, asked: Asked) -> Any:
+    async def _verify(self, asked: ApiRequest) -> Any:
         del asked
         return await asyncio.to_thread(self._verified)
 

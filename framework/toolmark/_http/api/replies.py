@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from toolmark._http.api.operation import Asked, Body, Operation
+from toolmark._http.api.operation import ApiRequest, Body, Operation
 from toolmark._http.api.tools import answered
 from toolmark._http.api.trouble import Trouble
 from toolmark._model.result import Result
@@ -53,7 +53,7 @@ class Replies:
                       details=DECIDE),
         )  # fmt: skip
 
-    async def _handle(self, asked: Asked) -> Any:
+    async def _handle(self, asked: ApiRequest) -> Any:
         body, caller = asked.body, asked.caller
         try:
             turn = await self._workspace.handle(
@@ -69,14 +69,14 @@ class Replies:
             raise Trouble(404, "unknown_dialect", str(error)) from None
         return turn.to_dict()
 
-    async def _pending(self, asked: Asked) -> Any:
+    async def _pending(self, asked: ApiRequest) -> Any:
         held = await asyncio.to_thread(self._workspace.pending, asked.theirs)
         return [one.to_dict() for one in held]
 
-    async def _decide(self, asked: Asked) -> Any:
+    async def _decide(self, asked: ApiRequest) -> Any:
         return answered(await self._decided(asked, asked.body))
 
-    async def _decided(self, asked: Asked, body: DecisionBody) -> Result:
+    async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
         workspace, user = self._workspace, asked.theirs
         if user is not None and await asyncio.to_thread(self._is_anothers_review, asked.name, user):
             raise Trouble(404, "confirmation_not_found", "no such call waits for you to decide")

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 from starlette.responses import Response
 
-from toolmark._http.api.operation import Asked, Body, Operation
+from toolmark._http.api.operation import ApiRequest, Body, Operation
 from toolmark._http.api.tools import SURE, Confidence, known
 from toolmark._http.api.trouble import Trouble
 from toolmark._http.api.wire import json_bytes
@@ -89,7 +89,7 @@ class Background:
             _log.exception("the run %s failed", run_id)
 
 
-class Runs:
+class RunAnswers:
     """Answers about runs."""
 
     def __init__(self, workspace: Workspace, background: Background) -> None:
@@ -112,7 +112,7 @@ class Runs:
                       "Run", problems=(404,)),
         )  # fmt: skip
 
-    async def _run(self, asked: Asked) -> Any:
+    async def _run(self, asked: ApiRequest) -> Any:
         body = asked.body
         name = known(asked.name, self._workspace.skills, "skill")
         caller = asked.caller._replace(message=body.message)
@@ -152,23 +152,23 @@ class Runs:
         told = json_bytes({"run_id": ids[0]})
         return Response(told, 202, headers=where, media_type="application/json")
 
-    async def _all(self, asked: Asked) -> Any:
+    async def _all(self, asked: ApiRequest) -> Any:
         views = await asyncio.to_thread(self._workspace.runs, asked.theirs)
         return [view.to_dict() for view in views]
 
-    async def _show(self, asked: Asked) -> Any:
+    async def _show(self, asked: ApiRequest) -> Any:
         try:
             view = await asyncio.to_thread(self._workspace.show_run, asked.name, asked.theirs)
         except NotFoundError as error:
             raise Trouble(404, "unknown_run", str(error)) from None
         return view.to_dict()
 
-    async def _resume(self, asked: Asked) -> Any:
+    async def _resume(self, asked: ApiRequest) -> Any:
         await self._show(asked)
         result: SkillResult = await self._workspace.resume_run(asked.name)
         return result.to_dict()
 
-    async def _cancel(self, asked: Asked) -> Any:
+    async def _cancel(self, asked: ApiRequest) -> Any:
         await self._show(asked)
         result: SkillResult = await self._workspace.cancel_run(asked.name)
         return result.to_dict()

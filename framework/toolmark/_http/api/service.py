@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from toolmark._http.api.operation import Asked, Operation
+from toolmark._http.api.operation import ApiRequest, Operation
 
 HEALTH = "/health"
 
@@ -25,10 +25,10 @@ class Service:
                       "Document"),
         )  # fmt: skip
 
-    async def _health(self, asked: Asked) -> Any:
+    async def _health(self, asked: ApiRequest) -> Any:
         del asked
         return {"status": "ok", "version": version("toolmark")}
 
-    async def _openapi(self, asked: Asked) -> Any:
+    async def _openapi(self, asked: ApiRequest) -> Any:
         del asked
         return self._document()

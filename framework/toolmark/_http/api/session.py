@@ -6,7 +6,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from toolmark._gate import Sessions, Tokens
-from toolmark._http.api.operation import Asked, Body, Operation
+from toolmark._http.api.operation import ApiRequest, Body, Operation
 from toolmark._http.api.trouble import Trouble
 
 PATH = "/api/session"
@@ -32,7 +32,7 @@ class Session:
                       SessionBody, (400, 401, 408, 413), status=204, open=True),
         )  # fmt: skip
 
-    async def _begin(self, asked: Asked) -> Any:
+    async def _begin(self, asked: ApiRequest) -> Any:
         passed = self._tokens.of(asked.body.token)
         if passed is None:
             detail = "This is not the token of this start."

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from toolmark._export.definition import describe_bound, list_entry
-from toolmark._http.api.operation import Asked, Body, Operation
+from toolmark._http.api.operation import ApiRequest, Body, Operation
 from toolmark._http.api.trouble import Trouble
 from toolmark._model.result import Result
 from toolmark._workspace import Workspace
@@ -48,23 +48,23 @@ class Tools:
                       "Definition", problems=(404,)),
         )  # fmt: skip
 
-    async def _tools(self, asked: Asked) -> Any:
+    async def _tools(self, asked: ApiRequest) -> Any:
         del asked
         return [list_entry(bound) for bound in self._workspace.tools.values()]
 
-    async def _skills(self, asked: Asked) -> Any:
+    async def _skills(self, asked: ApiRequest) -> Any:
         del asked
         return [list_entry(bound) for bound in self._workspace.skills.values()]
 
-    async def _tool(self, asked: Asked) -> Any:
+    async def _tool(self, asked: ApiRequest) -> Any:
         tools = self._workspace.tools
         return _whole(tools[known(asked.name, tools, "tool")])
 
-    async def _skill(self, asked: Asked) -> Any:
+    async def _skill(self, asked: ApiRequest) -> Any:
         skills = self._workspace.skills
         return _whole(skills[known(asked.name, skills, "skill")])
 
-    async def _call(self, asked: Asked) -> Any:
+    async def _call(self, asked: ApiRequest) -> Any:
         body, caller = asked.body, asked.caller
         folded = asked.name.replace("-", "_")
         result = await self._workspace.call(

@@ -27,7 +27,7 @@ class _UnfitError(Exception):
     """The request is not what the console's own script sends."""
 
 
-class Actions:
+class ConsoleActions:
     """Answers POST with a part of a page."""
 
     def __init__(self, bench: Bench) -> None:

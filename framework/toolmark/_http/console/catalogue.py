@@ -23,7 +23,7 @@ STATUS_WORDS: Mapping[Status, str] = {
 }
 
 
-class Entry(NamedTuple):
+class CatalogueLine(NamedTuple):
     """One line of the catalogue."""
 
     name: str
@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 class Catalogue(NamedTuple):
     """Everything, at one moment."""
 
-    groups: Mapping[str, tuple[Entry, ...]]
+    groups: Mapping[str, tuple[CatalogueLine, ...]]
     """By category, broken files first."""
     held_edits: tuple[HeldEdit, ...]
     files: Mapping[str, FileFindings]
@@ -70,7 +70,7 @@ def catalogue(workspace: Workspace) -> Catalogue:
     everything: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
     entries = [entry_of(one, settings, files, held=one.name in held) for one in everything]
     spoken = {file.path for entry in entries for file in entry.files}
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[CatalogueLine]] = {}
     for broken in _broken(files, spoken):
         groups.setdefault("Not loaded", []).append(broken)
     for entry in sorted(entries, key=lambda e: (e.kind == "skill", e.category, e.name)):
@@ -87,13 +87,13 @@ def catalogue(workspace: Workspace) -> Catalogue:
 
 def entry_of(
     bound: Bound[Any], settings: Settings, files: Mapping[str, FileFindings], *, held: bool
-) -> Entry:
+) -> CatalogueLine:
     """Give the line of one tool or skill."""
     spec = bound.spec
     is_tool = isinstance(spec, ToolSpec)
     paths = dict.fromkeys((spec.source.path, bound.binding.target.rpartition(":")[0]))
     runs = bound.binding.kind != "none" if is_tool else can_run(bound)
-    return Entry(
+    return CatalogueLine(
         bound.name,
         "tool" if is_tool else "skill",
         spec.title,
@@ -119,10 +119,12 @@ def _steps(bound: Bound[Any]) -> tuple[tuple[str, str], ...]:
     return (*words, ("durable", "calm")) if bound.spec.durable and words else tuple(words)
 
 
-def _broken(files: Mapping[str, FileFindings], spoken: Iterable[str]) -> list[Entry]:
+def _broken(files: Mapping[str, FileFindings], spoken: Iterable[str]) -> list[CatalogueLine]:
     """Give the files with errors that no tool and no skill stands for."""
     return [
-        Entry(file.path, "file", file.path.rpartition("/")[2], "", "", "broken", (), (file,))
+        CatalogueLine(
+            file.path, "file", file.path.rpartition("/")[2], "", "", "broken", (), (file,)
+        )
         for file in files.values()
         if file.worst == Severity.ERROR and file.path not in set(spoken)
     ]

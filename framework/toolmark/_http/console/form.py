@@ -14,7 +14,7 @@ LONG = 160
 """Characters from which a text gets several lines."""
 
 
-class Field(NamedTuple):
+class FormField(NamedTuple):
     """One control, and those within it."""
 
     key: str
@@ -28,23 +28,23 @@ class Field(NamedTuple):
     default: Any = None
     has_default: bool = False
     example: Any = None
-    fields: "tuple[Field, ...]" = ()
+    fields: "tuple[FormField, ...]" = ()
     """Of an object."""
-    item: "Field | None" = None
+    item: "FormField | None" = None
     """Of a list."""
     sensitive: bool = False
     words: str = ""
     """The type, as an author writes it."""
 
 
-def fields_of(parameters: tuple[Parameter, ...], depth: int = 0) -> tuple[Field, ...]:
+def fields_of(parameters: tuple[Parameter, ...], depth: int = 0) -> tuple[FormField, ...]:
     """Give the controls of these parameters, in the file's order."""
     return tuple(_field(p.name, p.shape, required=p.required, depth=depth) for p in parameters)
 
 
-def _field(key: str, shape: Schema, *, required: bool, depth: int) -> Field:
+def _field(key: str, shape: Schema, *, required: bool, depth: int) -> FormField:
     control = _control(shape) if depth < DEEPEST else "json"
-    return Field(
+    return FormField(
         key,
         control,
         required,
@@ -61,7 +61,7 @@ def _field(key: str, shape: Schema, *, required: bool, depth: int) -> Field:
     )
 
 
-def _item(shape: Schema, depth: int) -> Field:
+def _item(shape: Schema, depth: int) -> FormField:
     return _field("", shape.items or Schema(), required=True, depth=depth + 1)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmark._call.redact import HIDDEN, redacted
-from toolmark._http.console.form import Field, fields_of
+from toolmark._http.console.form import FormField, fields_of
 from toolmark._model.held import HeldCall
 from toolmark._workspace import Workspace
 
@@ -17,7 +17,7 @@ class Slip(NamedTuple):
     """What would go on: a call, or a skill that asks something else."""
     shown: Mapping[str, Any]
     """The arguments, Sensitive values hidden."""
-    fields: tuple[Field, ...]
+    fields: tuple[FormField, ...]
     """Of the arguments that may be changed; one that hides something would lose it."""
     run_id: str
     """Of the run that asks; empty for a call of its own."""

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from toolmark._call.redact import redacted
 from toolmark._gate import CALLER
 from toolmark._http.console.bench import Bench
-from toolmark._http.console.catalogue import Entry, catalogue, entry_of, find_tool
+from toolmark._http.console.catalogue import CatalogueLine, catalogue, entry_of, find_tool
 from toolmark._http.console.document import rendered
 from toolmark._http.console.findings import FileLines, by_file
 from toolmark._http.console.form import fields_of
@@ -147,7 +147,7 @@ class Pages:
         response.status_code = 404
         return response
 
-    def _entry(self, bound: Bound[Any]) -> Entry:
+    def _entry(self, bound: Bound[Any]) -> CatalogueLine:
         workspace = self._workspace
         files = by_file(workspace.diagnostics, FileLines(workspace.settings.root))
         held = any(edit.name == bound.name for edit in workspace.held_edits)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from toolmark._model.run import JournalEntry, RunEvent, RunKind, RunTrace
 
 
-class Line(NamedTuple):
+class StepLine(NamedTuple):
     """One step of a run, or one turn of a loop, as it stands."""
 
     step: str
@@ -21,7 +21,7 @@ class Line(NamedTuple):
         return self.entries[-1].at if self.entries else ""
 
 
-def lines(trace: RunTrace) -> tuple[Line, ...]:
+def lines(trace: RunTrace) -> tuple[StepLine, ...]:
     """Give the lines in the order in which the steps began."""
     last: dict[str, RunEvent] = {}
     for event in trace.events:
@@ -37,10 +37,10 @@ def lines(trace: RunTrace) -> tuple[Line, ...]:
     for entry in trace.view.entries:
         kept.get(_step_of(entry.key, last), loose).append(entry)
     listed = [
-        Line(step, event.title, event.kind, event.text, tuple(kept[step]))
+        StepLine(step, event.title, event.kind, event.text, tuple(kept[step]))
         for step, event in last.items()
     ]
-    return (*listed, *(Line(entry.key, "", "done", "", (entry,)) for entry in loose))
+    return (*listed, *(StepLine(entry.key, "", "done", "", (entry,)) for entry in loose))
 
 
 def _step_of(key: str, steps: dict[str, RunEvent]) -> str:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmark._gate import OPERATOR
-from toolmark._http.console.actions import Actions
+from toolmark._http.console.actions import ConsoleActions
 from toolmark._http.console.bench import Bench
 from toolmark._http.console.pages import Pages
 from toolmark._http.console.paper import ASSETS, asset, page, printed
@@ -19,7 +19,7 @@ OPEN_PATHS = frozenset(("/enter", *(f"/assets/{name}" for name in ASSETS)))
 
 def console_routes(bench: Bench) -> list[Route]:
     """Give the routes of the console, all below `/`; but for the way in, its operator's alone."""
-    pages, actions = Pages(bench), Actions(bench)
+    pages, actions = Pages(bench), ConsoleActions(bench)
     looks: dict[str, Callable[[Request], Response]] = {
         "/": pages.catalogue,
         "/problems": pages.problems,

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.entries import ToolEntry
 from toolmark._import.catalog.layout.stretches import fences
 from toolmark._import.catalog.parameters.code import CodeBlocks, read_code, read_signature
 from toolmark._import.catalog.parameters.gather import Gathered, gather
 from toolmark._import.catalog.parameters.needs import settle
-from toolmark._import.catalog.phrases.found import Found, Tell
+from toolmark._import.catalog.phrases.found import ParameterFound, Tell
 from toolmark._import.catalog.policy.rules import choice, compared
 from toolmark._import.catalog.world import World
 from toolmark._import.flatten import json_type
@@ -19,11 +19,11 @@ from toolmark._parse.words.keys import fold
 
 
 @dataclass(slots=True)
-class Arguments:
+class KnownArguments:
     """What is known of the arguments of one tool."""
 
     page: Page
-    entry: Entry
+    entry: ToolEntry
     name: str
     code: CodeBlocks
     world: World
@@ -115,8 +115,8 @@ class Arguments:
                 if not one.sampled:
                     one.sample, one.sampled = value, True
 
-    def _only_shown(self, key: str, value: Any) -> Found:
-        one = Found(key, self.entry.line, key, marked=True, need=not self.gathered.told)
+    def _only_shown(self, key: str, value: Any) -> ParameterFound:
+        one = ParameterFound(key, self.entry.line, key, marked=True, need=not self.gathered.told)
         one.said["types"] = (json_type(value),)
         need = "required" if one.need else "optional"
         one.guesses.append(f"only an example names it: {need}, {json_type(value)}")
@@ -130,7 +130,7 @@ class Arguments:
             if own is not None:
                 own.take(shared)
             elif self.world.everywhere and not self.gathered.none_said:
-                copy = Found(name, shared.line, shared.label)
+                copy = ParameterFound(name, shared.line, shared.label)
                 copy.take(shared)
                 copy.guesses.append("shared by every tool of the catalogue")
                 found[name] = copy

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolmark._import.catalog.arguments import Arguments
-from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.arguments import KnownArguments
+from toolmark._import.catalog.layout.entries import ToolEntry
 from toolmark._import.catalog.layout.stretches import Stretch, fences, sentences, text_of
 from toolmark._import.catalog.parameters.code import CodeBlocks, read_code
 from toolmark._import.catalog.policy.demands import Count, Policy
@@ -39,7 +39,7 @@ class Assembly:
     """One tool under construction."""
 
     page: Page
-    entry: Entry
+    entry: ToolEntry
     name: str
     world: World
     book: Notebook
@@ -58,7 +58,9 @@ class Assembly:
         """Read everything there is; None where its schema can't be read."""
         self.code = read_code([f for s in self.entry.stretches for f in fences(s)])
         said = self._schema()
-        arguments = Arguments(self.page, self.entry, self.name, self.code, self.world, self.tell)
+        arguments = KnownArguments(
+            self.page, self.entry, self.name, self.code, self.world, self.tell
+        )
         arguments.read()
         said.setdefault("parameters", ())
         if not said["parameters"]:

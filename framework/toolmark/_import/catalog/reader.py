@@ -1,7 +1,7 @@
 """A prose catalogue to drafts: find its tools, read what holds for all, put each together."""
 
 from toolmark._import.catalog.assemble import Assembly
-from toolmark._import.catalog.layout.entries import Entry, Found, Heading, find
+from toolmark._import.catalog.layout.entries import ToolEntry, ToolHeading, ToolsFound, find
 from toolmark._import.catalog.layout.stretches import Stretch, stretches
 from toolmark._import.catalog.parameters.code import read_code
 from toolmark._import.catalog.world import World, read_world
@@ -74,9 +74,9 @@ def _tails(page: Page, parts: list[Part]) -> list[Block]:
     return []
 
 
-def _once(entries: list[Entry], book: Notebook) -> list[Entry]:
+def _once(entries: list[ToolEntry], book: Notebook) -> list[ToolEntry]:
     """Keep of two entries with one name the one that tells more."""
-    kept: dict[str, Entry] = {}
+    kept: dict[str, ToolEntry] = {}
     for entry in entries:
         name = tool_name(entry.heading.name)
         if not name:
@@ -94,7 +94,7 @@ def _once(entries: list[Entry], book: Notebook) -> list[Entry]:
     return list(kept.values())
 
 
-def _from_code(parts: list[Part]) -> list[Entry]:
+def _from_code(parts: list[Part]) -> list[ToolEntry]:
     """Give the tools of a document that shows them in code alone."""
     entries = []
     for part in parts:
@@ -107,11 +107,11 @@ def _from_code(parts: list[Part]) -> list[Entry]:
             named += [(s.name, s.line) for s in code.signatures if s.words and s.name[:1] != "_"]
             for name, line in named:
                 stretch = Stretch("parameters", "", line, "", [block])
-                entries.append(Entry(Heading(name), line, [stretch]))
+                entries.append(ToolEntry(ToolHeading(name), line, [stretch]))
     return entries
 
 
-def _missing(world: World, found: Found, book: Notebook) -> None:
+def _missing(world: World, found: ToolsFound, book: Notebook) -> None:
     """Tell what holds for all, and which tools are named but not imported."""
     for line in sorted({*world.lines.values()}):
         facts = [key.replace("_", " ") for key, at in world.lines.items() if at == line]

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.entries import ToolEntry
 from toolmark._import.catalog.layout.stretches import Stretch, fences, sentences
 from toolmark._import.catalog.parameters.code import read_code
 from toolmark._import.catalog.parameters.gather import Gathered, read_stretch
@@ -23,7 +23,7 @@ _OBJECT = re.compile(r"(?:a |an |the )?(?:json )?object\b", re.IGNORECASE)
 _INSIDE = re.compile(r"\(([^()]+)\)")
 
 
-def read_returns(page: Page, entry: Entry, gives: str) -> tuple[Schema, str]:
+def read_returns(page: Page, entry: ToolEntry, gives: str) -> tuple[Schema, str]:
     """Give the shape of the result, and a note where it was guessed; `gives` is a signature's."""
     for stretch in entry.of("returns"):
         shape, guess = _stretch(page, stretch)

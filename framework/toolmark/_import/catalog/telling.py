@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.entries import ToolEntry
 from toolmark._import.catalog.layout.stretches import sentences, text_of
 from toolmark._import.catalog.parameters.lines import says_none
 from toolmark._import.catalog.words import clean
@@ -15,7 +15,7 @@ from toolmark._parse.words.keys import fold
 REMARKS = "Remarks"
 
 
-def head(entry: Entry, name: str, said: dict[str, Any], others: list[str]) -> dict[str, Any]:
+def head(entry: ToolEntry, name: str, said: dict[str, Any], others: list[str]) -> dict[str, Any]:
     """Give title, description and when to use; the description is empty where none is told.
 
     `said` is what a schema in code has given already, `others` are texts that stand elsewhere.
@@ -35,7 +35,7 @@ def head(entry: Entry, name: str, said: dict[str, Any], others: list[str]) -> di
     }
 
 
-def _unlabelled(entry: Entry) -> list[str]:
+def _unlabelled(entry: ToolEntry) -> list[str]:
     return [
         " ".join(block.mark.text.split())
         for stretch in entry.of("")
@@ -44,7 +44,7 @@ def _unlabelled(entry: Entry) -> list[str]:
     ]
 
 
-def sections(entry: Entry, kept: list[str]) -> dict[str, str]:
+def sections(entry: ToolEntry, kept: list[str]) -> dict[str, str]:
     """Give the prose that no field holds, under the labels that it had."""
     made: dict[str, str] = {}
     for role in ("notes", "other"):
@@ -64,7 +64,7 @@ def _title(label: str) -> str:
     return f"{title} notes" if section_of("tool", fold(title)) else title
 
 
-def labels(entry: Entry) -> dict[str, Any]:
+def labels(entry: ToolEntry) -> dict[str, Any]:
     """Give title, category, version and tags where the tool's own labels name them."""
     named = {s.role: plain_line(clean(s.text)) for s in entry.stretches if s.text}
     made: dict[str, Any] = {k: named[k] for k in ("title", "category", "version") if named.get(k)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from toolmark._import.catalog.layout.stretches import Stretch, sentences, stretches
 from toolmark._import.catalog.layout.tables import rows_of
 from toolmark._import.catalog.parameters.gather import Gathered, read_stretch
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.policy.demands import Policy
 from toolmark._import.catalog.policy.statements import read_sentence
 from toolmark._import.catalog.summary import Summaries
@@ -32,7 +32,7 @@ class World:
 
     summaries: Summaries
     policy: Policy = field(default_factory=Policy)
-    shared: dict[str, Found] = field(default_factory=dict)
+    shared: dict[str, ParameterFound] = field(default_factory=dict)
     everywhere: bool = False
     """Whether the shared parameters belong to every tool, listed there or not."""
     lines: dict[str, int] = field(default_factory=dict)

@@ -51,16 +51,16 @@ def implied(key: str, value: str, mark: Mark) -> Entry:
 
 
 @dataclass(slots=True)
-class Read:
+class EntriesRead:
     """The entries of a section, and what of it holds none."""
 
     entries: list[Entry]
     prose: list[Block]
 
 
-def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Read:
+def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> EntriesRead:
     """Find the entries in a section's blocks; a paragraph counts where each line is a field."""
-    read = Read([], [])
+    read = EntriesRead([], [])
     for block in blocks:
         match block:
             case Bullets():
@@ -83,7 +83,7 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Read:
     return read
 
 
-def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Read) -> None:
+def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: EntriesRead) -> None:
     left: list[Item] = []
     for item in block.items:
         entries = item_entries(page, item, table)

@@ -12,7 +12,7 @@ from toolmark._parse.source.page import Page, replace
 from toolmark._parse.words import scalars
 from toolmark._parse.words.keys import fold, nearest, plain, unwrap, visible
 
-Reader = Callable[[Page, Field, Entry], Any]
+ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")
 
 
@@ -60,7 +60,7 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
     return word
 
 
-def _alone(read: Callable[[str], _T | None], remedy: str) -> Reader:
+def _alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
     """Make a reader of what stands alone on its line; `read` gives None for what it can't read."""
 
     def reader(page: Page, known: Field, entry: Entry) -> _T:
@@ -182,7 +182,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004
 
 
-READERS: Mapping[str, Reader] = {
+READERS: Mapping[str, ValueReader] = {
     "text": _text,
     "prose": _prose,
     "word": _word,

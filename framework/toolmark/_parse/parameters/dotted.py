@@ -1,15 +1,15 @@
 """Fields of objects by dotted names: `range.start`, `rows[].name`."""
 
 from toolmark._model.code import Code
-from toolmark._parse.parameters.drafts import Draft
+from toolmark._parse.parameters.drafts import ParameterDraft
 from toolmark._parse.source.page import Mark, Page
 
 _MAX_DOTS = 32
 
 
-def nest_dotted(page: Page, drafts: list[Draft]) -> list[Draft]:
+def nest_dotted(page: Page, drafts: list[ParameterDraft]) -> list[ParameterDraft]:
     """Put `range.start` below `range`, and `rows[].name` below the items of `rows`."""
-    roots: list[Draft] = []
+    roots: list[ParameterDraft] = []
     for draft in drafts:
         draft.drafts = nest_dotted(page, draft.drafts)
         steps = draft.name.text.replace("[]", ".[]").split(".")
@@ -28,11 +28,11 @@ def nest_dotted(page: Page, drafts: list[Draft]) -> list[Draft]:
     return roots
 
 
-def _place(level: list[Draft], steps: list[str], draft: Draft) -> None:
+def _place(level: list[ParameterDraft], steps: list[str], draft: ParameterDraft) -> None:
     for step in steps[:-1]:
         owner = next((d for d in level if d.name.text == step), None)
         if owner is None:
-            owner = Draft(Mark(step, draft.name.line, draft.name.column))
+            owner = ParameterDraft(Mark(step, draft.name.line, draft.name.column))
             level.append(owner)
         level = owner.drafts
     draft.name = Mark(steps[-1], draft.name.line, draft.name.column)

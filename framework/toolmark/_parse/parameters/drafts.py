@@ -32,38 +32,38 @@ _NO_PARAMETERS_TAILS = ("noparameters", "noarguments", "noinputs", "noinput", "n
 
 
 @dataclass(slots=True)
-class Draft:
+class ParameterDraft:
     """A parameter's name and everything said of it."""
 
     name: Mark
     entries: list[Entry] = field(default_factory=list)
-    drafts: "list[Draft]" = field(default_factory=list)
+    drafts: "list[ParameterDraft]" = field(default_factory=list)
     """The fields of an object, where they stand below it as parameters do."""
     notes: list[Mark] = field(default_factory=list)
     """Words beside a type that are no field."""
     prose: list[Block] = field(default_factory=list)
 
     @classmethod
-    def of(cls, inline: Inline) -> "Draft":
+    def of(cls, inline: Inline) -> "ParameterDraft":
         """Begin with what one line says."""
         return cls(inline.name, list(inline.entries), notes=list(inline.notes))
 
 
-def from_heading(page: Page, part: Part) -> Draft:
+def from_heading(page: Page, part: Part) -> ParameterDraft:
     """Read `### date` or `### date (string, required)` and what stands below it."""
     text = heading_text(part.heading.text)
     mark = page.mark(text, part.heading.line)
     inline = None if text.isidentifier() else read_inline(mark)
     said = inline is not None and (inline.typed or inline.separated)
     if inline is None or (inline.name.text != text.rstrip("?") and not said):
-        draft = Draft(mark)
+        draft = ParameterDraft(mark)
     else:
-        draft = Draft.of(inline)
+        draft = ParameterDraft.of(inline)
     fill(page, draft, part.blocks)
     return draft
 
 
-def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
+def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
     """Read fields and nested parameters from the blocks below a parameter."""
     for block in blocks:
         match block:
@@ -83,7 +83,7 @@ def fill(page: Page, draft: Draft, blocks: list[Block]) -> None:
                 draft.prose.append(block)
 
 
-def _take(page: Page, draft: Draft, item: Item) -> bool:
+def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
     """Take a bullet as a field, or as a parameter nested in this one."""
     entry = item_entry(item)
     if entry is not None and (known := PARAMETER.field(entry.key.text)):
@@ -112,9 +112,9 @@ def _take(page: Page, draft: Draft, item: Item) -> bool:
     return False
 
 
-def from_item(page: Page, item: Item, inline: Inline) -> Draft:
+def from_item(page: Page, item: Item, inline: Inline) -> ParameterDraft:
     """Read a bullet that names a parameter, and what is nested below it."""
-    draft = Draft.of(inline)
+    draft = ParameterDraft.of(inline)
     fill(page, draft, item.blocks)
     return draft
 
@@ -156,9 +156,9 @@ def says_none(text: str) -> bool:
     )
 
 
-def from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
+def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDraft]:
     """Read each row as a parameter."""
-    drafts: list[Draft] = []
+    drafts: list[ParameterDraft] = []
     for row in table.rows:
         if not any(cell.text.strip() for cell in row):
             continue
@@ -173,7 +173,7 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
                     "write the parameter's name in the first column",
                 )
             continue
-        draft = Draft.of(inline)
+        draft = ParameterDraft.of(inline)
         for title, cell in zip(columns, row, strict=False):
             if title != "Name" and flow(cell.text) not in {"", "-", "–", "—"}:  # noqa: RUF001
                 draft.entries.append(Entry(Mark(title, cell.line, cell.column), cell))
@@ -192,7 +192,7 @@ _OWN_BLOCKS = {"description", "items", "properties", "unit"}
 """Fields whose readers take what is nested below them whole."""
 
 
-def spread(page: Page, draft: Draft) -> None:
+def spread(page: Page, draft: ParameterDraft) -> None:
     """Give what is nested below a one-line field, such as Type, to the parameter itself."""
     for entry in [e for e in draft.entries if e.blocks]:
         known = PARAMETER.field(entry.key.text)

@@ -8,7 +8,7 @@ from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.details import Inline
 from toolmark._parse.parameters.drafts import (
-    Draft,
+    ParameterDraft,
     fill,
     from_heading,
     from_item,
@@ -25,7 +25,7 @@ from toolmark._parse.words.keys import fold
 class Drafts:
     """The parameters of a section, and what of it is prose."""
 
-    drafts: list[Draft]
+    drafts: list[ParameterDraft]
     prose: list[Block]
     none_said: bool = False
     """Whether the section says in words that there are none."""
@@ -35,7 +35,7 @@ def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
     """Find the parameters of a section: in its own blocks, then below its headings."""
     found = Drafts([], [])
     blocks = [block for block in blocks if not isinstance(block, Comment)]
-    owner: Draft | None = None  # the one whose line `**date**` the fields below belong to
+    owner: ParameterDraft | None = None  # the one whose line `**date**` the fields below belong to
     for at, block in enumerate(blocks):
         below = _below(blocks, at)
         match block:
@@ -84,9 +84,9 @@ def _heads(block: Paragraph) -> bool:
     return inline.typed or inline.separated or not inline.entries
 
 
-def ungrouped(found: Drafts, drafts: list[Draft], *, carry: bool) -> list[Draft]:
+def ungrouped(found: Drafts, drafts: list[ParameterDraft], *, carry: bool) -> list[ParameterDraft]:
     """Take parameters out of groups such as `### Optional`; a line in bold opens one, too."""
-    out: list[Draft] = []
+    out: list[ParameterDraft] = []
     said = ""
     for draft in drafts:
         group = None if draft.entries or draft.notes else _GROUPS.get(fold(draft.name.text))
@@ -99,7 +99,7 @@ def ungrouped(found: Drafts, drafts: list[Draft], *, carry: bool) -> list[Draft]
     return out
 
 
-def _flagged(drafts: list[Draft], required: str) -> list[Draft]:
+def _flagged(drafts: list[ParameterDraft], required: str) -> list[ParameterDraft]:
     for draft in drafts if required else ():
         if not any(fold(entry.key.text) in _REQUIRED for entry in draft.entries):
             draft.entries.append(implied("Required", required, draft.name))
@@ -116,10 +116,10 @@ _GROUPS = {
 _REQUIRED = {"required", "mandatory", "req", "optional"}
 
 
-def _from_headings(page: Page, parts: list[Part]) -> list[Draft]:
+def _from_headings(page: Page, parts: list[Part]) -> list[ParameterDraft]:
     """Make a draft of each heading; a deeper one below it is a field of it."""
-    drafts: list[Draft] = []
-    stack: list[tuple[int, Draft]] = []
+    drafts: list[ParameterDraft] = []
+    stack: list[tuple[int, ParameterDraft]] = []
     for part in parts:
         draft = from_heading(page, part)
         while stack and (stack[-1][0] >= part.level or not _may_hold_fields(stack[-1][1])):
@@ -129,7 +129,7 @@ def _from_headings(page: Page, parts: list[Part]) -> list[Draft]:
     return drafts
 
 
-def _may_hold_fields(draft: Draft) -> bool:
+def _may_hold_fields(draft: ParameterDraft) -> bool:
     """Whether a deeper heading can be a field of it, and is no parameter one level too deep."""
     said = next((e for e in draft.entries if fold(e.key.text) == "type"), None)
     return said is None or fold(said.text) not in _SCALARS
@@ -170,7 +170,7 @@ def _from_paragraph(block: Paragraph, found: Drafts, *, fields_below: bool) -> N
     if says_none(block.mark.text):
         found.none_said = True
         return
-    drafts: list[Draft] = []
+    drafts: list[ParameterDraft] = []
     for number, line in enumerate(block.mark.text.split("\n")):
         mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
         inline = read_inline(mark) if mark.text.startswith(("**", "__", "`")) else None
@@ -179,7 +179,7 @@ def _from_paragraph(block: Paragraph, found: Drafts, *, fields_below: bool) -> N
             and inline.marked
             and (inline.typed or inline.separated or (fields_below and not inline.entries))
         ):
-            drafts.append(Draft.of(inline))
+            drafts.append(ParameterDraft.of(inline))
         elif drafts:
             _continue(drafts[-1], mark)
         else:
@@ -188,7 +188,7 @@ def _from_paragraph(block: Paragraph, found: Drafts, *, fields_below: bool) -> N
     found.drafts += drafts
 
 
-def _continue(draft: Draft, mark: Mark) -> None:
+def _continue(draft: ParameterDraft, mark: Mark) -> None:
     for entry in draft.entries:
         if entry.key.text == "Description":
             entry.value = Mark(

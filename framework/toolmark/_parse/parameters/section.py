@@ -9,7 +9,7 @@ from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import Section, keep
 from toolmark._parse.fields.entries import fences, implied
 from toolmark._parse.fields.table import PARAMETER
-from toolmark._parse.parameters.drafts import Draft, fill, from_heading, says_none
+from toolmark._parse.parameters.drafts import ParameterDraft, fill, from_heading, says_none
 from toolmark._parse.parameters.gathering import read_drafts
 from toolmark._parse.parameters.shapes import ShapeReader, read_parameters
 from toolmark._parse.source.page import Page
@@ -60,7 +60,7 @@ def read_returns(definition: Definition) -> Schema:
     if section is None or section.table is None:
         return Schema()
     page = definition.page
-    draft = Draft(section.mark)
+    draft = ParameterDraft(section.mark)
     fill(page, draft, section.blocks)
     prose, draft.prose = draft.prose, []
     if not (draft.entries or draft.drafts or section.parts):
@@ -72,7 +72,7 @@ def read_returns(definition: Definition) -> Schema:
     return shape
 
 
-def _plain_returns(page: Page, section: Section, draft: Draft, prose: list[Block]) -> None:
+def _plain_returns(page: Page, section: Section, draft: ParameterDraft, prose: list[Block]) -> None:
     """Read a Returns section of prose alone: its text is the description, the type is open."""
     draft.prose = prose
     draft.entries += [implied("Type", "any", section.mark)]

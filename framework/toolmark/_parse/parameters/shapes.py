@@ -16,7 +16,7 @@ from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.constraints import check_fit, finished
 from toolmark._parse.parameters.details import Inline, read_details
 from toolmark._parse.parameters.dotted import nest_dotted
-from toolmark._parse.parameters.drafts import Draft, fill, from_item, from_table, spread
+from toolmark._parse.parameters.drafts import ParameterDraft, fill, from_item, from_table, spread
 from toolmark._parse.parameters.enums import read_enum, too_many
 from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.parameters.type_field import read_type_field
@@ -44,7 +44,9 @@ _FORMATS = {
 }
 
 
-def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Parameter, ...]:
+def read_parameters(
+    page: Page, drafts: list[ParameterDraft], depth: int = 0
+) -> tuple[Parameter, ...]:
     """Give the parameters of drafts in file order; every mistake is reported."""
     parameters: dict[str, Parameter] = {}
     lines: dict[str, int] = {}
@@ -67,7 +69,7 @@ def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Pa
     return tuple(parameters.values())
 
 
-def _parameter(page: Page, name: str, draft: Draft, depth: int) -> Parameter:
+def _parameter(page: Page, name: str, draft: ParameterDraft, depth: int) -> Parameter:
     reading = ShapeReader(page, f"parameter '{name}'", PARAMETER, depth)
     shape, required = reading.read(draft)
     return Parameter(name=name, shape=shape, required=required)
@@ -84,7 +86,7 @@ class ShapeReader:
     typed: Schema | None = None
     """What holds of it where it has no Type of its own: `list[int]` types its items."""
 
-    def read(self, draft: Draft) -> tuple[Schema, bool]:
+    def read(self, draft: ParameterDraft) -> tuple[Schema, bool]:
         """Give the shape and whether it is required."""
         if self.depth > MAX_DEPTH:
             self.page.error(
@@ -114,7 +116,7 @@ class ShapeReader:
         required = bool(values.get("required", "optional" in values and not values["optional"]))
         return shape, required
 
-    def _unknown(self, fields: Fields, draft: Draft) -> None:
+    def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:
         """Keep what no field reads in the description, unless it was meant to restrict."""
         for entry in fields.unknown:
             if refuse_stray(self.page, Pair(entry.key, entry.value, marked=True)):
@@ -127,14 +129,16 @@ class ShapeReader:
                 f"take it away, or use one of {', '.join(f.name for f in self.table.fields)}",
             )
 
-    def _nested(self, fields: Fields, draft: Draft, said: dict[str, Any]) -> dict[str, Any]:
+    def _nested(
+        self, fields: Fields, draft: ParameterDraft, said: dict[str, Any]
+    ) -> dict[str, Any]:
         nested: dict[str, Any] = {}
         items = [d for d in draft.drafts if d.name.text == "[]"]
         properties = [d for d in draft.drafts if d.name.text != "[]"]
         if (entry := fields.entry("properties")) is not None:
             properties = self._property_drafts(entry, draft) + properties
         if properties and "array" in said.get("types", ()) and "object" not in said["types"]:
-            items.append(Draft(draft.name, drafts=properties))
+            items.append(ParameterDraft(draft.name, drafts=properties))
             properties = []
         if (entry := fields.entry("items")) is not None:
             items.insert(0, self._item_draft(entry))
@@ -144,7 +148,7 @@ class ShapeReader:
             nested["properties"] = read_parameters(self.page, properties, self.depth + 1)
         return nested
 
-    def _items(self, drafts: list[Draft], typed: Schema | None) -> Schema:
+    def _items(self, drafts: list[ParameterDraft], typed: Schema | None) -> Schema:
         """Read what is said of the items, here and there, as one shape; Type may say some of it."""
         item = drafts[0]
         for more in drafts[1:]:
@@ -164,9 +168,9 @@ class ShapeReader:
             )
         return shape
 
-    def _item_draft(self, entry: Entry) -> Draft:
+    def _item_draft(self, entry: Entry) -> ParameterDraft:
         """Read `Items: string`, `Items: (string): each of them`, and what stands below."""
-        draft = Draft(entry.key)
+        draft = ParameterDraft(entry.key)
         if entry.text.startswith("("):
             inside, _, behind = entry.text[1:].partition(")")
             beside = Inline(entry.key)
@@ -181,7 +185,7 @@ class ShapeReader:
         fill(self.page, draft, entry.blocks)
         return draft
 
-    def _property_drafts(self, entry: Entry, draft: Draft) -> list[Draft]:
+    def _property_drafts(self, entry: Entry, draft: ParameterDraft) -> list[ParameterDraft]:
         drafts = []
         for block in entry.blocks:
             if isinstance(block, Table) and (columns := columns_of(block)) is not None:
@@ -204,7 +208,7 @@ class ShapeReader:
             if inline is None:
                 self._nameless(mark)
             else:
-                drafts.append(Draft.of(inline))
+                drafts.append(ParameterDraft.of(inline))
         return drafts
 
     def _nameless(self, mark: Mark) -> None:
@@ -218,7 +222,7 @@ class ShapeReader:
     def _deeper(self, what: str, table: SectionTable) -> "ShapeReader":
         return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)
 
-    def _describe(self, said: dict[str, Any], draft: Draft) -> None:
+    def _describe(self, said: dict[str, Any], draft: ParameterDraft) -> None:
         """Keep prose and notes in the description, and say of notes that they enforce nothing."""
         refuse_strays(self.page, draft.prose, (), self.table)
         parts = [said.get("description", ""), prose(draft.prose)]
@@ -234,7 +238,7 @@ class ShapeReader:
         if text:
             said["description"] = text
 
-    def _infer(self, said: dict[str, Any], fields: Fields, draft: Draft) -> None:
+    def _infer(self, said: dict[str, Any], fields: Fields, draft: ParameterDraft) -> None:
         """Take a type from the other fields where none is written."""
         if "types" in said or fields.entry("types") is not None:
             if said.get("properties") is not None and said.get("types") == ():

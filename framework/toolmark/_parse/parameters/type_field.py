@@ -7,13 +7,15 @@ from toolmark._model.schema import JSON_TYPES
 from toolmark._parse.fields.entries import Entry, Fields, name_fields
 from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.details import Inline, read_details
-from toolmark._parse.parameters.drafts import Draft
+from toolmark._parse.parameters.drafts import ParameterDraft
 from toolmark._parse.parameters.types import TypeProblem, read_type
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words.flow import flow
 
 
-def read_type_field(page: Page, where: str, fields: Fields, draft: Draft) -> dict[str, Any]:
+def read_type_field(
+    page: Page, where: str, fields: Fields, draft: ParameterDraft
+) -> dict[str, Any]:
     """Give what Type says; flags beside it (`string, required`) join the fields."""
     entry = fields.entry("types")
     if entry is None:

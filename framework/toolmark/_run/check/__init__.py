@@ -6,7 +6,7 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark._run.check.findings import Findings
+from toolmark._run.check.findings import StepFindings
 from toolmark._run.check.requirements import check_requirements, check_unused
 from toolmark._run.check.walk import Walk
 
@@ -25,7 +25,7 @@ def check_skill(
     then what calls the others is taken as it stands. With `implemented` a Python sibling runs,
     and the steps are documentation: only the lists are checked.
     """
-    found = Findings(spec.source)
+    found = StepFindings(spec.source)
     runs = implemented or spec.executable
     check_requirements(spec, tools, skills, found, runs=runs, partial=partial)
     if not runs:

@@ -7,7 +7,7 @@ from toolmark._model.skill import Expression
 from toolmark._model.source import Position, Source, Span
 
 
-class Findings:
+class StepFindings:
     """Diagnostics of one file; the same one is kept once."""
 
     def __init__(self, source: Source) -> None:

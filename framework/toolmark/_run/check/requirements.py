@@ -7,7 +7,7 @@ from toolmark._model.diagnostic import Severity
 from toolmark._model.skill import SkillSpec
 from toolmark._model.source import Position
 from toolmark._model.tool import ToolSpec
-from toolmark._run.check.findings import Findings
+from toolmark._run.check.findings import StepFindings
 from toolmark.errors import did_you_mean
 
 
@@ -15,7 +15,7 @@ def check_requirements(
     spec: SkillSpec,
     tools: Mapping[str, ToolSpec],
     skills: Mapping[str, SkillSpec],
-    found: Findings,
+    found: StepFindings,
     *,
     runs: bool,
     partial: bool,
@@ -66,7 +66,7 @@ def _circle(spec: SkillSpec, skills: Mapping[str, SkillSpec]) -> list[str] | Non
 
 
 def _check_patient(
-    spec: SkillSpec, tools: Mapping[str, ToolSpec], found: Findings, *, runs: bool
+    spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings, *, runs: bool
 ) -> None:
     inputs = {parameter.name: parameter for parameter in spec.parameters}
     needing = [
@@ -94,7 +94,7 @@ def _check_patient(
         found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message)
 
 
-def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: Findings) -> None:
+def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings) -> None:
     if spec.durable:
         return
     writing = [n for n in spec.required_tools if n in tools and not tools[n].read_only]
@@ -108,7 +108,7 @@ def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: Findin
         )
 
 
-def check_unused(spec: SkillSpec, used: set[str], found: Findings) -> None:
+def check_unused(spec: SkillSpec, used: set[str], found: StepFindings) -> None:
     """Check that each required tool and skill is used by a step."""
     for kind, names in (("tool", spec.required_tools), ("skill", spec.required_skills)):
         for name in names:

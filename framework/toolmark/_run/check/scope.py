@@ -8,7 +8,7 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import Expression
-from toolmark._run.check.findings import Findings
+from toolmark._run.check.findings import StepFindings
 
 ANYTHING = Schema()
 
@@ -47,7 +47,7 @@ class Scope:
         return Checker(self.names, functions=True)
 
     def check(
-        self, expression: Expression, found: Findings, *, tolerant: bool = False
+        self, expression: Expression, found: StepFindings, *, tolerant: bool = False
     ) -> CheckedExpression | None:
         """Check an expression and report what is wrong; None where it can't be compiled.
 

@@ -5,7 +5,7 @@ from toolmark._model.diagnostic import Severity
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import Argument, Expression, Template, Value, Values
 from toolmark._model.source import Position
-from toolmark._run.check.findings import Findings
+from toolmark._run.check.findings import StepFindings
 from toolmark._run.check.fit import misfit
 from toolmark._run.check.scope import ANYTHING, Scope
 from toolmark._run.text import ValueTextError, read_text, takes_text
@@ -16,7 +16,7 @@ from toolmark.errors import did_you_mean
 class ValueCheck:
     """Checks values in one scope; `tolerant` where the step's own When guards its names."""
 
-    def __init__(self, scope: Scope, found: Findings, *, tolerant: bool) -> None:
+    def __init__(self, scope: Scope, found: StepFindings, *, tolerant: bool) -> None:
         self._scope = scope
         self._found = found
         self._tolerant = tolerant

@@ -9,7 +9,7 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import Expression, SkillSpec, Step, Use, Way, WorkflowSection
 from toolmark._model.source import Position
 from toolmark._model.tool import ToolSpec
-from toolmark._run.check.findings import Findings
+from toolmark._run.check.findings import StepFindings
 from toolmark._run.check.fit import misfit
 from toolmark._run.check.scope import ANYTHING, Scope
 from toolmark._run.check.values import ValueCheck
@@ -29,7 +29,7 @@ class Walk:
         spec: SkillSpec,
         tools: Mapping[str, ToolSpec],
         skills: Mapping[str, SkillSpec],
-        found: Findings,
+        found: StepFindings,
         *,
         partial: bool,
     ) -> None:

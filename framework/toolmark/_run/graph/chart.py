@@ -5,10 +5,10 @@ from typing import Literal, NamedTuple
 from toolmark._model.skill import Loop, SkillSpec, Step, Way, WorkflowSection, value_text
 from toolmark._run.section import folded
 
-Kind = Literal["use", "ask", "choose", "return", "stop", "note"]
+BoxKind = Literal["use", "ask", "choose", "return", "stop", "note"]
 
 
-class Line(NamedTuple):
+class BoxLine(NamedTuple):
     """One thing that a step does: a word for it, and what."""
 
     word: str
@@ -26,10 +26,10 @@ class Box(NamedTuple):
     """The step's id, by which runs and their events name it: `3`, `No slots/1`."""
     column: int
     """The section's number."""
-    kind: Kind
+    kind: BoxKind
     number: str
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[BoxLine, ...]
 
 
 class Arrow(NamedTuple):
@@ -88,7 +88,7 @@ def _section_title(spec: SkillSpec, section: WorkflowSection) -> str:
     return section.name or spec.title
 
 
-def _kind(step: Step) -> Kind:
+def _kind(step: Step) -> BoxKind:
     if step.use is not None:
         return "use"
     if step.returns is not None:
@@ -116,46 +116,46 @@ def _ways(step: Step) -> list[tuple[str, Way]]:
     return [(label, way) for label, way in ways if way is not None]
 
 
-def _lines(step: Step) -> tuple[Line, ...]:
+def _lines(step: Step) -> tuple[BoxLine, ...]:
     """Say what a step does, one thing a line, in the order in which it happens."""
     tries = step.on_error.retries if step.on_error is not None else 0
     lines = (
-        step.when and Line("when", step.when.cel, code=True),
+        step.when and BoxLine("when", step.when.cel, code=True),
         step.for_each and _loop(step.for_each),
-        step.ask and Line("ask", value_text(step.ask)),
-        step.use and Line("use", step.use.name, code=True),
-        step.choose and Line("choose", step.choose.cel, code=True),
-        step.returns and Line("give", ", ".join(field.name for field in step.returns)),
+        step.ask and BoxLine("ask", value_text(step.ask)),
+        step.use and BoxLine("use", step.use.name, code=True),
+        step.choose and BoxLine("choose", step.choose.cel, code=True),
+        step.returns and BoxLine("give", ", ".join(field.name for field in step.returns)),
         step.stop and _said(step),
-        step.message and Line("say", value_text(step.message)),
-        step.check and Line("check", step.check.cel, code=True),
-        tries and Line("error", f"{tries} more tries"),
+        step.message and BoxLine("say", value_text(step.message)),
+        step.check and BoxLine("check", step.check.cel, code=True),
+        tries and BoxLine("error", f"{tries} more tries"),
         *(_way(label, way) for label, way in _ways(step)),
-        step.undo and Line("undo", step.undo.name, code=True),
-        step.save_as and Line("save as", step.save_as, code=True),
+        step.undo and BoxLine("undo", step.undo.name, code=True),
+        step.save_as and BoxLine("save as", step.save_as, code=True),
     )
     return tuple(line for line in lines if line)
 
 
-def _said(step: Step) -> Line | None:
+def _said(step: Step) -> BoxLine | None:
     """Give the text of a stop, where the title does not say it already."""
     text = "" if step.stop is None else value_text(step.stop)
-    return None if text == step.title else Line("say", text)
+    return None if text == step.title else BoxLine("say", text)
 
 
-def _way(label: str, way: Way) -> Line | None:
+def _way(label: str, way: Way) -> BoxLine | None:
     """Give a way that leads to no other step."""
     match way.kind:
         case "stop":
-            return Line(label, f"stops: {value_text(way.text)}" if way.text else "stops")
+            return BoxLine(label, f"stops: {value_text(way.text)}" if way.text else "stops")
         case "continue":
-            return Line(label, "goes on")
+            return BoxLine(label, "goes on")
         case "choose" if way.choose is not None:
-            return Line(label, way.choose.cel, code=True)
+            return BoxLine(label, way.choose.cel, code=True)
         case _:
             return None
 
 
-def _loop(loop: Loop) -> Line:
+def _loop(loop: Loop) -> BoxLine:
     many = f", {loop.at_once} at once" if loop.at_once > 1 else ""
-    return Line("for each", f"{loop.name} in {loop.over.cel}{many}", code=True)
+    return BoxLine("for each", f"{loop.name} in {loop.over.cel}{many}", code=True)

@@ -38,7 +38,7 @@ class Written(NamedTuple):
     """`title`, `word`, `text` or `code`."""
 
 
-class Place(NamedTuple):
+class PlacedBox(NamedTuple):
     """A box with its corner, height and text."""
 
     box: Box
@@ -63,7 +63,7 @@ class Layout(NamedTuple):
     height: int
     heads: tuple[tuple[int, str], ...]
     """The sections' left edges and names."""
-    places: tuple[Place, ...]
+    places: tuple[PlacedBox, ...]
     routes: tuple[Route, ...]
 
 
@@ -103,7 +103,7 @@ def _lanes(chart: Chart, columns: dict[str, int]) -> list[int]:
     return lanes
 
 
-def _routes(chart: Chart, places: dict[str, Place], lefts: list[int]) -> tuple[Route, ...]:
+def _routes(chart: Chart, places: dict[str, PlacedBox], lefts: list[int]) -> tuple[Route, ...]:
     used = [0] * len(lefts)
     sides: dict[str, int] = {}
     arrivals: dict[str, int] = {}
@@ -154,7 +154,7 @@ def _near(corner: tuple[int, int], other: tuple[int, int], radius: int) -> tuple
     return shifted(corner[0], other[0]), shifted(corner[1], other[1])
 
 
-def _place(box: Box, left: int, top: int) -> Place:
+def _place(box: Box, left: int, top: int) -> PlacedBox:
     written, base = [], top + 26
     # The state's word stands at the end of the first line.
     for row in wrapped(box.title, WIDTH - INDENT - PAD - 56, _TITLE):
@@ -167,7 +167,7 @@ def _place(box: Box, left: int, top: int) -> Place:
         for row in wrapped(line.text, room, 12, code=line.code):
             written.append(Written(left + INDENT + WORD_X, base, row, look))
             base += LINE
-    return Place(box, left, top, base - top - (6 if box.lines else 4), tuple(written))
+    return PlacedBox(box, left, top, base - top - (6 if box.lines else 4), tuple(written))
 
 
 def wrapped(text: str, room: int, size: int, *, code: bool = False) -> list[str]:

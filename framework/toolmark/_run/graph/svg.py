@@ -5,7 +5,7 @@ from html import escape
 
 from toolmark._model.run import StepState
 from toolmark._run.graph.chart import Chart, told
-from toolmark._run.graph.layout import HEAD, WIDTH, Layout, Place, Route, lay_out
+from toolmark._run.graph.layout import HEAD, WIDTH, Layout, PlacedBox, Route, lay_out
 from toolmark._run.graph.states import WORDS, taken
 from toolmark._run.graph.style import STYLE
 
@@ -63,7 +63,7 @@ def _head(
     )
 
 
-def _step(place: Place, state: StepState | None, prefix: str) -> str:
+def _step(place: PlacedBox, state: StepState | None, prefix: str) -> str:
     box, left, top = place.box, place.left, place.top
     classes = " ".join(("step", box.kind, *([state] if state else [])))
     title = "\n".join(

@@ -24,7 +24,7 @@ from toolmark.adapters.mcp.catalog import Catalog, Listed
 from toolmark.adapters.mcp.progress import Progress
 from toolmark.errors import did_you_mean, near_words
 
-Context = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 
 
 class Calls:
@@ -38,7 +38,7 @@ class Calls:
         self._asking = Asking(workspace)
 
     async def list_tools(
-        self, ctx: Context, params: PaginatedRequestParams | None
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         """Give every tool, sorted by name, on one page."""
         del ctx, params
@@ -50,7 +50,7 @@ class Calls:
         return None if listed is None else listed.tool.input_schema
 
     async def call_tool(
-        self, ctx: Context, params: CallToolRequestParams
+        self, ctx: RequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         """Take one call, or the answer to what an earlier one asked."""
         listed = self._catalog.listed.get(params.name)
@@ -66,7 +66,7 @@ class Calls:
         return ended if isinstance(ended, InputRequiredResult) else answer(listed, ended)
 
     async def _take(
-        self, ctx: Context, listed: Listed, arguments: dict[str, Any], caller: Caller
+        self, ctx: RequestContext, listed: Listed, arguments: dict[str, Any], caller: Caller
     ) -> Result:
         confidence = None
         if listed.takes_confidence and CONFIDENCE in arguments:

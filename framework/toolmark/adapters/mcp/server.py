@@ -18,7 +18,7 @@ from toolmark.adapters.mcp.changes import Changes
 from toolmark.adapters.mcp.crashes import keep_crashes
 from toolmark.adapters.mcp.skills import EXTENSION, Skills, UriParams
 
-Who = Callable[[ServerRequestContext[Any, Any]], Caller]
+CallerOf = Callable[[ServerRequestContext[Any, Any]], Caller]
 """Gives the caller of a request."""
 NAME = "toolmark"
 INSTRUCTIONS = (
@@ -35,7 +35,7 @@ _LISTS = (
 class McpServer:
     """Serves one workspace to any number of clients; hand `low` to a transport."""
 
-    def __init__(self, workspace: Workspace, who: Who) -> None:
+    def __init__(self, workspace: Workspace, who: CallerOf) -> None:
         """`who` gives the caller of a request: fixed at the start, or by its token."""
         self.calls = Calls(workspace, who)
         self.skills = Skills(workspace)

@@ -28,7 +28,7 @@ MARKDOWN = "text/markdown"
 FRESH = {"ttlMs": 0, "cacheScope": "private"}
 """A list may change with the next save."""
 
-Context = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 
 
 class UriParams(RequestParams):
@@ -87,31 +87,33 @@ class Skills:
             self._made = registry, {file.uri: file for file in files}
         return self._made[1]
 
-    async def list_skills(self, ctx: Context, params: PaginatedRequestParams) -> dict[str, Any]:
+    async def list_skills(
+        self, ctx: RequestContext, params: PaginatedRequestParams
+    ) -> dict[str, Any]:
         """`skills/list`."""
         del params
         return _fresh(ctx, {"skills": [file.entry for file in self.files.values()]})
 
-    async def get_skill(self, ctx: Context, params: UriParams) -> dict[str, Any]:
+    async def get_skill(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
         """`skills/get`."""
         return _fresh(ctx, {"skill": self._file(params.uri, "No skill is served at").entry})
 
     async def list_resources(
-        self, ctx: Context, params: PaginatedRequestParams | None
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         """`resources/list`: the skills' files are all there is."""
         del ctx, params
         return ListResourcesResult(resources=[file.resource for file in self.files.values()])
 
     async def list_templates(
-        self, ctx: Context, params: PaginatedRequestParams | None
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
         """`resources/templates/list`: there are none."""
         del ctx, params
         return ListResourceTemplatesResult(resource_templates=[])
 
     async def read_resource(
-        self, ctx: Context, params: ReadResourceRequestParams
+        self, ctx: RequestContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         """`resources/read`."""
         del ctx
@@ -119,7 +121,7 @@ class Skills:
         held = TextResourceContents(uri=file.uri, mime_type=MARKDOWN, text=file.text)
         return ReadResourceResult(contents=[held])
 
-    async def read_folder(self, ctx: Context, params: UriParams) -> dict[str, Any]:
+    async def read_folder(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
         """`resources/directory/read`: a skill's folder holds its one file."""
         del ctx
         for file in self.files.values():
@@ -144,7 +146,7 @@ def _invalid(uri: str, what: str) -> MCPError:
     return MCPError(INVALID_PARAMS, f"{what} {uri[:512]}", data={"uri": uri})
 
 
-def _fresh(ctx: Context, result: dict[str, Any]) -> dict[str, Any]:
+def _fresh(ctx: RequestContext, result: dict[str, Any]) -> dict[str, Any]:
     """Add what lists carry since 2026-07-28."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return result

@@ -31,7 +31,7 @@ _DEEPEST = 7
 
 
 @dataclass(slots=True)
-class Heading:
+class ToolHeading:
     """A tool's name as a heading gives it."""
 
     name: str
@@ -46,10 +46,10 @@ class Heading:
 
 
 @dataclass(slots=True)
-class Entry:
+class ToolEntry:
     """A tool as the catalogue shows it."""
 
-    heading: Heading
+    heading: ToolHeading
     line: int
     stretches: list[Stretch] = field(default_factory=list)
 
@@ -64,16 +64,16 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Found:
+class ToolsFound:
     """The tools, the parts that are no tool's, and what was passed over."""
 
-    entries: list[Entry]
+    entries: list[ToolEntry]
     others: list[Part]
     passed: list[tuple[str, str, int]] = field(default_factory=list)
     """A name, why it is no tool here, and the line."""
 
 
-def find(page: Page, parts: list[Part]) -> Found:
+def find(page: Page, parts: list[Part]) -> ToolsFound:
     """Find the tools in whichever way the catalogue sets them out."""
     found = _by_headings(page, parts)
     if not found.entries:
@@ -85,7 +85,7 @@ def find(page: Page, parts: list[Part]) -> Found:
     return found
 
 
-def heading_of(text: str) -> Heading | None:
+def heading_of(text: str) -> ToolHeading | None:
     """Read a heading as a tool's name; None where it is none."""
     plain = clean(text).strip().rstrip(":").strip()
     start = re.search(r"[A-Za-z0-9_`(§#]", plain)
@@ -113,12 +113,12 @@ def heading_of(text: str) -> Heading | None:
     code = coded or bool(led) or bool(signature) or "_" in name.strip("_") or _camel(name)
     if _FOLLOWS.match(rest) or (code and re.match(r"\s*\(", rest)):
         behind = re.sub(r"^\s*(?:->|→|:|[-–—])\s*", "", rest).strip()  # noqa: RUF001
-        return Heading(name, signature, behind, strong=code)
+        return ToolHeading(name, signature, behind, strong=code)
     aside = re.search(r"`([A-Za-z_][\w-]*)`\)?\s*$", plain)
     if aside and len(plain) < 80:  # noqa: PLR2004 - a heading, no sentence
-        return Heading(aside[1], "", plain[: aside.start()].strip(" (-–—:"), aside=True)  # noqa: RUF001
+        return ToolHeading(aside[1], "", plain[: aside.start()].strip(" (-–—:"), aside=True)  # noqa: RUF001
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9 /&'-]{1,60}(?:\([^()]*\))?", plain):
-        return Heading(re.sub(r"\s*\(.*", "", plain), "", "", strong=False)
+        return ToolHeading(re.sub(r"\s*\(.*", "", plain), "", "", strong=False)
     return None
 
 
@@ -126,8 +126,8 @@ def _camel(name: str) -> bool:
     return name[:1].islower() and any(c.isupper() for c in name)
 
 
-def _by_headings(page: Page, parts: list[Part]) -> Found:
-    found = Found([], [])
+def _by_headings(page: Page, parts: list[Part]) -> ToolsFound:
+    found = ToolsFound([], [])
     at = 0
     while at < len(parts):
         part = parts[at]
@@ -148,7 +148,9 @@ def _by_headings(page: Page, parts: list[Part]) -> Found:
     return found
 
 
-def _entry(page: Page, parts: list[Part], at: int, end: int, heading: Heading) -> Entry | None:
+def _entry(
+    page: Page, parts: list[Part], at: int, end: int, heading: ToolHeading
+) -> ToolEntry | None:
     """Give the tool below a heading, unless it is a group of tools, a label, or a chapter."""
     part, below = parts[at], parts[at + 1 : end]
     labels = {role_of(part.heading.text), role_of(heading.name)} - {"", "name"}
@@ -162,7 +164,7 @@ def _entry(page: Page, parts: list[Part], at: int, end: int, heading: Heading) -
         found = None if role_of(inner.heading.text) else heading_of(inner.heading.text)
         if found is not None and found.strong:
             return None
-    entry = Entry(heading, part.heading.line, stretches(page, part.blocks, below))
+    entry = ToolEntry(heading, part.heading.line, stretches(page, part.blocks, below))
     for stretch in entry.of("name"):
         named = heading_of(stretch.text)
         if named is not None and " " not in named.name:
@@ -238,18 +240,18 @@ def _bullets(parts: list[Part]) -> list[Part]:
     return made
 
 
-def _alone(heading: Heading) -> str:
+def _alone(heading: ToolHeading) -> str:
     """Give a bullet's name and signature without the words behind them."""
     inside, _, gives = heading.signature.partition(" -> ")
     signature = f"({inside.strip()})" if heading.signature else ""
     return f"`{heading.name}{signature}`" + (f" -> {gives}" if gives else "")
 
 
-def _named_items(block: Block) -> list[tuple[Item, Heading]]:
+def _named_items(block: Block) -> list[tuple[Item, ToolHeading]]:
     """Give the bullets of a list of tools: each with a name, and arguments or details below."""
     if not isinstance(block, Bullets):
         return []
-    named: list[tuple[Item, Heading]] = []
+    named: list[tuple[Item, ToolHeading]] = []
     for item in block.items:
         marked = item.mark.text.strip()[:1] in {"*", "_", "`"}
         heading = heading_of(" ".join(item.mark.text.split()))
@@ -262,9 +264,9 @@ def _named_items(block: Block) -> list[tuple[Item, Heading]]:
     return named if telling else []
 
 
-def _by_rows(page: Page, parts: list[Part]) -> Found:
+def _by_rows(page: Page, parts: list[Part]) -> ToolsFound:
     """Find a table whose rows are tools: a column of names and one of parameters."""
-    found = Found([], list(parts))
+    found = ToolsFound([], list(parts))
     for part in parts:
         for block in part.blocks:
             if not isinstance(block, Table):
@@ -284,5 +286,5 @@ def _by_rows(page: Page, parts: list[Part]) -> Found:
                     for role, label, cell in zip(roles[1:], head[1:], row[1:], strict=False)
                     if cell
                 ]
-                found.entries.append(Entry(heading, line, cells))
+                found.entries.append(ToolEntry(heading, line, cells))
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolmark._import.catalog.parameters.lines import read_listed
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.phrases.literals import objects
 from toolmark._import.catalog.phrases.shapes import read_fields
 from toolmark._import.functions import SCHEMAS, is_function
@@ -45,7 +45,7 @@ class Signature:
     """A function as code declares it."""
 
     name: str
-    found: list[Found]
+    found: list[ParameterFound]
     gives: str = ""
     words: str = ""
     line: int = 0
@@ -63,7 +63,7 @@ class CodeBlocks:
     signatures: list[Signature] = field(default_factory=list)
     plain: list[tuple[dict[str, Any], int]] = field(default_factory=list)
     """Objects that are neither."""
-    fields: list[list[Found]] = field(default_factory=list)
+    fields: list[list[ParameterFound]] = field(default_factory=list)
     """Object types: TypeScript's interfaces."""
 
 
@@ -135,7 +135,7 @@ def _python(text: str, line: int) -> Iterator[Signature]:
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        found: list[Found] = []
+        found: list[ParameterFound] = []
         positional = [*node.args.posonlyargs, *node.args.args]
         gap = len(positional) - len(node.args.defaults)
         pairs = [
@@ -171,7 +171,7 @@ def _typescript(text: str, line: int) -> list[Signature]:
     return made
 
 
-def read_signature(inside: str, line: int) -> list[Found]:
+def read_signature(inside: str, line: int) -> list[ParameterFound]:
     """Read the inside of a signature's parentheses; a lone `params` names nothing."""
     plain = inside.strip()
     if not plain or _UNNAMED.fullmatch(plain):

@@ -3,7 +3,7 @@
 import re
 
 from toolmark._import.catalog.phrases.clauses import read_clause, read_prose
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.phrases.shapes import read_shape
 from toolmark._import.catalog.words import bare, groups_apart, split
 
@@ -24,7 +24,7 @@ _LISTS = re.compile(
 _NEED_FIRST = re.compile(r"(?P<need>optional|required)[,:]?\s+(?=\S)", re.IGNORECASE)
 
 
-def read_details(found: Found, text: str) -> None:
+def read_details(found: ParameterFound, text: str) -> None:
     """Read all of it into the parameter; what is no field becomes its description."""
     rest = text.strip()
     chosen = _CHOSEN.search(rest)
@@ -36,7 +36,7 @@ def read_details(found: Found, text: str) -> None:
         _clauses(found, group[0][0])
         rest = rest[len(group[0][0]) + 2 :].strip()
     first = _NEED_FIRST.match(rest)
-    if first and _leading_type(Found("trial"), rest[first.end() :]) != rest[first.end() :]:
+    if first and _leading_type(ParameterFound("trial"), rest[first.end() :]) != rest[first.end() :]:
         read_clause(found, first["need"])
         rest = rest[first.end() :]
     rest = _leading_type(found, rest)
@@ -51,7 +51,7 @@ def read_details(found: Found, text: str) -> None:
         read_prose(found, prose)
 
 
-def _leading_type(found: Found, rest: str) -> str:
+def _leading_type(found: ParameterFound, rest: str) -> str:
     """Take the longest type expression off the front, and give what follows it."""
     if "types" in found.said:
         return rest
@@ -78,7 +78,7 @@ def _leading_type(found: Found, rest: str) -> str:
         found.read = True
         behind = rest[match.end() :]
         first = split(behind, (",", ";", " ("))
-        detail = not first or read_clause(Found("trial"), first[0])
+        detail = not first or read_clause(ParameterFound("trial"), first[0])
         return behind if match["code"] or detail else f" - {behind}"
     return rest
 
@@ -105,7 +105,7 @@ def _within(text: str, at: int) -> bool:
     return any(before.count(o) > before.count(c) for o, c in ("()", "[]", "{}"))
 
 
-def _main(found: Found, text: str) -> None:
+def _main(found: ParameterFound, text: str) -> None:
     """Read what stands outside of parentheses: clauses, or a sentence that is kept."""
     parts = split(text, (",", ";"))
     left = _unread(found, parts)
@@ -120,11 +120,13 @@ def _main(found: Found, text: str) -> None:
             found.words.append(clause.rstrip("."))
 
 
-def _clauses(found: Found, group: str) -> None:
+def _clauses(found: ParameterFound, group: str) -> None:
     """Read the inside of parentheses."""
     parts = split(group, (",", ";", ". "))
     left = _unread(found, parts)
-    if len(left) == len(parts) > 1 and not any(_typed(Found("trial"), part) for part in parts):
+    if len(left) == len(parts) > 1 and not any(
+        _typed(ParameterFound("trial"), part) for part in parts
+    ):
         found.words.append(group)
         return
     for clause in left:
@@ -132,7 +134,7 @@ def _clauses(found: Found, group: str) -> None:
             found.words.append(clause.rstrip("."))
 
 
-def _unread(found: Found, parts: list[str]) -> list[str]:
+def _unread(found: ParameterFound, parts: list[str]) -> list[str]:
     """Read what clauses can be read; a list of values takes the commas behind its lead."""
     left: list[str] = []
     at = 0
@@ -141,7 +143,9 @@ def _unread(found: Found, parts: list[str]) -> list[str]:
         if _LISTS.match(parts[at]):
             # `one of: a, b, default a`: the list ends where another field begins.
             behind = range(at + 1, len(parts))
-            last = next((i for i in behind if read_clause(Found("trial"), parts[i])), len(parts))
+            last = next(
+                (i for i in behind if read_clause(ParameterFound("trial"), parts[i])), len(parts)
+            )
             ends = range(last, at, -1)
             taken = next((e - at for e in ends if read_clause(found, ", ".join(parts[at:e]))), 0)
             if not taken:
@@ -152,7 +156,7 @@ def _unread(found: Found, parts: list[str]) -> list[str]:
     return left
 
 
-def _typed(found: Found, clause: str) -> bool:
+def _typed(found: ParameterFound, clause: str) -> bool:
     if "types" in found.said or clause.lower() in {"text", "any", "none", "map", "set", "time"}:
         return False
     said = read_shape(clause.replace(" string", "") if clause.lower() == "date string" else clause)

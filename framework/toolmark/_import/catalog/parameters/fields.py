@@ -5,7 +5,7 @@ from toolmark._import.catalog.parameters.details import read_details
 from toolmark._import.catalog.parameters.lines import read_line
 from toolmark._import.catalog.parameters.needs import in_code, settle
 from toolmark._import.catalog.phrases.clauses import read_clause, read_prose
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.schema import Schema
 from toolmark._parse.blocks.outline import Item, Paragraph, Table
@@ -13,9 +13,9 @@ from toolmark._parse.source.page import Page
 from toolmark._parse.words import scalars
 
 
-def read_below(one: Found, item: Item) -> None:
+def read_below(one: ParameterFound, item: Item) -> None:
     """Read what is nested below a parameter's bullet: its fields, or the fields of an object."""
-    nested: list[Found] = []
+    nested: list[ParameterFound] = []
     lines: list[str] = []
     for inner in item.items:
         text = " ".join(inner.mark.text.split())
@@ -35,7 +35,7 @@ def read_below(one: Found, item: Item) -> None:
         _nest(one, nested, lines)
 
 
-def _nest(one: Found, nested: list[Found], lines: list[str]) -> None:
+def _nest(one: ParameterFound, nested: list[ParameterFound], lines: list[str]) -> None:
     settle(nested, code=in_code(nested, lines))
     told: list[str] = []
     fields = tuple(
@@ -74,7 +74,7 @@ _FIELDS = {
 }
 
 
-def _field(one: Found, text: str) -> bool:
+def _field(one: ParameterFound, text: str) -> bool:
     """Read `Type: string` below a parameter."""
     label, sign, value = clean(text).partition(":")
     key = " ".join(label.strip("`* ").lower().replace("_", " ").split())
@@ -84,7 +84,7 @@ def _field(one: Found, text: str) -> bool:
     return True
 
 
-def apply_field(one: Found, key: str, value: str) -> None:
+def apply_field(one: ParameterFound, key: str, value: str) -> None:
     """Read one named field of a parameter, as nested bullets and columns of tables give it."""
     if not value or value in {"-", "–", "—"}:  # noqa: RUF001
         return
@@ -109,13 +109,13 @@ def apply_field(one: Found, key: str, value: str) -> None:
     one.read = True
 
 
-def read_table(page: Page, table: Table) -> list[Found]:
+def read_table(page: Page, table: Table) -> list[ParameterFound]:
     """Read a table with a row for each parameter."""
     head, rows = rows_of(page, table)
     held = columns(head)
     if not held:
         return []
-    made: list[Found] = []
+    made: list[ParameterFound] = []
     for line, row in rows:
         one = read_line(clean(row[0]), line) or _plain(clean(row[0]), line)
         if one is None:
@@ -127,11 +127,11 @@ def read_table(page: Page, table: Table) -> list[Found]:
     return made
 
 
-def _plain(text: str, line: int) -> Found | None:
+def _plain(text: str, line: int) -> ParameterFound | None:
     return read_line(f"`{bare(text)}`", line)
 
 
-def _cell(one: Found, column: str, label: str, text: str) -> None:
+def _cell(one: ParameterFound, column: str, label: str, text: str) -> None:
     if column == "need":
         apply_field(one, "optional" if label.startswith("optional") else "required", text)
     elif column == "enum":

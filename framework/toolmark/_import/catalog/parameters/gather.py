@@ -4,14 +4,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmark._import.catalog.layout.entries import Entry
+from toolmark._import.catalog.layout.entries import ToolEntry
 from toolmark._import.catalog.layout.stretches import Stretch
 from toolmark._import.catalog.parameters.code import read_signature
 from toolmark._import.catalog.parameters.fields import read_below, read_table
 from toolmark._import.catalog.parameters.lines import is_note, read_line, read_listed, says_none
 from toolmark._import.catalog.parameters.needs import in_code, settle
 from toolmark._import.catalog.phrases.clauses import read_clause
-from toolmark._import.catalog.phrases.found import Found, Relation
+from toolmark._import.catalog.phrases.found import ParameterFound, Relation
 from toolmark._import.catalog.phrases.shapes import alternatives
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.code import Code
@@ -32,7 +32,7 @@ _ONE_OF = re.compile(
 class Gathered:
     """What was read of a tool's parameters."""
 
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, ParameterFound] = field(default_factory=dict)
     none_said: bool = False
     """Whether the text says that there are none."""
     told: bool = False
@@ -42,7 +42,7 @@ class Gathered:
     unread: list[tuple[str, int]] = field(default_factory=list)
     """Lines in the place of parameters that none could be read from."""
 
-    def add(self, found: list[Found]) -> None:
+    def add(self, found: list[ParameterFound]) -> None:
         """Put parameters in, joining what several places say of one."""
         for one in found:
             if one.name in self.found:
@@ -51,7 +51,7 @@ class Gathered:
                 self.found[one.name] = one
 
 
-def gather(page: Page, entry: Entry, examples: list[dict[str, Any]]) -> Gathered:
+def gather(page: Page, entry: ToolEntry, examples: list[dict[str, Any]]) -> Gathered:
     """Read every stretch of a tool that tells of parameters."""
     gathered = Gathered()
     keys = {key for arguments in examples for key in arguments}
@@ -135,7 +135,7 @@ def _several(shapes: list[str], line: int, gathered: Gathered) -> None:
 
 
 def _list(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> None:
-    found: list[Found] = []
+    found: list[ParameterFound] = []
     lines: list[str] = []
     for item in block.items:
         text = " ".join(item.mark.text.split())
@@ -181,7 +181,7 @@ def _sentence(text: str, line: int, gathered: Gathered) -> bool:
     compared = _COMPARED.fullmatch(plain)
     if compared is None:
         return False
-    trial = Found("trial", line)
+    trial = ParameterFound("trial", line)
     if not read_clause(trial, compared["rest"]) or not trial.relations:
         return False
     name = "_".join(compared["one"].lower().split())
@@ -192,14 +192,14 @@ def _sentence(text: str, line: int, gathered: Gathered) -> bool:
     return True
 
 
-def _garbled(page: Page, one: Found) -> bool:
+def _garbled(page: Page, one: ParameterFound) -> bool:
     """Tell whether a parameter's line was saved in the wrong encoding, so that it can't be read."""
     return not one.read and any(
         d.code == Code.MOJIBAKE and d.span.line == one.line for d in page.diagnostics
     )
 
 
-def _believed(one: Found, keys: set[str]) -> bool:
+def _believed(one: ParameterFound, keys: set[str]) -> bool:
     """Tell whether a line is a parameter's, and not a remark with a colon in it."""
     if is_note(one):
         return False

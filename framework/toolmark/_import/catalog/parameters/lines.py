@@ -4,7 +4,7 @@ import re
 
 from toolmark._import.catalog.parameters.details import read_details
 from toolmark._import.catalog.phrases.clauses import read_clause, read_prose
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.phrases.shapes import read_fields
 from toolmark._import.catalog.words import bare, clean, closing, groups_apart, quoted, split
 from toolmark._import.names import parameter_name, words
@@ -28,7 +28,7 @@ def says_none(text: str) -> bool:
     return _NONE.fullmatch(bare(clean(text)).strip("_*`. ") or "none") is not None
 
 
-def read_line(text: str, line: int = 0) -> Found | None:
+def read_line(text: str, line: int = 0) -> ParameterFound | None:
     """Read `name?: type (details) - words` and its kin; None where no name leads the line."""
     if len(text) > _LONGEST:
         return None
@@ -46,7 +46,7 @@ def read_line(text: str, line: int = 0) -> Found | None:
     return _headed(plain, line, marked=marked)
 
 
-def _headed(text: str, line: int, *, marked: bool) -> Found | None:
+def _headed(text: str, line: int, *, marked: bool) -> ParameterFound | None:
     match = _NAME.match(text)
     if match is None:
         return None
@@ -63,7 +63,7 @@ def _headed(text: str, line: int, *, marked: bool) -> Found | None:
         return None
     if grouped and not led and not _details(behind, marked=marked or optional):
         return _labelled(text, line, marked=marked)
-    found = Found(_named(name, marked=marked), line, name, marked=marked or optional)
+    found = ParameterFound(_named(name, marked=marked), line, name, marked=marked or optional)
     found.need = False if optional else True if starred else None
     found.read = optional
     _read(found, behind)
@@ -74,12 +74,12 @@ def _details(text: str, *, marked: bool) -> bool:
     """Tell whether the group behind a plain word tells of a value: `city (string)`."""
     end = closing(text, 0)
     after = text[end + 1 :].lstrip()
-    trial = Found("trial")
+    trial = ParameterFound("trial")
     read_details(trial, text[1:end])
     return marked or trial.read or after[:1] in {":", "-", "–", "—"}  # noqa: RUF001
 
 
-def _labelled(text: str, line: int, *, marked: bool) -> Found | None:
+def _labelled(text: str, line: int, *, marked: bool) -> ParameterFound | None:
     """Read `Preparation notes: max 500 characters`: a name in words."""
     head, sign, rest = text.partition(":")
     group = ""
@@ -92,7 +92,9 @@ def _labelled(text: str, line: int, *, marked: bool) -> Found | None:
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9 /_-]*", label) is not None
     if not sign or not plain or len(label.split()) > _LONGEST_LABEL:
         return None
-    found = Found(_named(label, marked=False), line, label, marked=marked and " " not in label)
+    found = ParameterFound(
+        _named(label, marked=False), line, label, marked=marked and " " not in label
+    )
     if group:
         _read(found, f"({group})")
     _read(found, rest.strip())
@@ -106,7 +108,7 @@ def _named(label: str, *, marked: bool) -> str:
     return "_".join(words(label)) if title and not marked else plain
 
 
-def _read(found: Found, rest: str) -> None:
+def _read(found: ParameterFound, rest: str) -> None:
     text = re.sub(r"^(?:[:=：]|--|[-–—](?=\s))\s*", "", rest.strip())  # noqa: RUF001
     if text[:1] in "([<" and (end := closing(text, 0)) > 0 and text[0] != "[":
         group, behind = text[1:end], text[end + 1 :].strip()
@@ -117,7 +119,7 @@ def _read(found: Found, rest: str) -> None:
         read_details(found, text)
 
 
-def _behind(found: Found, text: str) -> None:
+def _behind(found: ParameterFound, text: str) -> None:
     """Read what follows a group: a sentence behind a dash or a colon, or more details."""
     lead = re.match(r"(?:[:=：]|--|[-–—])\s*", text)  # noqa: RUF001
     if lead and "types" in found.said and not _detail_first(text[lead.end() :]):
@@ -130,15 +132,15 @@ def _behind(found: Found, text: str) -> None:
 def _detail_first(text: str) -> bool:
     """Tell whether a text behind a dash begins with a field: `default 5`, `max 20 items`."""
     first = split(text, (",", ". ", ";"))
-    return bool(first) and read_clause(Found("trial"), first[0])
+    return bool(first) and read_clause(ParameterFound("trial"), first[0])
 
 
-def is_note(found: Found) -> bool:
+def is_note(found: ParameterFound) -> bool:
     """Tell whether a line's lead says that it is a remark."""
     return found.label.lower() in _NOTES and not found.read
 
 
-def read_listed(text: str, line: int = 0) -> list[Found]:
+def read_listed(text: str, line: int = 0) -> list[ParameterFound]:
     """Read a text that lists parameters: `city: string, units?: string`, or `{ … }`."""
     if len(text) > _LONGEST:
         return []
@@ -155,13 +157,13 @@ def read_listed(text: str, line: int = 0) -> list[Found]:
     return [one for one in found if one is not None]
 
 
-def _name_alone(part: str, line: int) -> Found | None:
+def _name_alone(part: str, line: int) -> ParameterFound | None:
     name = bare(part)
     optional = name.endswith("?")
     name = name.rstrip("?")
-    if not _NAME.fullmatch(name) or read_clause(Found("trial"), name):
+    if not _NAME.fullmatch(name) or read_clause(ParameterFound("trial"), name):
         return None
-    return Found(name, line, name, marked=True, need=False if optional else None)
+    return ParameterFound(name, line, name, marked=True, need=False if optional else None)
 
 
 def _joined(parts: list[str]) -> list[str]:
@@ -169,7 +171,7 @@ def _joined(parts: list[str]) -> list[str]:
     made: list[str] = []
     for part in parts:
         lead = re.match(r"`?[A-Za-z_$][\w$-]*\??`?\s*(?::|\(|=|$)", part)
-        detail = read_clause(Found("trial"), part.strip("`"))
+        detail = read_clause(ParameterFound("trial"), part.strip("`"))
         if (lead and (not detail or re.match(r"`?\w+`?\??\s*[:(]", part))) or not made:
             made.append(part)
         else:

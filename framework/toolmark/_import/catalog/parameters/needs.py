@@ -1,9 +1,9 @@
 """Which parameters a call must give, where the text says it of some only."""
 
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 
 
-def settle(found: list[Found], *, code: bool = False) -> None:
+def settle(found: list[ParameterFound], *, code: bool = False) -> None:
     """Decide the need of each parameter that says nothing of it, by what the others say.
 
     `code` is a notation in which `?` or a default alone makes a parameter optional.
@@ -26,6 +26,6 @@ def settle(found: list[Found], *, code: bool = False) -> None:
             one.guesses.append(f"not marked, {why}: required")
 
 
-def in_code(found: list[Found], lines: list[str]) -> bool:
+def in_code(found: list[ParameterFound], lines: list[str]) -> bool:
     """Tell whether a list follows code's convention: somewhere `name?` marks what is optional."""
     return any("?" in line.split(":", 1)[0] for line in lines) and bool(found)

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmark._import.catalog.phrases.found import Found, Range, Relation
+from toolmark._import.catalog.phrases.found import ParameterFound, Range, Relation
 from toolmark._import.catalog.words import NUMBER, number
 
 _N = rf"({NUMBER})"
@@ -49,14 +49,14 @@ _RELATION = re.compile(
 _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!=", "below": "<", "above": ">", "not equal to": "!="}
 
 
-def read_range(found: Found, text: str) -> bool:
+def read_range(found: ParameterFound, text: str) -> bool:
     match = RANGE.fullmatch(text)
     if match is None or (" and " in text and "between" not in text.lower()):
         return False
     return _bound(found, number(match[1]), number(match[2]), match["tail"])
 
 
-def read_one_sided(found: Found, text: str) -> bool:
+def read_one_sided(found: ParameterFound, text: str) -> bool:
     named = _NAMED.fullmatch(text)
     if named is not None:
         least = named["side"].lower().startswith("min")
@@ -79,7 +79,7 @@ def read_one_sided(found: Found, text: str) -> bool:
     return _bound(found, end if low else None, None if low else end, match["tail"])
 
 
-def _bound(found: Found, low: float | None, high: float | None, tail: str) -> bool:
+def _bound(found: ParameterFound, low: float | None, high: float | None, tail: str) -> bool:
     words = tail.strip().strip("()").lower().split()
     if words and words[0] in {"in", "of"}:
         words = words[1:]
@@ -109,12 +109,12 @@ def is_counted(tail: str) -> bool:
     return bool(words) and words[0].rstrip("s.,") in _LENGTHS | _ITEMS
 
 
-def _counts(found: Found, unit: str) -> bool:
+def _counts(found: ParameterFound, unit: str) -> bool:
     """Tell whether a bound counts what the parameter is named after: `max 50 codes`."""
     return "array" in found.said.get("types", ()) and found.name.lower().rstrip("s").endswith(unit)
 
 
-def read_positive(found: Found, text: str) -> bool:
+def read_positive(found: ParameterFound, text: str) -> bool:
     least = {"positive": 1, "positive integer": 1, "non-negative": 0, "nonnegative": 0}
     folded = text.lower()
     if folded not in least and folded != "non-negative integer":
@@ -128,7 +128,7 @@ def read_positive(found: Found, text: str) -> bool:
     return True
 
 
-def read_relation(found: Found, text: str) -> bool:
+def read_relation(found: ParameterFound, text: str) -> bool:
     match = _RELATION.fullmatch(text)
     if match is None:
         return False
@@ -141,7 +141,7 @@ def read_relation(found: Found, text: str) -> bool:
     return True
 
 
-def read_unit(found: Found, text: str) -> bool:
+def read_unit(found: ParameterFound, text: str) -> bool:
     folded = text.lower().removeprefix("in ").strip()
     single = folded[:-1] if folded.endswith("s") and len(folded) > 2 else folded  # noqa: PLR2004
     if single not in _UNITS or len(folded) < 2:  # noqa: PLR2004 - `m` and `s` alone say little

@@ -13,7 +13,7 @@ from toolmark._import.catalog.phrases.bounds import (
     read_relation,
     read_unit,
 )
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.phrases.values import (
     read_default,
     read_enum,
@@ -30,7 +30,7 @@ _VERBATIM = re.compile(
 )
 
 
-def read_clause(found: Found, clause: str) -> bool:
+def read_clause(found: ParameterFound, clause: str) -> bool:
     """Read one short phrase into a parameter; False where it says nothing that a field holds."""
     text = clause.strip().rstrip(".;,").strip()
     if not text:
@@ -40,7 +40,7 @@ def read_clause(found: Found, clause: str) -> bool:
     return done
 
 
-def read_prose(found: Found, text: str) -> None:
+def read_prose(found: ParameterFound, text: str) -> None:
     """Read what a sentence says beyond doubt; the sentence itself is kept as it stands."""
     for clause in split(text, (". ", ", ", "; ", " - ", " – ", " (", ")")):  # noqa: RUF001
         one = clause.strip(" .()")
@@ -56,7 +56,7 @@ def read_prose(found: Found, text: str) -> None:
                 read_range(found, one) or read_one_sided(found, one)
 
 
-def _need(found: Found, text: str) -> bool:
+def _need(found: ParameterFound, text: str) -> bool:
     word, _, rest = text.partition(" ")
     folded = word.lower().rstrip(":")
     if text.lower() in {"not required", "may be omitted", "can be omitted", "if known"}:
@@ -75,7 +75,7 @@ def _need(found: Found, text: str) -> bool:
     return True
 
 
-def _flag(found: Found, text: str) -> bool:
+def _flag(found: ParameterFound, text: str) -> bool:
     folded = text.lower()
     if folded in {"unique", "unique items", "no duplicates", "distinct"}:
         found.said["unique"] = True
@@ -93,7 +93,7 @@ def _flag(found: Found, text: str) -> bool:
     return True
 
 
-_READERS: tuple[Callable[[Found, str], bool], ...] = (
+_READERS: tuple[Callable[[ParameterFound, str], bool], ...] = (
     _need,
     read_default,
     _flag,

@@ -36,7 +36,7 @@ class Relation(NamedTuple):
 
 
 @dataclass(slots=True)
-class Found:
+class ParameterFound:
     """What was read of one parameter so far."""
 
     name: str
@@ -61,7 +61,7 @@ class Found:
     read: bool = False
     """Whether anything beside the name was understood."""
 
-    def take(self, other: "Found") -> None:
+    def take(self, other: "ParameterFound") -> None:
         """Fill what is still open here with what another place says of the same parameter."""
         if _vague(self.said) or _narrower(other.said, self.said):
             for key in ("types", "items", "properties", "enum", "values"):

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from toolmark._import.catalog.phrases.clauses import read_clause
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.phrases.values import enum_values
 from toolmark._import.catalog.words import (
     NUMBER,
@@ -98,7 +98,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return said
 
 
-def _made(field: Found, told: list[str]) -> Parameter:
+def _made(field: ParameterFound, told: list[str]) -> Parameter:
     if not field.said and not field.bounds and field.default is None and not field.sampled:
         shape = Schema(description=", ".join(field.words))
         return Parameter(name=field.name, shape=shape, required=bool(field.need))
@@ -122,12 +122,12 @@ def _list(text: str) -> dict[str, Any] | None:
     return {"types": ("array",), "items": Schema(types=kinds)}
 
 
-def read_fields(text: str) -> tuple[list[Found], bool] | None:
+def read_fields(text: str) -> tuple[list[ParameterFound], bool] | None:
     """Give the fields of `{…}`, and whether it says that there are others; None if it can't."""
     text = unescaped(text.strip().strip("`").strip())
     if not text.startswith("{") or closing(text, 0) != len(text) - 1:
         return None
-    fields: list[Found] = []
+    fields: list[ParameterFound] = []
     is_open = False
     for code, words in _pieces(text[1:-1]):
         if code in _ELIDED:
@@ -136,7 +136,7 @@ def read_fields(text: str) -> tuple[list[Found], bool] | None:
         match = _FIELD.fullmatch(code)
         if match is None:
             return None
-        field = Found(match["name"], marked=True, need=match["optional"] is None)
+        field = ParameterFound(match["name"], marked=True, need=match["optional"] is None)
         if words:
             field.words.append(words)
         _typed(field, match["rest"].lstrip(":").strip())
@@ -165,7 +165,7 @@ def _one_a_line(inside: str) -> bool:
     )
 
 
-def _typed(field: Found, rest: str) -> None:
+def _typed(field: ParameterFound, rest: str) -> None:
     """Read what stands behind a field's colon: a type, a default, or a sample value."""
     kind, default = _default_apart(rest)
     if default is not None:
@@ -186,7 +186,7 @@ def _typed(field: Found, rest: str) -> None:
     field.said["types"] = (json_type(value),)
 
 
-def _in_words(field: Found, text: str) -> None:
+def _in_words(field: ParameterFound, text: str) -> None:
     """Read `string (ISO 8601), 1-20`: phrases in the place of a type."""
     for part, _ in groups_apart(text):
         for clause in split(part, (",", ";")):

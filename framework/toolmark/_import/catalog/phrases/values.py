@@ -2,7 +2,7 @@
 
 import re
 
-from toolmark._import.catalog.phrases.found import Found
+from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.words import NUMBER, bare, number, split
 from toolmark._values import pattern_fault
 
@@ -41,7 +41,7 @@ _PATTERN = re.compile(
 )
 
 
-def read_default(found: Found, text: str) -> bool:
+def read_default(found: ParameterFound, text: str) -> bool:
     match = _DEFAULT.fullmatch(text)
     if match is None and text.startswith("= "):
         match = re.fullmatch(r"= (?P<value>.+)", text)
@@ -53,7 +53,7 @@ def read_default(found: Found, text: str) -> bool:
     return True
 
 
-def read_enum(found: Found, text: str) -> bool:
+def read_enum(found: ParameterFound, text: str) -> bool:
     match = _ENUM.fullmatch(text)
     listed = match["list"] if match else text
     if match is None and not _is_list(text):
@@ -71,7 +71,7 @@ def read_enum(found: Found, text: str) -> bool:
     return True
 
 
-def enum_values(text: str, found: Found | None = None) -> list[str | int | float] | None:
+def enum_values(text: str, found: ParameterFound | None = None) -> list[str | int | float] | None:
     """Give the values of a list; None where it holds fewer than two, or more than words."""
     text = text.strip().rstrip(".")
     if text[:1] in "[({" and text[-1:] in "])}":
@@ -100,7 +100,7 @@ def _is_list(text: str) -> bool:
     return len(parts) > 1 and all(part[0] in "`\"'" and part[-1] == part[0] for part in parts)
 
 
-def read_template(found: Found, text: str) -> bool:
+def read_template(found: ParameterFound, text: str) -> bool:
     templates = _TEMPLATE.findall(text)
     if not templates:
         return False
@@ -123,7 +123,7 @@ def _pattern_of(template: str) -> str:
     return made.replace(".", r"\.")
 
 
-def read_iso(found: Found, text: str) -> bool:
+def read_iso(found: ParameterFound, text: str) -> bool:
     if _ISO.search(text) is None:
         return False
     found.words.append(text)
@@ -138,7 +138,7 @@ def read_iso(found: Found, text: str) -> bool:
     return True
 
 
-def read_format(found: Found, text: str) -> bool:
+def read_format(found: ParameterFound, text: str) -> bool:
     folded = re.sub(r"^(?:a )?(?:valid |format:? )?|(?: format| string)$", "", text.lower()).strip()
     if folded not in _FORMATS:
         return False
@@ -146,7 +146,7 @@ def read_format(found: Found, text: str) -> bool:
     return True
 
 
-def read_pattern(found: Found, text: str) -> bool:
+def read_pattern(found: ParameterFound, text: str) -> bool:
     match = _PATTERN.fullmatch(text)
     if match is None:
         return False

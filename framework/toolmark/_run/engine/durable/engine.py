@@ -25,7 +25,7 @@ from toolmark._run.engine.durable.lookout import Lookout
 from toolmark._run.engine.durable.process import Process
 from toolmark._run.engine.durable.segment import Seat, Segments, in_thread
 from toolmark._run.engine.durable.side import Side
-from toolmark._run.engine.durable.store import Asked, Row, Store
+from toolmark._run.engine.durable.store import KeptQuestion, KeptRun, Store
 from toolmark._run.engine.durable.views import stuck, too_late, view
 from toolmark._run.engine.outcomes import taken, unknown, waiting
 from toolmark.errors import ToolmarkError, UnreachableError
@@ -144,7 +144,7 @@ class DurableEngine:
 
     def views(self) -> tuple[RunView, ...]:
         """Give the runs without their steps; needs nothing but the data base."""
-        waits: dict[str, list[Asked]] = {}
+        waits: dict[str, list[KeptQuestion]] = {}
         for one in self._store.open():
             waits.setdefault(one.question.run_id, []).append(one)
         return tuple(view(row, waits.get(row.id, [])) for row in self._store.all())
@@ -160,7 +160,7 @@ class DurableEngine:
         self._found(run_id)
         return self._store.order(run_id)
 
-    def waiting(self, run_id: str | None = None) -> tuple[Asked, ...]:
+    def waiting(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
         """Give the open questions of all runs, or of one, the oldest first."""
         return self._store.open(run_id)
 
@@ -191,7 +191,7 @@ class DurableEngine:
             self._locks.end()
         self._database.dispose()
 
-    async def _go_on(self, row: Row, ask: Ask | None, watch: RunListener | None) -> SkillResult:
+    async def _go_on(self, row: KeptRun, ask: Ask | None, watch: RunListener | None) -> SkillResult:
         """Wake a run that waits, and see how far it comes."""
         process = await in_thread(self.start)
         self._segments.seats[row.id] = Seat(Side.here(), watch)
@@ -222,7 +222,7 @@ class DurableEngine:
         finally:
             self._segments.seats.pop(run_id, None)
 
-    async def _stopped(self, run_id: str, after: int) -> Row:
+    async def _stopped(self, run_id: str, after: int) -> KeptRun:
         """Wait until a run ended, or is parked in a later segment than `after`."""
         pause, until = 0.01, time.monotonic() + PATIENCE_S
         while True:
@@ -246,7 +246,7 @@ class DurableEngine:
             await (asyncio.sleep if seat is None else seat.wait)(pause)
             pause = min(pause * 1.5, 0.2)
 
-    async def _asked(self, one: Asked, ask: Ask) -> Answer | None:
+    async def _asked(self, one: KeptQuestion, ask: Ask) -> Answer | None:
         """Give the answer of the person at hand, or what came from elsewhere, or with time."""
         question = one.question
         asking = asyncio.ensure_future(ask(question))
@@ -265,11 +265,11 @@ class DurableEngine:
         finally:
             asking.cancel()
 
-    async def _settle(self, one: Asked, answer: Answer) -> None:
+    async def _settle(self, one: KeptQuestion, answer: Answer) -> None:
         question, now = one.question, self._clock()
         await in_thread(lambda: self._store.settle(question.run_id, question.key, answer, now))
 
-    def _found(self, run_id: str) -> Row:
+    def _found(self, run_id: str) -> KeptRun:
         row = self._store.find(run_id)
         if row is None:
             raise unknown(run_id)

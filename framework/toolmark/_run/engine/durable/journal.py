@@ -11,7 +11,7 @@ from dbos import DBOS
 
 from toolmark._model.run import Answer, Clock, JournalEntry, Question, RunEvent, RunListener
 from toolmark._run.engine.durable.side import FarExecutor, Side
-from toolmark._run.engine.durable.store import Asked
+from toolmark._run.engine.durable.store import KeptQuestion
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
 
 
@@ -30,7 +30,7 @@ class _UnrecordedError(BaseException):
         self.error = error
 
 
-class Keeper(Protocol):
+class RunKeeper(Protocol):
     """What a journal asks of the engine while its run is played."""
 
     async def is_cancelled(self, run_id: str) -> bool:
@@ -48,8 +48,8 @@ class DurableJournal:
         run_id: str,
         began: dt.datetime,
         entries: Mapping[str, JournalEntry],
-        asked: Mapping[str, Asked],
-        keeper: Keeper,
+        asked: Mapping[str, KeptQuestion],
+        keeper: RunKeeper,
         clock: Clock,
     ) -> None:
         self._run_id = run_id

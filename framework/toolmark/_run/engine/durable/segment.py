@@ -17,7 +17,7 @@ from toolmark._run.engine import Play
 from toolmark._run.engine.durable.journal import DurableJournal, LostRunError
 from toolmark._run.engine.durable.process import Process
 from toolmark._run.engine.durable.side import Side
-from toolmark._run.engine.durable.store import Row, Store
+from toolmark._run.engine.durable.store import KeptRun, Store
 from toolmark._run.journal import ParkedError
 
 T = TypeVar("T")
@@ -139,7 +139,7 @@ class Segments:
             lambda: self._store.change(run_id, at=number, segment=number + 1, parked=now)
         )
 
-    async def _journal(self, row: Row, number: int) -> DurableJournal | None:
+    async def _journal(self, row: KeptRun, number: int) -> DurableJournal | None:
         """Give the record over which to play; None where the run got stuck."""
         store, now = self._store, self.clock()
         entries, last = await in_thread(lambda: store.steps(row.id, number))
@@ -168,7 +168,7 @@ class Segments:
                 self._store.settle(run_id, one.question.key, late, now)
 
     async def _park(
-        self, row: Row, number: int, questions: tuple[Question, ...], journal: DurableJournal
+        self, row: KeptRun, number: int, questions: tuple[Question, ...], journal: DurableJournal
     ) -> str:
         """Open the questions and leave the rest of the run to a segment that waits for them."""
         assert self.process is not None
@@ -186,7 +186,7 @@ class Segments:
         await self._handed(row, number)
         return "waiting"
 
-    async def _handed(self, row: Row, number: int) -> None:
+    async def _handed(self, row: KeptRun, number: int) -> None:
         """Wake the successor where an answer came before it was there to be woken."""
         assert self.process is not None
         if (row.id, number + 1) in await in_thread(self._store.due):

@@ -27,7 +27,7 @@ _GOING = ("PENDING", "ENQUEUED", "DELAYED")
 """What DBOS says of workflows that are played, or will be."""
 
 
-class Row(NamedTuple):
+class KeptRun(NamedTuple):
     """A run as it is kept, without its plan."""
 
     id: str
@@ -43,7 +43,7 @@ class Row(NamedTuple):
     result: SkillResult | None
 
 
-class Asked(NamedTuple):
+class KeptQuestion(NamedTuple):
     """A question as it is kept."""
 
     question: Question
@@ -96,14 +96,14 @@ class Store:
                 connection.execute(keep)
         return fresh
 
-    def find(self, run_id: str) -> Row | None:
+    def find(self, run_id: str) -> KeptRun | None:
         """Give a run."""
         run = self._tables.run
         with self._engine.connect() as connection:
             row = connection.execute(sa.select(*self._head).where(run.c.id == run_id)).first()
         return None if row is None else _row(row)
 
-    def all(self) -> tuple[Row, ...]:
+    def all(self) -> tuple[KeptRun, ...]:
         """Give the runs, the latest first."""
         run = self._tables.run
         newest = sa.select(*self._head).order_by(run.c.began.desc(), run.c.id.desc())
@@ -212,11 +212,11 @@ class Store:
             insert = self._insert(self._tables.question).on_conflict_do_nothing()
             connection.execute(insert, rows)
 
-    def asked(self, run_id: str) -> tuple[Asked, ...]:
+    def asked(self, run_id: str) -> tuple[KeptQuestion, ...]:
         """Give all questions of a run, answered or not, in the order in which they were asked."""
         return self._asked(self._tables.question.c.run == run_id)
 
-    def open(self, run_id: str | None = None) -> tuple[Asked, ...]:
+    def open(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
         """Give the questions that wait, of all runs that have not ended or of one of them."""
         run, question = self._tables.run, self._tables.question
         going = sa.select(run.c.id).where(run.c.result.is_(None), run.c.cancelled == 0)
@@ -224,7 +224,7 @@ class Store:
             going = going.where(run.c.id == run_id)
         return self._asked(question.c.answer.is_(None), question.c.run.in_(going))
 
-    def _asked(self, *where: Any) -> tuple[Asked, ...]:
+    def _asked(self, *where: Any) -> tuple[KeptQuestion, ...]:
         question = self._tables.question
         chosen = sa.select(question).where(*where).order_by(question.c.opened, question.c.key)
         with self._engine.connect() as connection:
@@ -245,7 +245,7 @@ class Store:
         with self._engine.begin() as connection:
             return connection.execute(update).rowcount == 1
 
-    def heed(self, run_id: str, segment: int) -> tuple[Asked, ...]:
+    def heed(self, run_id: str, segment: int) -> tuple[KeptQuestion, ...]:
         """Give all questions of a run to the segment that plays it; their answers wake no other.
 
         No clock tells which answer is new: those of two machines differ, and each may jump.
@@ -278,13 +278,13 @@ class Store:
         return tuple(workflow_id(row.id, n) for row in old for n in range(row.segment + 1))
 
 
-def _row(row: Any) -> Row:
+def _row(row: Any) -> KeptRun:
     result = None if row.result is None else result_of(row.result)
-    return Row(row.id, row.skill, json.loads(row.inputs), dt.datetime.fromisoformat(row.began),
+    return KeptRun(row.id, row.skill, json.loads(row.inputs), dt.datetime.fromisoformat(row.began),
                row.segment, row.parked, bool(row.stuck), bool(row.cancelled), result)  # fmt: skip
 
 
-def _asked(row: Any) -> Asked:
+def _asked(row: Any) -> KeptQuestion:
     answer = None if row.answer is None else answer_of(row.answer)
     answered = None if row.answered is None else dt.datetime.fromisoformat(row.answered)
-    return Asked(question_of(row.question), row.opened, row.expires, answer, answered)
+    return KeptQuestion(question_of(row.question), row.opened, row.expires, answer, answered)

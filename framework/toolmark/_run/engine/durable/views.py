@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import JournalEntry, Question, RunState, RunView
-from toolmark._run.engine.durable.store import Asked, Row
+from toolmark._run.engine.durable.store import KeptQuestion, KeptRun
 from toolmark._run.engine.outcomes import AnsweredError, TooLateError, ended
 from toolmark.errors import NotFoundError
 
 
-def view(row: Row, asked: Sequence[Asked], entries: Sequence[JournalEntry] = ()) -> RunView:
+def view(
+    row: KeptRun, asked: Sequence[KeptQuestion], entries: Sequence[JournalEntry] = ()
+) -> RunView:
     """Give a run as others see it; answers stand among its steps."""
     going = row.result is None and not row.cancelled
     questions = tuple(one.question for one in asked if going and one.answer is None)
@@ -20,7 +22,7 @@ def view(row: Row, asked: Sequence[Asked], entries: Sequence[JournalEntry] = ())
                    steps, questions, row.result)  # fmt: skip
 
 
-def stuck(row: Row) -> SkillResult:
+def stuck(row: KeptRun) -> SkillResult:
     """Give the result of a run that is not taken up any more before somebody asks for it."""
     message = (
         f"run {row.id} was taken up several times and came no further; see what ends its "
@@ -31,7 +33,7 @@ def stuck(row: Row) -> SkillResult:
     )
 
 
-def too_late(row: Row, key: str, asked: Sequence[Asked]) -> NotFoundError:
+def too_late(row: KeptRun, key: str, asked: Sequence[KeptQuestion]) -> NotFoundError:
     """Make the error of an answer that does not count, which says why."""
     one = next((one for one in asked if one.question.key == key), None)
     if one is None:
@@ -44,7 +46,7 @@ def too_late(row: Row, key: str, asked: Sequence[Asked]) -> NotFoundError:
     return TooLateError(row.id, key, "the run has ended")
 
 
-def _state(row: Row, questions: Sequence[Question]) -> RunState:
+def _state(row: KeptRun, questions: Sequence[Question]) -> RunState:
     if row.result is not None:
         return ended(row.result)
     if row.stuck:
@@ -52,7 +54,7 @@ def _state(row: Row, questions: Sequence[Question]) -> RunState:
     return "waiting" if questions else "running"
 
 
-def _entry(one: Asked) -> JournalEntry:
+def _entry(one: KeptQuestion) -> JournalEntry:
     assert one.answer is not None
     assert one.answered is not None
     return JournalEntry(one.question.key, one.answer.to_dict(), one.answered.isoformat())

@@ -72,7 +72,8 @@ def test_a_proxy_may_stand_before_it_where_its_name_is_allowed() -> None:
 
 
 @pytest.mark.parametrize(
-    "authorization", [None, "", "Bearer", "Bearer ", "Basic YTpi", "Bearer wrong", TOKEN]
+    "authorization",
+    [None, "", "Bearer", "Bearer ", "Basic YTpi", "Bearer wrong", TOKEN, f"Secret {TOKEN}"],
 )
 def test_without_the_token_nothing_is_answered(authorization: str | None) -> None:
     headers = {"host": GOOD["host"]}
@@ -197,6 +198,8 @@ def test_a_refusal_is_a_problem_document(headers, status, title, code) -> None:
         "code": code,
     }
     assert answer.status == status
+    kinds = [message["type"] for message in answer.sent]
+    assert kinds == ["http.response.start", "http.response.body"]
     length = str(len(answer.sent[1]["body"])).encode()
     asks = {b"www-authenticate": b"Bearer"} if status == 401 else {}
     assert answer.headers == {

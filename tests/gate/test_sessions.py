@@ -34,7 +34,7 @@ def test_the_cookie_stands_for_who_showed_the_token() -> None:
     assert sessions.find("GET", {"cookie": cookie}) == ANA
     assert sessions.find("GET", {"cookie": f"theme=dark; {cookie}; a=b"}) == ANA
     assert Sessions(8787).find("GET", {"cookie": cookie}) is None
-    assert Sessions(8788).find("GET", {"cookie": cookie}) is None
+    assert sessions.find("GET", {"cookie": cookie.replace("8787", "8788")}) is None
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,9 @@ def test_whoever_reads_no_pages_is_told_the_problem(headers: dict[str, str], met
 
     assert answer.headers[b"content-type"] == b"application/problem+json"
     assert b"content-security-policy" not in answer.headers
+
+
+def test_where_there_is_no_such_page_a_person_is_told_the_problem() -> None:
+    answer = knock({"host": GOOD["host"], **HTML})
+
+    assert answer.problem["code"] == "unauthorized"

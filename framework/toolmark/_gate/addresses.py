@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 HTTP_PORT = 80
-LOCAL = frozenset(("127.0.0.1", "localhost", "::1"))
-"""Names of this machine for itself."""
+LOCAL = ("127.0.0.1", "localhost")
+"""Names of this machine for itself, of which either may be meant by the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Addresses:
         `allowed` are names that a proxy is asked by, `tools.example.org` or with a port; their
         pages may be served over TLS.
         """
-        own = ("127.0.0.1", "localhost") if host in LOCAL - {"::1"} else (host,)
+        own = LOCAL if host in LOCAL else (host,)
         hosts = {with_port(name, port) for name in own}
         if port == HTTP_PORT:
             hosts |= {host.removesuffix(f":{port}") for host in hosts}

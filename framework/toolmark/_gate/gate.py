@@ -113,8 +113,8 @@ class Gate:
             return None
         if self._stranger is None or scope["method"] != "GET":
             return None
-        accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
-        return self._stranger() if b"text/html" in accepts else None
+        accepts = (value for name, value in scope["headers"] if name == b"accept")
+        return self._stranger() if any(b"text/html" in value for value in accepts) else None
 
 
 def _headers(scope: Scope) -> dict[str, str]:

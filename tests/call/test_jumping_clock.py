@@ -55,8 +55,30 @@ def test_what_was_too_late_once_stays_so(door, tool, wall, decide):
     wall.now -= YEAR_S
 
     assert late.error.code == "confirmation_expired"
-    assert asyncio.run(one.door.decisions.confirm(held)).error.code == "confirmation_used"
+    assert asyncio.run(one.door.decisions.confirm(held)).error.code == "confirmation_expired"
     assert ran == []
+
+
+def test_what_is_held_in_the_future_cannot_be_approved_for_a_year(door, tool, wall):
+    async def act():
+        raise AssertionError("nobody agreed in time")
+
+    one = door(tool("act", act, safety=Safety(requires_confirmation=True)))
+    held = one.call("act").confirmation.id
+    wall.now -= YEAR_S
+    assert one.door.decisions.pending() == ()
+    assert asyncio.run(one.door.decisions.confirm(held)).error.code == "confirmation_expired"
+
+
+def test_a_clock_that_is_set_back_a_little_takes_no_decision_away(door, tool, wall):
+    async def act():
+        return {}
+
+    one = door(tool("act", act, safety=Safety(requires_confirmation=True)))
+    held = one.call("act").confirmation.id
+    wall.now -= 60
+    assert [waiting.id for waiting in one.door.decisions.pending()] == [held]
+    assert asyncio.run(one.door.decisions.confirm(held)).success
 
 
 @pytest.mark.parametrize("jump", [-YEAR_S, YEAR_S])

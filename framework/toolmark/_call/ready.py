@@ -18,7 +18,7 @@ from toolmark._model.call import Call
 from toolmark._model.contract import ToolContract
 from toolmark._model.registry import BoundTool, Registry
 from toolmark._model.settings import SafetySettings
-from toolmark._model.verdict import ALLOWED, Verdict
+from toolmark._model.verdict import ALLOWED, Problem, Verdict
 from toolmark._values import (
     ArgumentsValidator,
     InvalidArgumentsError,
@@ -80,14 +80,17 @@ class ReadyTool:
         """Row 2a: the host names the user and the patient that the tool requires."""
         if not self._needs_caller:
             return
-        name, caller = self.contract.name, call.caller
+        name, caller, lacking = self.contract.name, call.caller, []
         if self.contract.requires_auth and not caller.user:
-            read(call)
-            raise refuse("auth_required", f"{name} needs a signed-in user; the host names one.")
+            message = f"{name} needs a signed-in user; the host names one."
+            lacking.append(Problem("auth_required", "", message))
         if self.contract.requires_patient_context and not caller.patient:
-            read(call)
             message = f"{name} needs a patient; the host names one, never the arguments."
-            raise refuse("patient_context_required", message)
+            lacking.append(Problem("patient_context_required", "", message))
+        if lacking:
+            read(call)
+            details = tuple(lacking) if len(lacking) > 1 else ()
+            raise refuse(lacking[0].code, " ".join(one.message for one in lacking), details)
 
     def arguments(self, call: Call) -> dict[str, Any]:
         """Rows 1 and 3: a JSON object that fits the parameters, then the rules; with defaults."""

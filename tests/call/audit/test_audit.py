@@ -109,6 +109,15 @@ def test_a_run_that_nobody_had_to_approve_names_none(harness, tool, settings):
     assert told(door, "decision", "held") == [("run", None)]
 
 
+def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
+    door = held_door(harness, tool, settings, min_confidence=0.9)
+    results = [asyncio.run(door.call("act", {}, confidence)) for confidence in (0.5, None)]
+    results.append(asyncio.run(door.call("act", {"number": "1"})))
+    results.append(asyncio.run(door.call("nothing", {})))
+    reasons = [(result.error.code, result.error.message) for result in results]
+    assert told(door, "code", "reason") == reasons
+
+
 def test_each_decision_names_the_held_call_that_it_was_on(harness, tool, settings):
     door = held_door(harness, tool, settings, requires_confirmation=True)
     first, second = (asyncio.run(door.call("act", {})).confirmation.id for _ in range(2))

@@ -67,12 +67,17 @@ def test_any_of_the_keywords_is_enough():
     assert not says_any("do it", ())
 
 
-def test_a_message_is_heard_up_to_its_limit():
+def test_the_values_of_a_message_are_heard_up_to_its_limit():
     assert MAX_MESSAGE == 256 * 1024
     for letter in ("-", "–"):
         filled = letter * (MAX_MESSAGE - 3)
-        assert says_any(f"{filled}log", ("log",))
-        assert not says_any(f"{filled}-log", ("log",))
+        assert not unsaid("log", f"{filled}log")
+        assert unsaid("log", f"{filled}-log")
+
+
+def test_words_that_restrict_are_heard_however_long_the_message_is():
+    for letter in ("-", "–"):
+        assert says_any(f"{letter * 2 * MAX_MESSAGE}log", ("log",))
 
 
 def test_ways_of_writing_do_not_matter():

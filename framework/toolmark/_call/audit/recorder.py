@@ -72,7 +72,8 @@ class Recorder:
         failure = refusal.failure if not callable(refusal.failure) else refusal.failure()
         faults = [[problem.code, problem.path] for problem in failure.details]
         try:
-            self._append(call, tool, "deny", code=failure.code, faults=faults, held=held_id)
+            self._append(call, tool, "deny", code=failure.code, reason=failure.message,
+                         faults=faults, held=held_id)  # fmt: skip
         except Exception as error:  # noqa: BLE001 - it is refused in any case
             if failure.code != "internal_guard_error":
                 logged(error, "the refusal of %s was not recorded", call.tool)

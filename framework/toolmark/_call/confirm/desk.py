@@ -132,10 +132,9 @@ class Desk:
         What waits for a review is not its own caller's to decide: with `drops` they may only
         take it back.
         """
-        if held.state != "pending":
+        if held.state not in {"pending", "expired"}:
             raise refuse("confirmation_used", f"This call was decided before: {held.state}.")
-        assert held.expires is not None
-        if held.expires <= self._clock():
+        if held.state == "expired" or self._is_over(held):
             self._holds.claim(held.id, "expired")
             message = "The time to confirm this call is over: call the tool again."
             raise refuse("confirmation_expired", message)
@@ -178,8 +177,17 @@ class Desk:
 
     def pending(self, user: str | None) -> tuple[HeldCall, ...]:
         """Give what waits, for one user or for all; what a run holds, it asks for itself."""
-        waiting = (h for h in self._holds.pending(self._clock()) if not h.call.is_of_a_run)
-        return tuple(h for h in waiting if user is None or h.call.caller.user == user)
+        waiting = (h for h in self._holds.pending(self._clock()) if not self._is_over(h))
+        asked = (h for h in waiting if not h.call.is_of_a_run)
+        return tuple(h for h in asked if user is None or h.call.caller.user == user)
+
+    def _is_over(self, held: HeldCall) -> bool:
+        """Tell whether the time to decide is over; so too where the clock went far back since.
+
+        How long a call waited that is held in the future can't be told.
+        """
+        assert held.expires is not None
+        return not held.created - EXPIRES_S <= self._clock() < held.expires
 
     def claim(self, held: HeldCall, state: HeldState) -> None:
         """Take a held call out of waiting; raises a Refusal where somebody was quicker."""

@@ -9,16 +9,16 @@ from typing import Any
 _WORD = re.compile(r"\w+")
 _VOWELS = "aeiou"
 MAX_MESSAGE = 256 * 1024
-"""Characters of a message that are looked at."""
+"""Characters of a message in which the user's intent is looked for."""
 
 
 def words_of(text: str) -> list[str]:
     """Cut text into words, NFKC and case-folded, so that ways of writing do not matter."""
-    return _WORD.findall(_folded(text))
+    return _WORD.findall(_folded(text[:MAX_MESSAGE]))
 
 
 def says_any(message: str, keywords: tuple[str, ...]) -> bool:
-    """Tell whether the message holds one of the keywords, as whole words or inflected."""
+    """Tell whether the message holds one of the keywords, wherever, as whole words or inflected."""
     return finder(keywords)(message)
 
 
@@ -37,10 +37,9 @@ def finder(keywords: tuple[str, ...]) -> Callable[[str], bool]:
 
 
 def _folded(text: str) -> str:
-    cut = text[:MAX_MESSAGE]
-    if cut.isascii():
-        return cut.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cut).casefold())
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _phrase(words: list[str]) -> str:

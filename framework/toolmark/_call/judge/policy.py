@@ -1,9 +1,10 @@
 """Rows 4 to 7: what the file, the project and plugins demand before a call may run."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from toolmark._call.judge.intent import finder, unsaid
+from toolmark._call.judge.intent import MAX_MESSAGE, finder, unsaid
 from toolmark._model.call import Call
 from toolmark._model.contract import ToolContract
 from toolmark._model.schema import Schema
@@ -26,14 +27,18 @@ def rows_of(
     rows: list[Row] = []
     if (least := threshold(contract, default_min, safety)) is not None:
         rows.append(_confidence(contract.name, least, on_missing(contract, safety)))
+    said: list[Row] = []
     if own.explicit_intent:
-        rows.append(_intent(contract))
+        said.append(_intent(contract))
     if verbatim := {p.name: p.shape for p in contract.parameters if p.shape.holds_verbatim}:
-        rows.append(_verbatim(verbatim))
+        said.append(_verbatim(verbatim))
+    rows += _one_row(said)
+    looked_at: list[Row] = []
     if safety.crisis_words:
-        rows.append(_crisis(safety.crisis_words))
+        looked_at.append(_crisis(safety.crisis_words))
     if own.escalate_when is not None:
-        rows.append(_when(contract, own.escalate_when, _ESCALATED))
+        looked_at.append(_when(contract, own.escalate_when, _ESCALATED))
+    rows += _one_row(looked_at)
     if own.requires_confirmation or own.sensitivity == "critical":
         rows.append(lambda _call, _arguments: _UNCONFIRMED)
     elif own.confirm_when is not None:
@@ -54,6 +59,25 @@ def threshold(
 def on_missing(contract: ToolContract, safety: SafetySettings) -> OnMissingConfidence:
     """Give what becomes of a call that states no confidence, where the tool needs one."""
     return contract.safety.on_missing_confidence or safety.on_missing_confidence
+
+
+def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
+    """Make one row of checks that stand in the same: the first that fails gives the code.
+
+    All that fail are told, and listed in the details.
+    """
+    if len(checks) < 2:  # noqa: PLR2004 - several
+        return checks
+
+    def row(call: Call, arguments: Mapping[str, Any]) -> Verdict:
+        failed = [v for check in checks if (v := check(call, arguments)) is not ALLOWED]
+        if len(failed) < 2:  # noqa: PLR2004 - as above
+            return failed[0] if failed else ALLOWED
+        told = " ".join(verdict.message for verdict in failed)
+        listed = [v.details or (Problem(v.code, "", v.message),) for v in failed]
+        return failed[0]._replace(message=told, details=tuple(chain.from_iterable(listed)))
+
+    return (row,)
 
 
 _ESCALATED = Verdict(Ruling.REVIEW, "held_for_review", "Somebody must look at this call first.")
@@ -89,7 +113,12 @@ def _intent(contract: ToolContract) -> Row:
         "no_explicit_intent",
         f"The user did not ask for {name} in words of their own: ask whether they want it.",
     )
-    return lambda call, _arguments: ALLOWED if told(call.caller.message) else missing
+
+    def row(call: Call, _arguments: Mapping[str, Any]) -> Verdict:
+        # Nobody states an intent behind so many words: what follows lets nothing through.
+        return ALLOWED if told(call.caller.message[:MAX_MESSAGE]) else missing
+
+    return row
 
 
 def _verbatim(shapes: Mapping[str, Schema]) -> Row:

@@ -54,6 +54,10 @@ INEXPRESSIBLE = {
         required("a", "array", items=Schema(types=("object",))),
         "'a[]' is an open object",
     ),
+    "long values": (
+        required("a", "string", enum=tuple(f"{number:060}" for number in range(251))),
+        "'a' has more than 15000 characters in its values",
+    ),
 }
 
 
@@ -80,6 +84,29 @@ def test_strict_mode_ends_at_ten_levels() -> None:
         shape = Schema(types=("object",), properties=(inner,))
     made = function(tool(Parameter(name="a", shape=shape, required=True)))
     assert made["strict"] is False
+
+
+def test_strict_mode_counts_the_values_of_all_enums_together() -> None:
+    def choices(count: int) -> Any:
+        values = tuple(f"v{number}" for number in range(250))
+        return tool(*(required(f"p{number}", "string", enum=values) for number in range(count)))
+
+    assert function(choices(4))["strict"] is True
+    exported = export("openai", [choices(5)])
+    assert exported.items[0]["function"]["strict"] is False
+    assert [str(loss) for loss in exported.losses] == [
+        "x: strict mode: more than 1000 values in all enums together"
+    ]
+
+
+@pytest.mark.parametrize("target", ["openai", "openai-responses"])
+def test_a_description_that_some_models_refuse_is_told_and_not_cut(target: str) -> None:
+    said = "a" * 1025
+    exported = export(target, [tool(description=said), tool(name="y", description=said[1:])])
+    assert said in str(exported.items[0])
+    assert [str(loss) for loss in exported.losses] == [
+        "x: nothing yet, but some models refuse a description of 1025 characters: 1024 are safe"
+    ]
 
 
 def test_a_union_stands_as_any_of_with_each_types_own_words() -> None:

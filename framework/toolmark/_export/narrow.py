@@ -1,6 +1,6 @@
 """A schema in the narrower words of a model's API: unions, and OpenAI's strict mode."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolmark._export.exported import Lose
@@ -31,6 +31,9 @@ _STRICT_LOSSES = ("minLength", "maxLength", "uniqueItems", "default", "examples"
 _STRICT_DEPTH = 10
 _STRICT_PROPERTIES = 5000
 _STRICT_ENUM = 1000
+"""Values of all enums together."""
+_LONG_ENUM = (250, 15_000)
+"""Of an enum with more values than this, how many characters they may have together."""
 
 
 class InexpressibleError(Exception):
@@ -93,8 +96,12 @@ def strict(schema: dict[str, Any], lose: Lose) -> dict[str, Any]:
         message = "unknown parameters are allowed"
         raise InexpressibleError(message)
     narrowed = _strict(schema, lose, "", 1)
-    if _properties(narrowed) > _STRICT_PROPERTIES:
+    parts = list(_parts(narrowed))
+    if sum(len(part.get("properties", ())) for part in parts) > _STRICT_PROPERTIES:
         message = f"more than {_STRICT_PROPERTIES} properties"
+        raise InexpressibleError(message)
+    if sum(len(part.get("enum", ())) for part in parts) > _STRICT_ENUM:
+        message = f"more than {_STRICT_ENUM} values in all enums together"
         raise InexpressibleError(message)
     return narrowed
 
@@ -129,8 +136,8 @@ def _expressible(schema: dict[str, Any], path: str, depth: int) -> None:
         wrong = f"{where} is an open object"
     elif depth > _STRICT_DEPTH:
         wrong = f"{where} is nested deeper than {_STRICT_DEPTH}"
-    elif len(schema.get("enum", ())) > _STRICT_ENUM:
-        wrong = f"{where} has more than {_STRICT_ENUM} values"
+    elif _is_long(schema.get("enum", ())):
+        wrong = f"{where} has more than {_LONG_ENUM[1]} characters in its values"
     if wrong:
         raise InexpressibleError(wrong)
 
@@ -153,8 +160,15 @@ def nullable(schema: dict[str, Any]) -> dict[str, Any]:
     return {**outer, "anyOf": branches if null in branches else [*branches, null]}
 
 
-def _properties(schema: dict[str, Any]) -> int:
+def _is_long(enum: Sequence[Any]) -> bool:
+    values, characters = _LONG_ENUM
+    return len(enum) > values and sum(len(str(value)) for value in enum) > characters
+
+
+def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield schema
     below = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
     if "items" in schema:
         below.append(schema["items"])
-    return len(schema.get("properties", ())) + sum(_properties(part) for part in below)
+    for part in below:
+        yield from _parts(part)

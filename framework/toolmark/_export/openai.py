@@ -8,6 +8,8 @@ from toolmark._export.names import FUNCTION
 from toolmark._export.narrow import InexpressibleError, split, strict
 
 RULE = FUNCTION
+LONGEST_DESCRIPTION = 1024
+"""Characters that every model's API takes; some refuse the whole request beyond them."""
 
 
 def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
@@ -30,6 +32,10 @@ def narrowed(function: Function, losses: list[Loss]) -> tuple[dict[str, Any], bo
     Strict mode knows no optional property: it is nullable there, and the reader of the reply
     takes a `null` for an optional argument as not given.
     """
+    if (size := len(function.description)) > LONGEST_DESCRIPTION:
+        # Sent whole: most models take it, and a cut could lose the word that matters.
+        told = f"nothing yet, but some models refuse a description of {size} characters:"
+        losses.append(Loss(function.spec.name, "", f"{told} {LONGEST_DESCRIPTION} are safe"))
     parameters = split(function.parameters)
     lost: list[Loss] = []
     try:

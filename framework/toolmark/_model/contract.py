@@ -1,7 +1,7 @@
 """What a call is held to: the part of a definition that is not prose."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
@@ -111,7 +111,10 @@ def written(part: Safety | Limits) -> dict[str, Any]:
 
 
 _FLOATS = {
-    f.name for part in (Safety, Limits, Rate) for f in fields(part) if "float" in str(f.type)
+    field.name
+    for part in (Safety, Limits, Rate)
+    for field in fields(part)
+    if float in (field.type, *get_args(field.type))
 }
 """What is written as a float, whole or not: a spec made in Python may say 60 for 60.0."""
 

@@ -63,7 +63,7 @@ crash: $(STAMP)  ## kill processes over durable runs, on SQLite and on Postgres:
 	@$(BIN)/python tests/durability/crash/crash.py
 
 # Judged in copies of the project, by two processes at the lowest priority. GUARD=name has one
-# guard judged; WRITE=1 writes the table into docs/explanation/figures.md.
+# guard judged; WRITE=1 writes the rows of what was judged into docs/explanation/figures.md.
 mutants: $(STAMP)  ## break the guards on purpose, and see that a test notices: an hour
 	@$(BIN)/python tests/mutants/mutants.py $(GUARD) $(if $(WRITE),--write)
 

@@ -64,7 +64,7 @@ def _places(node: ast.AST) -> Iterator[tuple[Any, Any, Any]]:
             if not isinstance(child, ast.AST) or isinstance(child, ast.Assert):
                 continue
             # Words are no interface; what is put between them may be.
-            if isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant):
+            if isinstance(node, ast.JoinedStr | ast.Expr) and isinstance(child, ast.Constant):
                 continue
             if hasattr(child, "lineno"):
                 yield (value if many else node), key, child
@@ -133,6 +133,8 @@ def _values(value: object) -> Iterator[object]:
             yield value + 1
         case str() if " " not in value:
             yield "" if value else "odd"
+        case bytes() if b" " not in value:
+            yield b"" if value else b"odd"
 
 
 def _shorter(items: list[Any]) -> Iterator[list[Any]]:

@@ -1,9 +1,15 @@
-"""What is broken on purpose, and the tests that must notice it."""
+"""What is broken on purpose, the tests that must notice it, and what none can notice."""
 
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = Path("framework", "toolmark")
+REASONS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("survivors.toml").read_text("utf-8")
+)
+"""Why no test notices a change, by its file and its words."""
 
 
 class Guard(NamedTuple):
@@ -57,5 +63,21 @@ GUARDS = {
             f"_model/{name}.py": ("tests/model",)
             for name in ("definition", "canonical", "contract", "tool", "skill", "schema")
         },
+    ),
+    "gate": Guard(
+        {
+            f"_gate/{name}.py": ("tests/gate",)
+            for name in ("gate", "tokens", "sessions", "addresses", "headers")
+        },
+        ("tests/http", "tests/console"),
+    ),
+    "edits": Guard(
+        {
+            "_bind/edits/loosening.py": ("tests/bind/edits/test_loosening.py",),
+            "_bind/edits/strictness.py": ("tests/bind/edits",),
+            "_bind/edits/settings.py": ("tests/watch/test_held_edits.py",),
+            "_bind/edits/keeping.py": ("tests/watch/test_held_edits.py", "tests/watch"),
+        },
+        ("tests/watch",),
     ),
 }

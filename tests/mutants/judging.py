@@ -18,10 +18,8 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from changes import Change, changes_of
-from guards import Guard
+from guards import PACKAGE, ROOT, Guard
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = Path("framework", "toolmark")
 Round = tuple[tuple[str, ...], float]
 """Tests, and the seconds that they may take."""
 PATIENCE_S = 10.0
@@ -89,7 +87,11 @@ def judged(
         for glob, tests in guard.files.items():
             if files := sorted(path for path in base.glob(glob) if only in str(path)):
                 rounds = [_round(base.parents[1], one) for one in (tests, guard.broader) if one]
-                mutants = ((p.relative_to(base), c) for p in files for c in changes_of(text_of(p)))
+                mutants = (
+                    (p.relative_to(base), c)
+                    for p in files
+                    for c in changes_of(p.read_text("utf-8"))
+                )
                 yield from pool.map(partial(judge, rounds), mutants)
 
 
@@ -100,10 +102,6 @@ def _round(folder: Path, tests: tuple[str, ...]) -> Round:
     if _end(folder, tests, None, aloud=True) != "survived":
         sys.exit(f"{' '.join(tests)}: these fail without any mutant: mend that first")
     return tests, PATIENCE_S + 3 * (time.monotonic() - began)
-
-
-def text_of(path: Path) -> str:
-    return path.read_text("utf-8")
 
 
 def _end(

@@ -8,6 +8,7 @@ first, second, fourth … input that did at its place, and what ended the proces
 
 import random
 import sys
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
@@ -23,6 +24,8 @@ with atheris.instrument_imports(include=["toolmark"]):
 
 import fuzz_seeds
 
+MOST_CPU_S = 1.0
+"""What an input may take, in seconds of the processor's time."""
 MOST_BYTES = {"parser": 6_000, "replies": 8_192, "expressions": 512}
 TARGETS = {
     "parser": (parser_target.one, fuzz_seeds.of_parser, fuzz_seeds.words_of_parser),
@@ -56,7 +59,8 @@ def main(target: str, *rest: str) -> None:
         f"-max_len={MOST_BYTES[target]}",
         f"-dict={listed}",
         f"-artifact_prefix={folder}/",
-        "-timeout=10",
+        # What hangs; by the clock, so it may not be short on a busy machine.
+        "-timeout=120",
         "-rss_limit_mb=2048",
         "-print_final_stats=1",
         str(corpus),
@@ -78,7 +82,10 @@ def _surviving(one: Callable[[bytes], None], folder: Path) -> Callable[[bytes], 
 
     def run(data: bytes) -> None:
         try:
+            began = time.process_time()
             one(data)
+            took = time.process_time() - began
+            assert took < MOST_CPU_S, f"took {took:.1f} s"
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
             frames = traceback.extract_tb(error.__traceback__)[-3:]
             place = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames))

@@ -20,7 +20,7 @@ from toolmark._model.call import Caller
         ("127.0.0.1", {"127.0.0.1:8787", "localhost:8787"}),
         ("localhost", {"127.0.0.1:8787", "localhost:8787"}),
         ("::1", {"[::1]:8787"}),
-        ("192.0.2.5", {"192.0.2.5:8787"}),
+        ("tools.example", {"tools.example:8787"}),
         ("fd00::5", {"[fd00::5]:8787"}),
     ],
 )
@@ -40,11 +40,11 @@ def test_on_the_port_of_http_it_may_be_asked_without_its_port() -> None:
 
 
 def test_the_name_of_a_proxy_counts_beside_the_servers_own_in_any_case() -> None:
-    addresses = Addresses.of("192.0.2.5", 1, ["Tools.example.org", "b:8443"])
+    addresses = Addresses.of("tools.example", 1, ["Tools.example.org", "b:8443"])
 
-    assert addresses.hosts == {"192.0.2.5:1", "tools.example.org", "b:8443"}
+    assert addresses.hosts == {"tools.example:1", "tools.example.org", "b:8443"}
     assert addresses.origins == {
-        "http://192.0.2.5:1",
+        "http://tools.example:1",
         "http://tools.example.org",
         "https://tools.example.org",
         "http://b:8443",

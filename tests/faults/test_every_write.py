@@ -72,6 +72,9 @@ COMMANDS = {
     "graph": (PROJECT, ["graph", "walk", "-o", "out.svg"]),
 }
 
+AT_ONCE = ("new", "import")
+"""Commands whose files belong together."""
+
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_writes_each_file_whole_or_says_what_to_do(command, tmp_path):
@@ -96,6 +99,8 @@ def test_a_command_writes_each_file_whole_or_says_what_to_do(command, tmp_path):
             assert broken["files"] == whole["files"], broken
             continue
         assert broken["code"] in {1, 2}, broken
+        if command in AT_ONCE:
+            assert broken["files"] == files, broken
         assert "error: " in broken["said"], broken
         assert "help: " in broken["said"], broken
         assert broken["again"]["code"] == 0, broken

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,33 +13,41 @@ from toolmark._cli.terminal.whole import naming
 def write_all(files: Mapping[Path, str], *, force: bool) -> None:
     """Write each text to its file; without `force` a file that is there is never touched.
 
-    Raises FileExistsError for such a file, and OSError where one can't be written; then none
-    of the new files stays.
+    Raises FileExistsError for such a file, and OSError where one can't be written; then all
+    stand as they stood before.
     """
-    ready: list[tuple[Path, Path]] = []
-    made: list[Path] = []
+    drafts: dict[Path, Path] = {}
+    before: dict[Path, Path] = {}
+    done: list[Path] = []
     try:
         for target, text in files.items():
             _folder(target.parent)
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-            ready.append((Path(name), target))
+            drafts[target] = Path(name)
             with naming(target), os.fdopen(handle, "wb") as stream:
                 stream.write(text.encode())
-            Path(name).chmod(0o644)
-        for draft, target in ready:
+            drafts[target].chmod(0o644)
+            if force and os.path.lexists(target):
+                before[target] = Path(f"{name}.before")
+                with naming(target):
+                    shutil.copy2(target, before[target], follow_symlinks=False)
+        for target, draft in drafts.items():
             if force:
                 draft.replace(target)
             else:
                 # A link never replaces, so whoever wrote there a moment ago keeps their file.
                 target.hardlink_to(draft)
-                made.append(target)
+            done.append(target)
     except BaseException:
-        for target in made:
-            target.unlink(missing_ok=True)
+        for target in done:
+            if target in before:
+                before[target].replace(target)
+            else:
+                target.unlink(missing_ok=True)
         raise
     finally:
-        for draft, _ in ready:
-            draft.unlink(missing_ok=True)
+        for file in (*drafts.values(), *before.values()):
+            file.unlink(missing_ok=True)
 
 
 def _folder(path: Path) -> None:

@@ -217,7 +217,8 @@ def test_fmt_reads_stdin_and_writes_stdout(shop) -> None:
     typed = shop("fmt", "-", stdin=UGLY)
     assert "- **Type**: string" in typed.out
     assert shop("fmt", "-", stdin=typed.out).out == typed.out
-    assert shop("fmt", "--check", "-", stdin=UGLY).code == 1
+    checked = shop("fmt", "--check", "-", stdin=UGLY)
+    assert (checked.out, checked.code) == ("<stdin>: would change\n", 1)
 
 
 def test_fmt_tells_as_json_what_it_did_or_would(shop) -> None:

@@ -64,9 +64,9 @@ def format_stdin(*, check: bool, diff: bool, json: bool) -> ExitCode:
         # What would stand on stdout is the text.
         text = {} if formatted.state == "broken" else {"text": formatted.text}
         out_json({**formatted.to_dict(diff=diff), **text})
-    elif formatted.state == "broken" or diff:
+    elif formatted.state == "broken" or check or diff:
         _tell(formatted, diff=diff)
-    elif not check:
+    else:
         sys.stdout.write(formatted.text)
     return _exit([formatted] if check or diff or formatted.state == "broken" else [])
 

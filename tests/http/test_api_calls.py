@@ -107,6 +107,29 @@ def test_a_body_that_does_not_fit_is_a_problem(
     assert problem(answer) == (status, code)
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "detail"),
+    [
+        ("tools/echo/call", [], "Input should be a JSON object"),
+        (
+            "tools/echo/call",
+            {"args": {}},
+            "args: no such key; known here: arguments, confidence, message, call_id, dry_run",
+        ),
+        (
+            "tools/echo/call",
+            {"arguments": 3},
+            "arguments: Input should be an object or Input should be a valid string",
+        ),
+        ("handle", {}, "reply: is missing"),
+    ],
+)
+def test_a_body_that_does_not_fit_says_what_would(
+    api: httpx.Client, path: str, body: object, detail: str
+) -> None:
+    assert api.post(f"/api/{path}", json=body).json()["detail"] == f"The body: {detail}"
+
+
 def test_a_half_of_a_character_comes_back_as_it_was_escaped(api: httpx.Client) -> None:
     sent = {"content-type": "application/json"}
     body = b'{"arguments": {"value": {"x": "\\ud800"}}}'

@@ -146,10 +146,25 @@ def _fitting(kind: type[Body], value: Any) -> Body:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        problems = [
-            {"path": ".".join(map(str, found["loc"])), "message": found["msg"]}
-            for found in error.errors(include_url=False, include_context=False, include_input=False)
-        ]
+        said: dict[str, list[str]] = {}
+        for found in error.errors(include_url=False, include_context=False, include_input=False):
+            # Behind the key stands, if anything, which of its types was tried.
+            said.setdefault(str(*found["loc"][:1]), []).append(_said(kind, found))
+        problems = [{"path": key, "message": " or ".join(told)} for key, told in said.items()]
         first = problems[0]
         told = f"{first['path']}: {first['message']}" if first["path"] else first["message"]
         raise Trouble(400, "malformed_request", f"The body: {told}", errors=problems) from None
+
+
+def _said(kind: type[Body], found: Mapping[str, Any]) -> str:
+    match found["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return f"no such key; known here: {', '.join(kind.model_fields) or 'none'}"
+        case "model_type":
+            return "Input should be a JSON object"
+        case "dict_type":
+            return "Input should be an object"
+        case _:
+            return str(found["msg"])

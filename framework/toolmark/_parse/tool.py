@@ -1,6 +1,7 @@
 """Text to a ToolSpec: the sections read in order, each mistake reported, none raised."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from toolmark._cel import Checker, ExpressionError
 from toolmark._model.code import Code
@@ -14,13 +15,17 @@ from toolmark._parse.document.definition import Definition, open_definition
 from toolmark._parse.document.examples import read_examples
 from toolmark._parse.document.metadata import read_metadata
 from toolmark._parse.document.sections import keep
-from toolmark._parse.fields.entries import name_fields, read_entries
+from toolmark._parse.fields.entries import Fields, name_fields, read_entries
 from toolmark._parse.fields.values import read_values
 from toolmark._parse.parameters.section import read_returns, read_section
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
+from toolmark._parse.words.keys import SEPARATORS, fold
+from toolmark._parse.words.none import says_none
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
+_JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
+"""What stands between two expressions, and never between an expression and its message."""
 
 
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
@@ -67,7 +72,7 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
         own = at < len(section.blocks)
         if own and isinstance(block, Bullets):
             for item in block.items:
-                rule = _rule(page, item)
+                rule = None if says_none(item.mark.text) else _rule(page, item)
                 if rule is None:
                     continue
                 mark = page.mark(rule.expression, item.mark.line, item.mark.column)
@@ -115,7 +120,17 @@ def _rule(page: Page, item: Item) -> Rule | None:
         )
         return None
     expression = text[ticks:end].strip()
-    words = [text[end + ticks :].lstrip(" :-–—："), *prose(below).split()]  # noqa: RUF001
+    behind = text[end + ticks :]
+    joined = fold(behind.partition("`")[0]) in _JOINING and not behind.lstrip().startswith(":")
+    if joined and "`" in behind:
+        page.error(
+            Code.UNREADABLE_RULE,
+            item.mark,
+            "this rule has two expressions, and only the first would be enforced",
+            "write a bullet for each, or one expression: `` `a > 0 && b > 0` ``",
+        )
+        return None
+    words = [behind.lstrip(SEPARATORS + " >→⇒"), *prose(below).split()]
     message = " ".join(word for word in words if word)
     if not message:
         page.hint(
@@ -161,33 +176,28 @@ def _condition(
 
 
 def _safety(definition: Definition, conditions: _Conditions) -> Safety:
-    section = definition.section("Safety")
-    if section is None or section.table is None:
+    read = _read_fields(definition, "Safety")
+    if read is None:
         return _NO_SAFETY
-    page = definition.page
-    read = read_entries(page, section.blocks, section.table)
-    fields = name_fields(page, read.entries, section.table)
-    values = read_values(page, fields)
-    keep(definition.document, section, read.prose, section.parts)
+    page, fields, values = definition.page, *read
     for attribute in ("confirm_when", "escalate_when"):
         entry = fields.entry(attribute)
         if attribute in values and entry is not None:
             mark = page.mark(values[attribute], entry.value.line, entry.value.column)
             name = fields.known[attribute][0].name
             conditions.check(mark, values[attribute], name)
-    if values.get("explicit_intent") and not values.get("intent_keywords"):
-        entry = fields.entry("explicit_intent")
+    explicit, keywords = fields.entry("explicit_intent"), fields.entry("intent_keywords")
+    if explicit and values.get("explicit_intent") and not values.get("intent_keywords"):
         page.error(
             Code.MISSING_FIELD,
-            entry.key if entry else section.mark,
+            explicit.key,
             "Explicit Intent needs Intent Keywords: without them every call is refused",
             "add `- **Intent Keywords**: word, word`",
         )
-    if values.get("intent_keywords") and "explicit_intent" not in values:
-        entry = fields.entry("intent_keywords")
+    if keywords and values.get("intent_keywords") and "explicit_intent" not in values:
         page.warn(
             Code.MISSING_FIELD,
-            entry.key if entry else section.mark,
+            keywords.key,
             "Intent Keywords without Explicit Intent; read as `Explicit Intent: yes`",
             "add `- **Explicit Intent**: yes`",
         )
@@ -196,14 +206,10 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
 
 
 def _limits(definition: Definition, parameters: tuple[Parameter, ...]) -> Limits:
-    section = definition.section("Limits")
-    if section is None or section.table is None:
+    read = _read_fields(definition, "Limits")
+    if read is None:
         return _NO_LIMITS
-    page = definition.page
-    read = read_entries(page, section.blocks, section.table)
-    fields = name_fields(page, read.entries, section.table)
-    values = read_values(page, fields)
-    keep(definition.document, section, read.prose, section.parts)
+    page, fields, values = definition.page, *read
     if (batch := values.get("max_batch")) is not None:
         arrays = [p.name for p in parameters if "array" in p.shape.types]
         entry = fields.entry("max_batch")
@@ -215,3 +221,15 @@ def _limits(definition: Definition, parameters: tuple[Parameter, ...]) -> Limits
                 f"name one of {', '.join(arrays)}" if arrays else "take Max Batch away",
             )
     return Limits(**values)
+
+
+def _read_fields(definition: Definition, name: str) -> tuple[Fields, dict[str, Any]] | None:
+    """Read a section of fields, and their values by the noun's fields; None where it is none."""
+    section = definition.section(name)
+    if section is None or section.table is None:
+        return None
+    read = read_entries(definition.page, section.blocks, section.table)
+    fields = name_fields(definition.page, read.entries, section.table)
+    values = read_values(definition.page, fields)
+    keep(definition.document, section, read.prose, section.parts)
+    return fields, values

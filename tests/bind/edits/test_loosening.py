@@ -392,3 +392,5 @@ def test_a_skill_may_get_other_words_and_more_steps() -> None:
 def test_a_tool_is_not_compared_with_a_skill() -> None:
     with pytest.raises(TypeError):
         loosened(OLD, skill_of(SKILL))
+    with pytest.raises(TypeError):
+        loosened(skill_of(SKILL), OLD)

@@ -68,8 +68,9 @@ def tightened(then: ToolSpec, now: ToolSpec, *, default_min: float | None = None
     Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
     since the steps that use it were written for that.
     """
-    found: list[Loosening] = []
-    held = _Tool(found, default_min).policy(now, then)
+    policy = _with(now, parameters=then.parameters, returns=then.returns, rules=then.rules)
+    held = hold(policy, then, default_min=default_min).spec
+    assert isinstance(held, ToolSpec)
     either = {
         name: f"({before}) || ({after})"
         for name in ("confirm_when", "escalate_when")
@@ -97,18 +98,8 @@ class _Tool:
             returns=_result(found, "Returns", old.returns, new.returns),
             rules=_rules(found, old.rules, new.rules),
             safety=self._safety(old.safety, new.safety),
-            limits=self._limits(old.limits, new.limits),
+            limits=_with(new.limits, **_kept(found, "Limits", LIMITS, old.limits, new.limits)),
         )
-
-    def policy(self, old: ToolSpec, new: ToolSpec) -> ToolSpec:
-        """Hold what restricts a call, but not what the tool takes and gives."""
-        metadata = _kept(self._found, "Metadata", METADATA, old, new)
-        safety = self._safety(old.safety, new.safety)
-        limits = self._limits(old.limits, new.limits)
-        return _with(new, **metadata, safety=safety, limits=limits)
-
-    def _limits(self, old: Limits, new: Limits) -> Limits:
-        return _with(new, **_kept(self._found, "Limits", LIMITS, old, new))
 
     def _safety(self, old: Safety, new: Safety) -> Safety:
         kept = _kept(self._found, "Safety", SAFETY, old, new)

@@ -59,8 +59,9 @@ def main(target: str, *rest: str) -> None:
         f"-max_len={MOST_BYTES[target]}",
         f"-dict={listed}",
         f"-artifact_prefix={folder}/",
-        # What hangs; by the clock, so it may not be short on a busy machine.
+        # What hangs; by the clock, so neither may be short on a busy machine.
         "-timeout=120",
+        "-report_slow_units=120",
         "-rss_limit_mb=2048",
         "-print_final_stats=1",
         str(corpus),

@@ -72,6 +72,8 @@ def _places(node: ast.AST) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _is_type(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _said(node.func) == "TypeVar"
     name = _said(node.value) if isinstance(node, ast.Subscript) else ""
     return name in ("tuple", "list", "dict") or (name[:1].isupper() and not name.isupper())
 

@@ -73,7 +73,7 @@ GUARDS = {
     ),
     "edits": Guard(
         {
-            "_bind/edits/loosening.py": ("tests/bind/edits/test_loosening.py",),
+            "_bind/edits/loosening.py": ("tests/bind/edits",),
             "_bind/edits/strictness.py": ("tests/bind/edits",),
             "_bind/edits/settings.py": ("tests/watch/test_held_edits.py",),
             "_bind/edits/keeping.py": ("tests/watch/test_held_edits.py", "tests/watch"),

@@ -56,6 +56,8 @@ def test_a_condition_is_turned_round_and_a_result_is_not_given():
         "a = 'words of a message'",
         "a = f'{b} words'",
         "a: int | None",
+        "a = TypeVar('a', int, str)",
+        "a = dict[str, 'B']",
         "def f(a: dict[str, int]) -> tuple[int, ...]:\n    '''Docstring.'''",
         "assert a == 1",
         "if TYPE_CHECKING:\n    import a",

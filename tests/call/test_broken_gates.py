@@ -160,7 +160,8 @@ def test_a_decision_that_cannot_be_kept_is_refused(world, decide):
     held = world.call("ask")
     break_holds(world)
     given = ("no",) if decide == "respond" else ()
-    result = getattr(world.door.decisions, decide)(held.confirmation.id, *given)
+    deciding = getattr(world.door.decisions, decide)
+    result = asyncio.run(deciding(held.confirmation.id, *given))
     assert result.error.code == "internal_guard_error"
 
 

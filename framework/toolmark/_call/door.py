@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from toolmark._call.audit.chain import Audit
     from toolmark._call.confirm.decisions import Decisions
     from toolmark._call.confirm.desk import Desk
+    from toolmark._call.locked import Patience
     from toolmark._model.tool import ToolSpec
 
 # A call is made for each call: its fields in order, without naming defaults.
@@ -65,12 +66,9 @@ class Door:
         self._settings = settings
         self._clock = clock
         self._clients = Clients(origins)
-        self.audit: Audit | None = None
-        if settings.audit:
-            from toolmark._call.audit import chain
-
-            self.audit = chain.Audit(settings.state / chain.AUDIT_FILE)
-        self._recorder = Recorder(self.audit, clock)
+        self._timing = timing
+        self.audit = _audit_of(settings)
+        self._recorder = Recorder(self.audit, self._patience if self.audit else None, clock)
         tracing = tracing_of(settings, provider)
         self._tools = ReadyTools(
             registry,
@@ -90,13 +88,20 @@ class Door:
         self.quick = self._ladder.quick
 
     @cached_property
+    def _patience(self) -> "Patience":
+        """With data bases that are locked."""
+        from toolmark._call.locked import Patience
+
+        return Patience(self._timing.now, self._timing.sleep)
+
+    @cached_property
     def _desk(self) -> "Desk":
         """Where calls are held, once one is."""
         from toolmark._call.confirm.desk import Desk
         from toolmark._call.confirm.holds import Holds
 
         holds = Holds(self._settings.state / "held.sqlite3")
-        return Desk(holds, self._settings.safety, self._tools, self._clock)
+        return Desk(holds, self._settings.safety, self._tools, self._patience, self._clock)
 
     @cached_property
     def decisions(self) -> "Decisions":
@@ -137,18 +142,27 @@ class Door:
         """Make the HTTP client of one call, which has so many seconds."""
         return self._clients.open(contract, seconds)
 
-    def refuse_reply(
+    async def refuse_reply(
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False
     ) -> Result:
         """Rows 0 and 1 of a model's whole reply that can't be read: none of its calls runs."""
         call = Call("", {}, caller=caller, dry_run=dry_run)
-        refused = self._ladder.denied(call, refuse(code, message), perf_counter())
+        refused = await self._ladder.denied(call, refuse(code, message), perf_counter())
         return self.last_words(call, refused)
 
     def close(self) -> None:
         """Close the records."""
         if self.audit is not None:
             self.audit.close()
+
+
+def _audit_of(settings: Settings) -> "Audit | None":
+    if not settings.audit:
+        return None
+    from toolmark._call.audit import chain
+
+    # Whoever records is patient beside the loop.
+    return chain.Audit(settings.state / chain.AUDIT_FILE, wait_s=0.0)
 
 
 def _key_of(

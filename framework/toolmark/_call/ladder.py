@@ -61,7 +61,7 @@ class Ladder:
             else:
                 verdict = tool.weigh(call, arguments)
             if verdict is not ALLOWED:
-                result = self._stop(tool, call, arguments, verdict, began)
+                result = await self._stop(tool, call, arguments, verdict, began)
             elif call.dry_run:
                 tool.limits.check(call)  # row 8
                 result = allowed(call, began)
@@ -70,7 +70,7 @@ class Ladder:
             if note:
                 result = result._replace(notes=(*result.notes, note))
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
-            result = self.denied(call, error, began)
+            result = await self.denied(call, error, began)
         return self.last_words(call, result) if self._has_last_words else result
 
     def run(
@@ -83,9 +83,9 @@ class Ladder:
         held_id: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Rows 8 and 9, for a call that nothing stops: `held_id` is the held call it redeems."""
-        if tool.limits.binds:
+        if self._keeps or tool.limits.binds:
             return self._in_turn(tool, call, arguments, began, on_event, held_id)
-        self._commit(tool, call, arguments, held_id)
+        self._announce(tool, call)
         return tool.invoker.run(call, arguments, began, on_event)
 
     async def _in_turn(
@@ -97,29 +97,33 @@ class Ladder:
         on_event: EventListener | None,
         held_id: str | None,
     ) -> Result:
-        """Wait for a place and a turn, and run. Raises a Refusal."""
-        await tool.limits.start(call)
+        """Wait for a place and a turn, record that the call runs now, and run.
+
+        Raises a Refusal where it has to wait too long, or that can't be written.
+        """
+        limits = tool.limits
+        if limits.binds:
+            await limits.start(call)
         try:
-            self._commit(tool, call, arguments, held_id)
+            if self._keeps and await self._recorder.runs(call, tool, arguments, held_id):
+                # The audit was locked: the turn is over, and others may have come as late.
+                await limits.turn_again(call)
+            self._announce(tool, call)
             return await tool.invoker.run(call, arguments, began, on_event)
         finally:
             try:
-                tool.limits.end()
+                limits.end()
             except Exception as error:  # noqa: BLE001 - the call has run: too late to refuse it
                 logged(error, "the place of a call of %s was not given back", call.tool)
 
-    def _commit(
-        self, tool: ReadyTool, call: Call, arguments: dict[str, Any], held_id: str | None
-    ) -> None:
-        """Record that the call runs now; raises a Refusal where that can't be written."""
-        if self._keeps:
-            self._recorder.runs(call, tool, arguments, held_id)
+    def _announce(self, tool: ReadyTool, call: Call) -> None:
+        """Tell those who listen that the call runs now."""
         if self._audience.before is not None:
             self._audience.tell_before(call, tool)
         if self._may_be_quick and tool.is_plain and tool.invoker.plain is not None:
             self.quick[call.tool] = tool.invoker.plain
 
-    def _stop(
+    async def _stop(
         self,
         tool: ReadyTool,
         call: Call,
@@ -130,16 +134,17 @@ class Ladder:
         """Refuse a call, or hold it for a person."""
         if verdict.ruling is Ruling.DENY:
             raise overruled(verdict)
-        held = self._desk().hold(tool, call, arguments, verdict.ruling)
-        self._recorder.held(call, tool, arguments, verdict, held.id)
+        held = await self._desk().hold(tool, call, arguments, verdict.ruling)
+        await self._recorder.held(call, tool, arguments, verdict, held.id)
         return held_back(call, held, verdict, began)
 
-    def denied(
+    async def denied(
         self, call: Call, error: Exception, began: float, held_id: str | None = None
     ) -> Result:
         """Give the Result of a call that a row refused, or at which one broke."""
         refusal = refusal_of(call.tool, error)
-        self._recorder.denied(call, self._tools.used(call.tool), refusal, held_id)
+        if self._keeps:
+            await self._recorder.denied(call, self._tools.used(call.tool), refusal, held_id)
         return denied(call, refusal, began)
 
 

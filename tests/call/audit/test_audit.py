@@ -61,8 +61,7 @@ def test_held_calls_and_what_became_of_them_are_recorded(harness, tool, settings
     async def main():
         for decide in (door.decisions.confirm, door.decisions.reject):
             held = await door.call("act", {"pin": "hunter2"})
-            done = decide(held.confirmation.id)
-            await done if asyncio.iscoroutine(done) else done
+            await decide(held.confirmation.id)
 
     asyncio.run(main())
     decisions = [d.record["decision"] for d in door.audit.decisions()]
@@ -121,8 +120,8 @@ def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
 def test_each_decision_names_the_held_call_that_it_was_on(harness, tool, settings):
     door = held_door(harness, tool, settings, requires_confirmation=True)
     first, second = (asyncio.run(door.call("act", {})).confirmation.id for _ in range(2))
-    door.decisions.reject(first)
-    door.decisions.respond(second, "Done by hand.")
+    asyncio.run(door.decisions.reject(first))
+    asyncio.run(door.decisions.respond(second, "Done by hand."))
     assert told(door, "decision", "held")[2:] == [("deny", first), ("responded", second)]
 
 

@@ -1,9 +1,7 @@
-"""No room on the disk, or a data base that is locked: a call has its record, or does not run."""
+"""No room on the disk: a call has its record, or does not run."""
 
 import asyncio
-import sqlite3
-import time
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import pytest
 
@@ -126,41 +124,3 @@ def test_an_approval_runs_once_or_not_at_all(shelves):
         if result.success:
             break
     assert 0 < size < MOST
-
-
-def test_behind_a_locked_data_base_nothing_runs(harness, tool, tmp_path):
-    shelf = Shelf(harness, tool, tmp_path)
-    held, other = shelf.ask(), shelf.ask()
-    # The test waits no longer than it must.
-    shelf.door.audit._store.execute("PRAGMA busy_timeout = 100")
-
-    with closing(sqlite3.connect(tmp_path / "audit.sqlite3", isolation_level=None)) as somebody:
-        somebody.execute("BEGIN EXCLUSIVE")
-        results = [shelf.say(), shelf.ask(), shelf.confirm(held)]
-        somebody.execute("ROLLBACK")
-
-    assert [refused(result) for result in results] == [True] * 3
-    assert shelf.ran == []
-    assert shelf.say().success
-    assert shelf.confirm(other).success
-    shelf.door.close()
-
-
-def test_behind_locked_held_calls_nothing_is_approved_and_no_wait_is_endless(
-    harness, tool, tmp_path
-):
-    shelf = Shelf(harness, tool, tmp_path)
-    held = shelf.ask()
-
-    with closing(sqlite3.connect(tmp_path / "held.sqlite3", isolation_level=None)) as somebody:
-        somebody.execute("BEGIN EXCLUSIVE")
-        began = time.monotonic()
-        result = shelf.confirm(held)
-        waited = time.monotonic() - began
-        somebody.execute("ROLLBACK")
-
-    assert refused(result)
-    assert waited < 30
-    assert shelf.ran == []
-    assert shelf.confirm(held).success
-    shelf.door.close()

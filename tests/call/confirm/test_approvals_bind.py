@@ -163,7 +163,7 @@ def test_an_id_that_nobody_has_is_told_by_its_beginning(world):
 
 
 def state_of(door, held):
-    return door.door.decisions.held(held.confirmation.id).state
+    return door.door.decisions.held_sync(held.confirmation.id).state
 
 
 def test_a_hold_keeps_what_became_of_it(world):
@@ -173,8 +173,8 @@ def test_a_hold_keeps_what_became_of_it(world):
     assert state_of(door, held[0]) == "pending"
     world.decide(door, held[0])
     world.decide(door, held[1], edit={"number": 2})
-    decisions.reject(held[2].confirmation.id)
-    decisions.respond(held[3].confirmation.id, "Done.")
+    asyncio.run(decisions.reject(held[2].confirmation.id))
+    asyncio.run(decisions.respond(held[3].confirmation.id, "Done."))
     world.decide(world.door(notes="Another."), held[4])
     world.now += 600
     world.decide(door, held[5])
@@ -187,7 +187,7 @@ def test_a_hold_keeps_what_became_of_it(world):
         else:
             assert again.error.code == "confirmation_used"
             assert state in again.error.message
-    assert decisions.held("nobody's") is None
+    assert decisions.held_sync("nobody's") is None
 
 
 @pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
@@ -197,7 +197,7 @@ def test_a_hold_tells_how_sensitive_its_tool_is(harness, tool, tmp_path, sensiti
     door = harness(tool("act", dict, safety=safety), settings=project)
     held = door.call("act")
     assert held.confirmation.sensitivity == (sensitivity or "low")
-    assert door.door.decisions.held(held.confirmation.id).sensitivity == (sensitivity or "low")
+    assert door.door.decisions.held_sync(held.confirmation.id).sensitivity == (sensitivity or "low")
 
 
 def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, tool, tmp_path):
@@ -209,7 +209,7 @@ def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, to
     held = door.call("act", {"number": 1}).confirmation.id
     again = asyncio.run(door.door.decisions.confirm(held, edit={"number": 2}))
     assert (again.outcome, again.error) == ("confirm", None)
-    assert door.door.decisions.held(held).state == "edited"
+    assert door.door.decisions.held_sync(held).state == "edited"
     done = asyncio.run(door.door.decisions.confirm(again.confirmation.id))
     assert done.success
     assert done.notes == ("The user changed number: 1 → 2.",)
@@ -309,13 +309,13 @@ def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
     first, second = (door.call("act").confirmation.id for _ in range(2))
     assert asyncio.run(decisions.confirm(first)).success
     assert asyncio.run(decisions.confirm(second)).error.code == "budget_exhausted"
-    assert decisions.held(second).state == "pending"
+    assert decisions.held_sync(second).state == "pending"
 
 
 def test_what_was_typed_into_a_form_is_no_message_of_the_call_that_is_held_anew(agreed):
     held = agreed.hold({"number": 1}, message="One, please.")
     again = agreed.agree(held, {"number": 2})
-    kept = agreed.door.door.decisions.held(again.confirmation.id)
+    kept = agreed.door.door.decisions.held_sync(again.confirmation.id)
     assert kept.call.caller.message == "One, please."
 
 
@@ -370,7 +370,7 @@ def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_concurrent=1))
     door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
     held = door.call("act", budget=Budget(1, 2, 3000)).confirmation.id
-    assert door.door.decisions.held(held).call.budget == Budget(1, 2, 3000)
+    assert door.door.decisions.held_sync(held).call.budget == Budget(1, 2, 3000)
     assert asyncio.run(door.door.decisions.confirm(held)).success
 
 

@@ -43,7 +43,7 @@ class World:
 
 BROKEN = pytest.mark.parametrize("broken", [World.without_folder, World.with_odd_table])
 DECISIONS = {
-    "confirm": lambda decisions, held: asyncio.run(decisions.confirm(held)),
+    "confirm": lambda decisions, held: decisions.confirm(held),
     "reject": lambda decisions, held: decisions.reject(held),
     "respond": lambda decisions, held: decisions.respond(held, "Done."),
 }
@@ -52,6 +52,10 @@ DECISIONS = {
 @pytest.fixture
 def world(harness, tool, tmp_path):
     return World(harness, tool, tmp_path)
+
+
+def decide(door, decision, held):
+    return asyncio.run(DECISIONS[decision](door.door.decisions, held))
 
 
 def told(result):
@@ -68,12 +72,14 @@ def test_what_cannot_be_kept_is_not_held(world, broken):
 @BROKEN
 @pytest.mark.parametrize("decision", DECISIONS)
 def test_what_cannot_be_read_is_not_decided(world, broken, decision):
-    told(DECISIONS[decision](broken(world).door.decisions, "some-id"))
+    told(decide(broken(world), decision, "some-id"))
 
 
 @BROKEN
 def test_what_cannot_be_read_is_nothing(world, broken):
-    assert broken(world).door.decisions.held("some-id") is None
+    decisions = broken(world).door.decisions
+    assert asyncio.run(decisions.held("some-id")) is None
+    assert decisions.held_sync("some-id") is None
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
@@ -81,11 +87,11 @@ def test_what_cannot_be_claimed_is_not_decided(world, decision):
     door = world.door()
     held = door.call("act").confirmation.id
     world.script("CREATE TRIGGER t BEFORE UPDATE ON held BEGIN SELECT RAISE(ABORT, 'no'); END")
-    told(DECISIONS[decision](door.door.decisions, held))
+    told(decide(door, decision, held))
     assert world.ran == []
     world.script("DROP TRIGGER t")
-    assert door.door.decisions.held(held).state == "pending"
-    assert DECISIONS["confirm"](door.door.decisions, held).success
+    assert door.door.decisions.held_sync(held).state == "pending"
+    assert decide(door, "confirm", held).success
 
 
 def test_the_file_of_held_calls_is_its_owners_alone(world):

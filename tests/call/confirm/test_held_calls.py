@@ -54,6 +54,12 @@ class Desk:
     def confirm(self, held, **options):
         return asyncio.run(self.door.decisions.confirm(held.confirmation.id, **options))
 
+    def reject(self, held, **options):
+        return asyncio.run(self.door.decisions.reject(held.confirmation.id, **options))
+
+    def respond(self, held, text, **options):
+        return asyncio.run(self.door.decisions.respond(held.confirmation.id, text, **options))
+
 
 @pytest.fixture
 def desk(harness, tool, tmp_path):
@@ -136,10 +142,7 @@ def test_after_ten_minutes_it_is_too_late(desk):
 def test_another_user_cannot_decide(desk):
     held = desk.hold(user="u1")
     assert desk.confirm(held, user="u2").error.code == "confirmation_not_found"
-    assert (
-        desk.door.decisions.reject(held.confirmation.id, user="u2").error.code
-        == "confirmation_not_found"
-    )
+    assert desk.reject(held, user="u2").error.code == "confirmation_not_found"
     assert desk.door.decisions.pending("u2") == ()
     assert desk.confirm(held, user="u1").success
 
@@ -202,7 +205,7 @@ def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(desk
     for refused in (
         desk.confirm(held, user="u1"),
         desk.confirm(held, user="u1", edit={"days": [1]}),
-        desk.door.decisions.respond(held.confirmation.id, "I looked at it.", user="u1"),
+        desk.respond(held, "I looked at it.", user="u1"),
     ):
         assert (refused.outcome, refused.error.code) == ("denied", "held_for_review")
         assert "toolmark pending" in refused.error.message
@@ -221,7 +224,7 @@ def test_the_operator_decides_what_is_held_for_review(desk):
 def test_a_caller_may_take_back_what_is_held_for_review(desk):
     desk.open(safety=REVIEWED)
     held = desk.hold(user="u1")
-    assert desk.door.decisions.reject(held.confirmation.id, user="u1").error.code == "rejected"
+    assert desk.reject(held, user="u1").error.code == "rejected"
     assert desk.ran == []
 
 
@@ -287,7 +290,7 @@ def test_a_decision_that_comes_too_late_is_told_as_the_calls_own(desk):
     held = desk.hold(call_id="call-9", user="u1")
     for refused in (
         desk.confirm(held, user="u1"),
-        desk.door.decisions.reject(held.confirmation.id),
+        desk.reject(held),
         desk.confirm(held),
     ):
         assert (refused.tool, refused.tool_call_id) == ("create_reminder", "call-9")
@@ -318,7 +321,7 @@ def test_a_held_call_of_a_tool_that_is_gone_does_not_run(desk):
 
 def test_a_rejected_call_never_runs(desk):
     held = desk.hold()
-    result = desk.door.decisions.reject(held.confirmation.id)
+    result = desk.reject(held)
     assert (result.outcome, result.error.code) == ("denied", "rejected")
     assert desk.confirm(held).error.code == "confirmation_used"
     assert desk.ran == []
@@ -326,7 +329,7 @@ def test_a_rejected_call_never_runs(desk):
 
 def test_a_person_may_answer_in_the_tools_stead(desk):
     held = desk.hold(call_id="c")
-    result = desk.door.decisions.respond(held.confirmation.id, "It is on the fridge.")
+    result = desk.respond(held, "It is on the fridge.")
     assert (result.success, result.data, result.tool_call_id) == (True, "It is on the fridge.", "c")
     assert desk.confirm(held).error.code == "confirmation_used"
     assert desk.ran == []

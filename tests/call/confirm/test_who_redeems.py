@@ -106,9 +106,9 @@ class Holds(RuleBasedStateMachine):
     def decline(self, held_id, user, answer):
         held = self.known[held_id]
         if answer:
-            result = self.decisions.respond(held_id, "Done.", user=user)
+            result = asyncio.run(self.decisions.respond(held_id, "Done.", user=user))
         else:
-            result = self.decisions.reject(held_id, user=user)
+            result = asyncio.run(self.decisions.reject(held_id, user=user))
         refusal = self.why_not(held, user, drops=not answer)
         if refusal is None:
             held["state"] = "over"

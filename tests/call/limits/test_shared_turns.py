@@ -7,12 +7,12 @@ from contextlib import closing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limit_world import VirtualTime, most_in_a_window, run
+from limit_world import VirtualTime, most_in_a_window, run, take
 
 from toolmark._call.limits.fleet import FleetTurns
 from toolmark._call.limits.pace import Pace
 from toolmark._call.limits.tally import Tally
-from toolmark._call.limits.timing import MACHINE
+from toolmark._call.limits.timing import MACHINE, Timing
 from toolmark._call.limits.turns import TURNS_FILE, SharedTurns, turns_of
 from toolmark._call.refusal import Refusal
 from toolmark._model.contract import Limits, Rate
@@ -151,20 +151,20 @@ def test_a_dry_run_knows_of_the_last_start(harness, tool, tmp_path):
 
 def test_each_tool_has_turns_of_its_own_in_the_file_of_a_machine(tmp_path):
     now = [1000.0]
-    turns, others = (SharedTurns(tmp_path, lambda: now[0]) for _ in range(2))
-    assert turns.taken("act", 10.0) == 0.0
-    assert others.taken("act", 10.0) == 10.0
-    assert others.taken("other", 10.0) == 0.0
+    turns, others = (SharedTurns(tmp_path, Timing(epoch=lambda: now[0])) for _ in range(2))
+    assert take(turns, "act", 10.0) == 0.0
+    assert take(others, "act", 10.0) == 10.0
+    assert take(others, "other", 10.0) == 0.0
     now[0] += 4.0
-    assert others.taken("act", 10.0) == 6.0
+    assert take(others, "act", 10.0) == 6.0
     # Who only asked moved nothing.
     now[0] += 6.0
-    assert others.taken("act", 10.0) == 0.0
-    assert turns.taken("act", 10.0) == 10.0
+    assert take(others, "act", 10.0) == 0.0
+    assert take(turns, "act", 10.0) == 10.0
 
 
 def test_the_file_of_the_turns_is_its_owners_alone(tmp_path):
-    SharedTurns(tmp_path / "state", lambda: 1.0).taken("act", 1.0)
+    take(SharedTurns(tmp_path / "state", MACHINE), "act", 1.0)
     assert (tmp_path / "state" / TURNS_FILE).stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(tmp_path / "state" / TURNS_FILE)) as store:
         # Who only reads waits for nobody.
@@ -174,7 +174,7 @@ def test_the_file_of_the_turns_is_its_owners_alone(tmp_path):
 def test_turns_that_can_have_no_folder_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Refusal) as refused:
-        SharedTurns(tmp_path / "file" / "below", lambda: 1.0).taken("act", 1.0)
+        take(SharedTurns(tmp_path / "file" / "below", MACHINE), "act", 1.0)
     assert refused.value.failure.code == "internal_guard_error"
 
 
@@ -186,7 +186,7 @@ def test_a_file_that_holds_no_turns_refuses_and_is_left_as_it_is(tmp_path, conte
             store.execute("CREATE TABLE turn (odd TEXT) STRICT")
         store.close()
     with pytest.raises(Refusal) as refused:
-        SharedTurns(tmp_path, lambda: 1.0).taken("act", 1.0)
+        take(SharedTurns(tmp_path, MACHINE), "act", 1.0)
     assert refused.value.failure.code == "internal_guard_error"
     assert "its rate could not be decided" in refused.value.failure.message
 

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from toolmark._call.audit.newest import SUFFIX, Mark, MarkFile
+from toolmark._call.locked import WAIT_S
 from toolmark.config import state_folder
 
 GENESIS = "0" * 64
@@ -39,8 +40,10 @@ class Record(NamedTuple):
 class Audit:
     """The decision records of a project; safe for threads and processes at one time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wait_s: float = WAIT_S) -> None:
+        """Keep them in `path`; where others have locked it, wait for so many seconds."""
         self._path = path
+        self._wait_s = wait_s
         self._lock = Lock()
         self._store: sqlite3.Connection | None = None
         self._mark: MarkFile | None = None
@@ -135,12 +138,16 @@ class Audit:
         if self._store is None:
             self._path.touch(mode=0o600)
             store = sqlite3.connect(
-                self._path, timeout=10, isolation_level=None, check_same_thread=False
+                self._path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
             )
-            store.execute("PRAGMA journal_mode = WAL")
-            store.execute("PRAGMA synchronous = NORMAL")
-            store.executescript(_TABLES)
-            _begin_marking(store, self._mark)
+            try:
+                store.execute("PRAGMA journal_mode = WAL")
+                store.execute("PRAGMA synchronous = NORMAL")
+                store.executescript(_TABLES)
+                _begin_marking(store, self._mark)
+            except BaseException:
+                store.close()
+                raise
             self._store = store
         return self._store, self._mark
 

@@ -31,7 +31,7 @@ class RestOfLadder(Protocol):
 
     def denied(
         self, call: Call, error: Exception, began: float, held_id: str | None = None
-    ) -> Result:
+    ) -> Coroutine[Any, Any, Result]:
         """Give the Result of a call that a row refused, or at which one broke."""
 
     def last_words(self, call: Call, result: Result) -> Result:
@@ -65,9 +65,9 @@ class Decisions:
         began = perf_counter()
         call = Call(held_id, {})
         try:
-            held = self._desk.find(held_id, user)
+            held = await self._desk.find(held_id, user)
             call = held.call
-            self._desk.open(held, user)
+            await self._desk.open(held, user)
             if call.is_of_a_run and key != call.key:
                 # Its run would do it once more, under its own key.
                 message = f"A run waits for this call: it is decided there ({call.id})."
@@ -80,13 +80,13 @@ class Decisions:
                     tool, call, decided.arguments, began, on_event, held_id
                 )
             else:
-                self._recorder.held(call, tool, decided.arguments, decided.verdict,
-                                    decided.held.id, instead_of=held_id)  # fmt: skip
+                await self._recorder.held(call, tool, decided.arguments, decided.verdict,
+                                          decided.held.id, instead_of=held_id)  # fmt: skip
                 answer = stale if decided.stale else held_back
                 result = answer(call, decided.held, decided.verdict, began)
             result = result._replace(notes=(*decided.notes, *result.notes))
         except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
-            result = self._ladder.denied(call, error, began, held_id)
+            result = await self._ladder.denied(call, error, began, held_id)
         return self._ladder.last_words(call, result)
 
     async def confirm_call(self, held_id: str, call: Call) -> Result:
@@ -94,7 +94,7 @@ class Decisions:
 
         Whose word a review takes is asked where the run is answered.
         """
-        held = self._desk.look(held_id)
+        held = await self._desk.look(held_id)
         given = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
         before = held.call.arguments if held is not None else {}
         assert isinstance(before, dict)
@@ -108,28 +108,32 @@ class Decisions:
         user = None if reviewed else call.caller.user
         return await self.confirm(held_id, edit=edit, user=user, key=call.key)
 
-    def reject(self, held_id: str, *, user: str | None = None) -> Result:
+    async def reject(self, held_id: str, *, user: str | None = None) -> Result:
         """Refuse a held call: it never runs."""
 
         def no(_call: Call) -> Result:
             message = "The user said no: do not call it again with the same arguments."
             raise refuse("rejected", message)
 
-        return self._decide(held_id, user, "rejected", no, drops=True)
+        return await self._decide(held_id, user, "rejected", no, drops=True)
 
-    def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
+    async def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
-        return self._decide(held_id, user, "responded", lambda call: answered(call, text))
+        return await self._decide(held_id, user, "responded", lambda call: answered(call, text))
 
     def pending(self, user: str | None = None) -> tuple[HeldCall, ...]:
         """Give the held calls that wait, the oldest first; of one user, or of all."""
         return self._desk.pending(user)
 
-    def held(self, held_id: str) -> HeldCall | None:
-        """Give a call that is held, or was."""
-        return self._desk.look(held_id)
+    async def held(self, held_id: str) -> HeldCall | None:
+        """Give a call that is held, or was; None where it can't be read."""
+        return await self._desk.look(held_id)
 
-    def _decide(
+    def held_sync(self, held_id: str) -> HeldCall | None:
+        """Do as `held`, for those who can't await; the calling thread waits."""
+        return self._desk.look_sync(held_id)
+
+    async def _decide(
         self,
         held_id: str,
         user: str | None,
@@ -141,14 +145,14 @@ class Decisions:
         began = perf_counter()
         call = Call(held_id, {})
         try:
-            held = self._desk.find(held_id, user)
+            held = await self._desk.find(held_id, user)
             call = held.call
-            self._desk.open(held, user, drops=drops)
-            self._desk.claim(held, state)
+            await self._desk.open(held, user, drops=drops)
+            await self._desk.claim(held, state)
             result = answer(call)
-            self._recorder.decided(call, self._tools.find(call), state, held_id)
+            await self._recorder.decided(call, self._tools.find(call), state, held_id)
         except Exception as error:  # noqa: BLE001 - as above
-            result = self._ladder.denied(call, error, began, held_id)
+            result = await self._ladder.denied(call, error, began, held_id)
         return self._ladder.last_words(call, result)
 
 

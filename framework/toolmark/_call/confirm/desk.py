@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from toolmark._call.confirm.holds import Holds
 from toolmark._call.confirm.prompt import prompt_of
+from toolmark._call.locked import WAIT_S, Patience
 from toolmark._call.ready import ReadyTool, ReadyTools
 from toolmark._call.redact import changes, redacted
 from toolmark._call.refusal import Refusal, guard_failed, overruled, refuse
@@ -59,15 +60,17 @@ class Desk:
         holds: Holds,
         safety: SafetySettings,
         tools: ReadyTools,
+        patience: Patience,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Keep them in `holds`; `clock` gives seconds since the epoch."""
         self._holds = holds
         self._safety = safety
         self._tools = tools
+        self._patience = patience
         self._clock = clock
 
-    def hold(
+    async def hold(
         self,
         tool: ReadyTool,
         call: Call,
@@ -100,25 +103,32 @@ class Desk:
             notes=notes,
         )
         try:
-            self._holds.add(held)
+            await self._patience.give(lambda: self._holds.add(held))
         except (sqlite3.Error, OSError) as error:
             raise guard_failed(contract.name, "confirmation", error) from None
         return Held(held.id, prompt, sensitivity)
 
-    def look(self, held_id: str) -> HeldCall | None:
+    async def look(self, held_id: str) -> HeldCall | None:
         """Give a held call, decided or not; None where it can't be read."""
         try:
-            return self._holds.get(held_id)
+            return await self._patience.give(lambda: self._holds.get(held_id))
         except (sqlite3.Error, OSError):
             return None
 
-    def find(self, held_id: str, user: str | None) -> HeldCall:
+    def look_sync(self, held_id: str) -> HeldCall | None:
+        """Do as `look`, for those who can't await; the calling thread waits."""
+        try:
+            return self._holds.get(held_id, wait_s=WAIT_S)
+        except (sqlite3.Error, OSError):
+            return None
+
+    async def find(self, held_id: str, user: str | None) -> HeldCall:
         """Give a call that this user may know of, decided or not; raises a Refusal.
 
         A host that names no user decides for its operator.
         """
         try:
-            held = self._holds.get(held_id)
+            held = await self._patience.give(lambda: self._holds.get(held_id))
         except (sqlite3.Error, OSError) as error:
             raise guard_failed("the held call", "confirmation", error) from None
         other = held is not None and user is not None and held.call.caller.user not in (None, user)
@@ -126,7 +136,7 @@ class Desk:
             raise refuse("confirmation_not_found", f"No call is held under {held_id[:40]!r}.")
         return held
 
-    def open(self, held: HeldCall, user: str | None, *, drops: bool = False) -> None:
+    async def open(self, held: HeldCall, user: str | None, *, drops: bool = False) -> None:
         """Refuse a decision that this user can't take, or can't any more.
 
         What waits for a review is not its own caller's to decide: with `drops` they may only
@@ -135,7 +145,7 @@ class Desk:
         if held.state not in {"pending", "expired"}:
             raise refuse("confirmation_used", f"This call was decided before: {held.state}.")
         if held.state == "expired" or self._is_over(held):
-            self._holds.claim(held.id, "expired")
+            await self._patience.give(lambda: self._holds.claim(held.id, "expired"))
             message = "The time to confirm this call is over: call the tool again."
             raise refuse("confirmation_expired", message)
         is_own = user is not None and user == held.call.caller.user
@@ -153,7 +163,7 @@ class Desk:
         before = held.call.arguments
         assert isinstance(before, dict)
         if self._bound(tool, before) != held.bound_to:
-            self.claim(held, "stale")
+            await self.claim(held, "stale")
             return await self._anew(tool, held)
         tool.admit(held.call)
         arguments = tool.arguments(held.call)
@@ -167,17 +177,21 @@ class Desk:
         notes = (*held.notes, *changes(before, arguments, tool.contract.parameters))
         # An edit of a critical call is shown once more, with the values that would run.
         if escalated or (edit and tool.contract.safety.sensitivity == "critical"):
-            self.claim(held, "edited")
+            await self.claim(held, "edited")
             again = call._replace(caller=held.call.caller)
-            return self._again(tool, again, arguments, verdict, notes)
+            return await self._again(tool, again, arguments, verdict, notes)
         tool.limits.check(call)
-        self.claim(held, "edited" if edit else "approved")
+        await self.claim(held, "edited" if edit else "approved")
         runs = call._replace(arguments=arguments, caller=held.call.caller, key=key or held.id)
         return Redeemed(runs, arguments, notes)
 
     def pending(self, user: str | None) -> tuple[HeldCall, ...]:
-        """Give what waits, for one user or for all; what a run holds, it asks for itself."""
-        waiting = (h for h in self._holds.pending(self._clock()) if not self._is_over(h))
+        """Give what waits, for one user or for all; what a run holds, it asks for itself.
+
+        The calling thread waits where the store is locked.
+        """
+        kept = self._holds.pending(self._clock(), wait_s=WAIT_S)
+        waiting = (h for h in kept if not self._is_over(h))
         asked = (h for h in waiting if not h.call.is_of_a_run)
         return tuple(h for h in asked if user is None or h.call.caller.user == user)
 
@@ -189,10 +203,10 @@ class Desk:
         assert held.expires is not None
         return not held.created - EXPIRES_S <= self._clock() < held.expires
 
-    def claim(self, held: HeldCall, state: HeldState) -> None:
+    async def claim(self, held: HeldCall, state: HeldState) -> None:
         """Take a held call out of waiting; raises a Refusal where somebody was quicker."""
         try:
-            won = self._holds.claim(held.id, state)
+            won = await self._patience.give(lambda: self._holds.claim(held.id, state))
         except (sqlite3.Error, OSError) as error:
             raise guard_failed(held.call.tool, "confirmation", error) from None
         if not won:
@@ -210,9 +224,10 @@ class Desk:
         except Refusal as refusal:
             raise _refused_now(refusal) from None
         stale = verdict._replace(code="confirmation_stale", message=STALE)
-        return self._again(tool, call, arguments, stale, held.notes)._replace(stale=True)
+        again = await self._again(tool, call, arguments, stale, held.notes)
+        return again._replace(stale=True)
 
-    def _again(
+    async def _again(
         self,
         tool: ReadyTool,
         call: Call,
@@ -221,7 +236,7 @@ class Desk:
         notes: tuple[str, ...],
     ) -> Stopped:
         ruling = max(verdict.ruling, Ruling.CONFIRM)
-        held = self.hold(tool, call, arguments, ruling, notes)
+        held = await self.hold(tool, call, arguments, ruling, notes)
         return Stopped(call, arguments, held, verdict._replace(ruling=ruling), notes)
 
     def _bound(self, tool: ReadyTool, arguments: Mapping[str, Any]) -> str:

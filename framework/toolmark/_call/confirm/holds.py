@@ -21,23 +21,27 @@ _NOTES = "ALTER TABLE held ADD COLUMN notes TEXT NOT NULL DEFAULT '[]'"
 
 
 class Holds:
-    """The held calls of a project; safe for threads and processes at one time."""
+    """The held calls of a project; safe for threads and processes at one time.
+
+    Each raises sqlite3.Error or OSError where it can't be done; where others have locked the
+    store, at once or after `wait_s` seconds.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._made = False
 
     def add(self, held: HeldCall) -> None:
-        """Keep a held call; raises sqlite3.Error or OSError where it can't be kept."""
+        """Keep a held call."""
         row = (held.id, held.kind, json.dumps(held.call), held.bound_to, held.prompt,
                held.sensitivity, held.created, held.expires, held.state,
                json.dumps(held.shown), json.dumps(held.notes))  # fmt: skip
         with closing(self._open()) as store:
             store.execute("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def get(self, held_id: str) -> HeldCall | None:
+    def get(self, held_id: str, *, wait_s: float = 0.0) -> HeldCall | None:
         """Give a held call by its id."""
-        with closing(self._open()) as store:
+        with closing(self._open(wait_s)) as store:
             row = store.execute("SELECT * FROM held WHERE id = ?", (held_id,)).fetchone()
         return None if row is None else _read(row)
 
@@ -49,23 +53,31 @@ class Holds:
             )
             return changed.rowcount == 1
 
-    def pending(self, now: float) -> tuple[HeldCall, ...]:
+    def pending(self, now: float, *, wait_s: float = 0.0) -> tuple[HeldCall, ...]:
         """Give what may still be decided, the oldest first."""
         question = "SELECT * FROM held WHERE state = 'pending' AND expires > ? ORDER BY created, id"
-        with closing(self._open()) as store:
+        with closing(self._open(wait_s)) as store:
             return tuple(_read(row) for row in store.execute(question, (now,)))
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, wait_s: float = 0.0) -> sqlite3.Connection:
         if not self._made:
             state_folder(self._path.parent)
             self._path.touch(mode=0o600)
-        store = sqlite3.connect(self._path, timeout=10, isolation_level=None)
+        store = sqlite3.connect(self._path, timeout=wait_s, isolation_level=None)
         if not self._made:
-            store.execute(_TABLE)
-            if not any(column[1] == "notes" for column in store.execute("PRAGMA table_info(held)")):
-                store.execute(_NOTES)  # A release before kept none.
+            try:
+                _make(store)
+            except BaseException:
+                store.close()
+                raise
             self._made = True
         return store
+
+
+def _make(store: sqlite3.Connection) -> None:
+    store.execute(_TABLE)
+    if not any(column[1] == "notes" for column in store.execute("PRAGMA table_info(held)")):
+        store.execute(_NOTES)  # A release before kept none.
 
 
 def _read(row: tuple[Any, ...]) -> HeldCall:

@@ -71,6 +71,10 @@ class StartLimits:
                     self._tally.count(who, -1)
             raise
 
+    async def turn_again(self, call: Call) -> None:
+        """Wait for another turn of a call whose own went by; raises a Refusal."""
+        await self.turn(self._longest(call))
+
     async def turn(self, longest: float) -> None:
         """Wait for the turn of one more start; raises a Refusal where it would not come."""
         if self._pace is not None:

@@ -1,6 +1,6 @@
 """The turns that all processes of a project share: one row a tool, changed at one stroke."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS turn (tool TEXT PRIMARY KEY, last_start REAL NOT NULL
 _PUT = """
 INSERT INTO turn VALUES (?, ?) ON CONFLICT (tool) DO UPDATE SET last_start = excluded.last_start
 """
+WAIT_S = 2.0
+"""How long the file is waited for where others have locked it, in seconds."""
 _MOMENT = 1e-6
 """Seconds in which nothing starts; times since the epoch are rounded."""
 
@@ -44,7 +46,7 @@ def turns_of(settings: Settings, timing: Timing) -> Turns | None:
     if settings.engine == "memory":
         return None
     if settings.engine == "sqlite":
-        return SharedTurns(settings.state, timing.epoch)
+        return SharedTurns(settings.state, timing)
     from toolmark._call.limits.fleet import fleet_turns
 
     return fleet_turns(settings.engine)
@@ -53,10 +55,10 @@ def turns_of(settings: Settings, timing: Timing) -> Turns | None:
 class SharedTurns:
     """The turns of one machine's processes, in a file of the state folder."""
 
-    def __init__(self, state: Path, clock: Callable[[], float]) -> None:
-        """Keep them in the folder `state`; `clock` gives seconds since the epoch."""
+    def __init__(self, state: Path, timing: Timing) -> None:
+        """Keep them in the folder `state`."""
         self._state = state
-        self._clock = clock
+        self._timing = timing
         self._made = False
 
     async def ready(self, tool: str) -> None:
@@ -64,27 +66,29 @@ class SharedTurns:
 
     async def take(self, tool: str, apart: float) -> float:
         """Do as `Turns.take`; not in a thread, since it takes less time than one."""
-        return self.taken(tool, apart)
-
-    def taken(self, tool: str, apart: float) -> float:
-        """Do as `take`, for those who can't await."""
         import sqlite3
 
+        from toolmark._call.locked import Patience
+
+        patience = Patience(self._timing.now, self._timing.sleep, WAIT_S)
         try:
-            with self._opened() as store:
-                store.execute("BEGIN IMMEDIATE")
-                # Read inside: whoever waited for the row must not come with an old time.
-                now = self._clock()
-                row = store.execute("SELECT last_start FROM turn WHERE tool = ?", (tool,))
-                (last,) = row.fetchone() or (now - apart,)
-                # A start that lies ahead tells that the machine's clock was set back.
-                wait = float(min(last, now) + apart - now)
-                if wait <= _MOMENT or last > now:
-                    store.execute(_PUT, (tool, now))
-                store.execute("COMMIT")
-                return wait if wait > _MOMENT else 0.0
+            return await patience.give(lambda: self._taken(tool, apart))
         except (sqlite3.Error, OSError) as error:
             raise guard_failed(tool, "rate", error) from None
+
+    def _taken(self, tool: str, apart: float) -> float:
+        with self._opened() as store:
+            store.execute("BEGIN IMMEDIATE")
+            # Read inside: whoever waited for the row must not come with an old time.
+            now = self._timing.epoch()
+            row = store.execute("SELECT last_start FROM turn WHERE tool = ?", (tool,))
+            (last,) = row.fetchone() or (now - apart,)
+            # A start that lies ahead tells that the machine's clock was set back.
+            wait = float(min(last, now) + apart - now)
+            if wait <= _MOMENT or last > now:
+                store.execute(_PUT, (tool, now))
+            store.execute("COMMIT")
+            return wait if wait > _MOMENT else 0.0
 
     @contextmanager
     def _opened(self) -> "Iterator[sqlite3.Connection]":
@@ -94,7 +98,7 @@ class SharedTurns:
         if not self._made:
             state_folder(self._state)
             path.touch(mode=0o600)
-        with closing(sqlite3.connect(path, timeout=2, isolation_level=None)) as store:
+        with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as store:
             if not self._made:
                 store.execute("PRAGMA journal_mode = WAL")
                 store.execute(_TABLE)

@@ -44,14 +44,14 @@ class ReplyHandler:
         except NotFoundError:
             raise
         except MalformedReplyError as error:
-            refused = self._door.refuse_reply(
+            refused = await self._door.refuse_reply(
                 error.code, str(error), caller=caller, dry_run=dry_run
             )
             return self._refused(refused, dialect, error.clean_message)
         except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
             reference = logged(error, "the dialect %s failed", dialect)
             message = f"The reply could not be read (reference {reference}). Nothing happened."
-            refused = self._door.refuse_reply(
+            refused = await self._door.refuse_reply(
                 "internal_guard_error", message, caller=caller, dry_run=dry_run
             )
             return self._refused(refused, dialect, "")
@@ -61,7 +61,7 @@ class ReplyHandler:
             for call in parsed.calls
         ]
         results = await asyncio.gather(*(self.take(c, spoken, on_event) for c in calls))
-        return self._turn(parsed, spoken, tuple(results))
+        return await self._turn(parsed, spoken, tuple(results))
 
     async def take(
         self, call: Call, spoken: str = "", on_event: EventListener | None = None
@@ -83,16 +83,16 @@ class ReplyHandler:
         given = call.arguments
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
-            return self._door.refuse_reply(
+            return await self._door.refuse_reply(
                 "malformed_call", told, caller=call.caller, dry_run=False
             )
         return await self.take(call, on_event=on_event)
 
-    def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
+    async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
         pending: list[Pending] = []
         for call, result in zip(parsed.calls, results, strict=True):
             if result.confirmation is not None:
-                pending += self._skills.pending(result) or [self._held(call, result)]
+                pending += self._skills.pending(result) or [await self._held(call, result)]
         dialects = self._dialects
 
         def render(told: Sequence[Result]) -> list[dict[str, Any]]:
@@ -101,11 +101,11 @@ class ReplyHandler:
         found = parsed.dialect if parsed.calls else "text"
         return Turn(parsed.clean_message, results, tuple(pending), found, render)
 
-    def _held(self, call: Call, result: Result) -> Pending:
+    async def _held(self, call: Call, result: Result) -> Pending:
         """Give what waits behind a tool's result; a dry run kept nothing to look up."""
         confirmation = result.confirmation
         assert confirmation is not None
-        held = self._door.decisions.held(confirmation.id) if confirmation.id else None
+        held = await self._door.decisions.held(confirmation.id) if confirmation.id else None
         given = call.arguments if held is None else held.call.arguments
         return Pending(
             id=confirmation.id,

@@ -39,7 +39,7 @@ class Inbox(RunControl):
         asked: Pending | None = self._skill_calls.waiting(held_id)
         if asked is not None:
             return asked
-        held: HeldCall | None = self._door().decisions.held(held_id)
+        held: HeldCall | None = self._door().decisions.held_sync(held_id)
         if held is None or held.state != "pending":
             return None
         given = dict(held.call.arguments) if isinstance(held.call.arguments, Mapping) else {}
@@ -57,20 +57,20 @@ class Inbox(RunControl):
         answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
         answered = await self._answered(held_id, answer, user)
         result = answered or await self._door().decisions.confirm(held_id, edit=edit, user=user)
-        return self._decided(held_id, "edited" if edit else "approved", result, user)
+        return await self._decided(held_id, "edited" if edit else "approved", result, user)
 
     async def reject(self, held_id: str, *, user: str | None = None) -> Result:
         """Refuse a held call: it never runs."""
         answered = await self._answered(held_id, Answer(approved=False, by=user), user)
-        result = answered or self._door().decisions.reject(held_id, user=user)
-        return self._decided(held_id, "rejected", result, user)
+        result = answered or await self._door().decisions.reject(held_id, user=user)
+        return await self._decided(held_id, "rejected", result, user)
 
     async def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
         answer = Answer(approved=True, text=text, by=user)
         answered = await self._answered(held_id, answer, user)
-        result = answered or self._door().decisions.respond(held_id, text, user=user)
-        return self._decided(held_id, "responded", result, user)
+        result = answered or await self._door().decisions.respond(held_id, text, user=user)
+        return await self._decided(held_id, "responded", result, user)
 
     def confirm_sync(self, held_id: str, **options: Any) -> Result:
         """Do as `confirm`, for those who can't await; the calling thread waits."""
@@ -92,9 +92,9 @@ class Inbox(RunControl):
         """
         return self._notices.add(listener)
 
-    def _decided(self, held_id: str, state: str, result: Result, user: str | None) -> Result:
+    async def _decided(self, held_id: str, state: str, result: Result, user: str | None) -> Result:
         if self._notices and (result.error is None or result.error.code not in _NOTHING_HAPPENED):
-            held: HeldCall | None = self._door().decisions.held(held_id)
+            held: HeldCall | None = await self._door().decisions.held(held_id)
             whose = user if held is None else held.call.caller.user
             told = {"id": held_id, "state": state, "tool": result.tool}
             self._notices.tell("pending", told, whose)

@@ -29,7 +29,7 @@ class DoorExecutor:
 
     async def reject(self, held: str, call: Call) -> None:
         """Drop a held call by its id: it never runs."""
-        self._door.decisions.reject(held, user=call.caller.user)
+        await self._door.decisions.reject(held, user=call.caller.user)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

@@ -1,0 +1,206 @@
+"""Data bases that another process has locked: waited for beside the loop, then refused."""
+
+import asyncio
+import sqlite3
+from contextlib import closing, contextmanager
+
+import pytest
+from limit_world import VirtualTime, most_in_a_window, run
+
+from toolmark._call.audit.chain import AUDIT_FILE
+from toolmark._call.limits.timing import Timing
+from toolmark._call.limits.turns import TURNS_FILE
+from toolmark._model.contract import Limits, Rate, Safety
+from toolmark._model.settings import Settings
+
+HELD_FILE = "held.sqlite3"
+
+
+class World:
+    """Tools of each kind, over a state folder whose files others may lock."""
+
+    def __init__(self, harness, tool, state):
+        self.state, self.ran, self.times = state, [], []
+        self.time = VirtualTime()
+
+        async def act():
+            self.ran.append(1)
+            self.times.append(self.time.now())
+
+        self.tools = (
+            tool("say", act),
+            tool("ask", act, safety=Safety(requires_confirmation=True)),
+            tool("seldom", act, limits=Limits(rate=Rate(calls=1, per_s=1))),
+        )
+        self.harness = harness
+
+    def door(self, timing=None, *, audit=True):
+        settings = Settings(root=self.state, state=self.state, audit=audit)
+        made = self.harness(*self.tools, settings=settings, timing=timing or self.time.timing)
+        return made.door
+
+    @contextmanager
+    def locked(self, file):
+        with closing(sqlite3.connect(self.state / file, isolation_level=None)) as somebody:
+            somebody.execute("BEGIN EXCLUSIVE")
+            yield
+            somebody.execute("ROLLBACK")
+
+
+class Wait:
+    """A way to wait that ends when the test says so."""
+
+    def __init__(self):
+        self.begun, self.over = asyncio.Event(), asyncio.Event()
+
+    async def sleep(self, seconds):
+        self.begun.set()
+        await self.over.wait()
+
+
+@pytest.fixture
+def world(harness, tool, tmp_path):
+    return World(harness, tool, tmp_path)
+
+
+def refused(result):
+    return result.error is not None and result.error.code == "internal_guard_error"
+
+
+async def made(door):
+    """Have every file there, and something to decide."""
+    for name in ("say", "seldom"):
+        await door.call(name, {})
+    return [(await door.call("ask", {})).confirmation.id for _ in range(3)]
+
+
+LOCKS = {
+    "a call, behind the audit": (AUDIT_FILE, lambda door, _: door.call("say", {})),
+    "a refusal, behind the audit": (AUDIT_FILE, lambda door, _: door.call("say", {"odd": 1})),
+    "a call to be held, behind the held": (HELD_FILE, lambda door, _: door.call("ask", {})),
+    "a call to be held, behind the audit": (AUDIT_FILE, lambda door, _: door.call("ask", {})),
+    "an approval, behind the held": (HELD_FILE, lambda door, held: door.decisions.confirm(held)),
+    "an approval, behind the audit": (AUDIT_FILE, lambda door, held: door.decisions.confirm(held)),
+    "a no, behind the held": (HELD_FILE, lambda door, held: door.decisions.reject(held)),
+    "an answer, behind the held": (HELD_FILE, lambda door, held: door.decisions.respond(held, "")),
+    "a look, behind the held": (HELD_FILE, lambda door, held: door.decisions.held(held)),
+    "a call with a rate, behind the turns": (TURNS_FILE, lambda door, _: door.call("seldom", {})),
+}
+
+
+@pytest.mark.parametrize("what", LOCKS)
+def test_while_one_waits_for_a_locked_file_the_others_go_on(world, what):
+    file, make = LOCKS[what]
+
+    async def main():
+        held = (await made(world.door()))[0]
+        wait = Wait()
+        door = world.door(Timing(sleep=wait.sleep))
+        other = world.door(audit=False)
+        with world.locked(file):
+            waiting = asyncio.create_task(make(door, held))
+            await wait.begun.wait()
+            ran = len(world.ran)
+            for _ in range(3):
+                assert (await other.call("say", {})).success
+            assert len(world.ran) == ran + 3
+            assert not waiting.done()
+        wait.over.set()
+        return await waiting
+
+    result = run(world.time, main)
+    assert result is not None
+    assert not refused(result) if hasattr(result, "error") else result.state == "pending"
+
+
+@pytest.mark.parametrize("what", [what for what in LOCKS if "refusal" not in what])
+def test_what_stays_locked_is_refused_in_the_end_and_nothing_ran(world, what):
+    file, make = LOCKS[what]
+
+    async def main():
+        door = world.door()
+        held = (await made(door))[0]
+        ran, began = len(world.ran), world.time.now()
+        with world.locked(file):
+            result = await make(door, held)
+        waited = world.time.now() - began
+        assert len(world.ran) == ran
+        return result, waited
+
+    result, waited = run(world.time, main)
+    assert result is None or refused(result)
+    assert result is None or "Nothing happened" in result.error.message
+    longest = 2.0 if file == TURNS_FILE else 10.0
+    assert longest <= waited < longest + 1.5
+
+
+def test_a_refusal_that_can_not_be_recorded_stays_one(world):
+    async def main():
+        door = world.door()
+        await made(door)
+        with world.locked(AUDIT_FILE):
+            return await door.call("say", {"odd": 1})
+
+    assert run(world.time, main).error.code == "invalid_arguments"
+
+
+def test_with_the_lock_gone_all_goes_on(world):
+    async def main():
+        door = world.door()
+        first, second, third = await made(door)
+        for file in (HELD_FILE, AUDIT_FILE):
+            with world.locked(file):
+                assert refused(await door.decisions.confirm(first))
+        # What was taken and could not be recorded is not given back: better never than twice.
+        assert (await door.decisions.confirm(first)).error.code == "confirmation_used"
+        with world.locked(HELD_FILE):
+            assert refused(await door.decisions.confirm(second))
+        assert (await door.decisions.confirm(second)).success
+        assert (await door.call("say", {})).success
+        assert (await door.decisions.reject(third)).error.code == "rejected"
+        assert door.audit.verify() is None
+
+    run(world.time, main)
+
+
+def test_calls_that_waited_for_the_audit_still_keep_their_distance(world):
+    async def main():
+        door = world.door()
+        await made(door)
+        world.times.clear()
+        with world.locked(AUDIT_FILE):
+            waiting = [asyncio.create_task(door.call("seldom", {})) for _ in range(3)]
+            # By then all three have had their turn.
+            await world.time.sleep(5.0)
+            assert world.times == []
+        return [(await one).success for one in waiting]
+
+    assert run(world.time, main) == [True] * 3
+    assert most_in_a_window(world.times, 1.0) == 1
+
+
+def test_those_who_can_not_await_wait_in_their_own_thread(world):
+    held = run(world.time, lambda: made(world.door()))
+    with closing(sqlite3.connect(world.state / HELD_FILE, isolation_level=None)) as somebody:
+        somebody.execute("BEGIN IMMEDIATE")
+        # Whoever writes keeps no reader out.
+        door = world.door()
+        assert [one.id for one in door.decisions.pending()] == held
+        assert door.decisions.held_sync(held[0]).state == "pending"
+        somebody.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("file", [AUDIT_FILE, HELD_FILE, TURNS_FILE])
+def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file):
+    async def main():
+        await made(world.door())
+        wait = Wait()
+        door = world.door(Timing(sleep=wait.sleep))
+        name = {HELD_FILE: "ask", TURNS_FILE: "seldom"}.get(file, "say")
+        with world.locked(file):
+            waiting = asyncio.create_task(door.call(name, {}))
+            await wait.begun.wait()
+        wait.over.set()
+        return await waiting
+
+    assert not refused(run(world.time, main))

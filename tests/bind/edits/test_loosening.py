@@ -130,6 +130,27 @@ def test_a_threshold_below_what_silent_tools_need_is_found() -> None:
     assert loosened(silent, low) == ()
     assert places(loosened(silent, low, default_min=0.7)) == {"Safety: Min Confidence"}
     assert hold(silent, low, default_min=0.7).spec.safety.min_confidence is None
+    (found,) = loosened(silent, low, default_min=0.7)
+    assert (found.before, found.after) == (0.7, 0.5)
+
+
+def test_a_threshold_of_no_less_than_silent_tools_need_loosens_nothing() -> None:
+    silent = edited("- **Min Confidence**: 0.8\n")
+    low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
+
+    assert loosened(silent, low, default_min=0.5) == ()
+    assert loosened(silent, silent, default_min=0.5) == ()
+    assert loosened(silent, low, default_min=0.0) == ()
+    assert loosened(low, OLD, default_min=0.9) == ()
+
+
+def test_a_threshold_that_a_file_names_is_held_whatever_silent_tools_need() -> None:
+    low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
+
+    held = hold(OLD, low, default_min=0.9)
+
+    assert len(held.loosened) == 1
+    assert held.spec.safety.min_confidence == 0.8
 
 
 def test_a_result_that_is_not_hidden_any_more_is_found() -> None:

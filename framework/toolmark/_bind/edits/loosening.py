@@ -17,6 +17,7 @@ from toolmark._bind.edits.strictness import (
     SCHEMA,
     SKILL,
     Looser,
+    least,
 )
 from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
 from toolmark._model.definition import FileSpec
@@ -54,7 +55,7 @@ def hold(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> Loo
     """
     found: list[Loosening] = []
     if isinstance(old, ToolSpec) and isinstance(new, ToolSpec):
-        held = _Tool(found, default_min).hold(old, new)
+        held = _tool(found, old, new, default_min)
         return Loosened(held if found else new, tuple(found))
     if isinstance(old, SkillSpec) and isinstance(new, SkillSpec):
         _skill(found, old, new)
@@ -77,39 +78,32 @@ def tightened(then: ToolSpec, now: ToolSpec, *, default_min: float | None = None
         if (before := getattr(then.safety, name)) and (after := getattr(now.safety, name))
         if before != after
     }
-    return held if not either else _with(held, safety=_with(held.safety, **either))
+    return _with(held, safety=_with(held.safety, **either))
 
 
-class _Tool:
-    """Goes through two versions of one tool, field by field."""
+def _tool(
+    found: list[Loosening], old: ToolSpec, new: ToolSpec, default_min: float | None
+) -> ToolSpec:
+    # In the order of a canonical file, which is that of the findings.
+    return _with(
+        new,
+        **_kept(found, "Metadata", METADATA, old, new),
+        parameters=_parameters(found, "Parameters", old.parameters, new.parameters),
+        returns=_result(found, "Returns", old.returns, new.returns),
+        rules=_rules(found, old.rules, new.rules),
+        safety=_safety(found, old.safety, new.safety, default_min),
+        limits=_with(new.limits, **_kept(found, "Limits", LIMITS, old.limits, new.limits)),
+    )
 
-    def __init__(self, found: list[Loosening], default_min: float | None) -> None:
-        self._found = found
-        self._default_min = default_min
 
-    def hold(self, old: ToolSpec, new: ToolSpec) -> ToolSpec:
-        found = self._found
-        metadata = _kept(found, "Metadata", METADATA, old, new)
-        # In the order of a canonical file, which is that of the findings.
-        return _with(
-            new,
-            **metadata,
-            parameters=_parameters(found, "Parameters", old.parameters, new.parameters),
-            returns=_result(found, "Returns", old.returns, new.returns),
-            rules=_rules(found, old.rules, new.rules),
-            safety=self._safety(old.safety, new.safety),
-            limits=_with(new.limits, **_kept(found, "Limits", LIMITS, old.limits, new.limits)),
-        )
-
-    def _safety(self, old: Safety, new: Safety) -> Safety:
-        kept = _kept(self._found, "Safety", SAFETY, old, new)
-        default, stated = self._default_min, new.min_confidence
-        # A tool that was silent stood under the default: naming less is no restriction.
-        silent = old.min_confidence is None and default is not None
-        if silent and stated is not None and stated < (default or 0):
-            self._found.append(Loosening("Safety: Min Confidence", default, stated))
-            kept["min_confidence"] = None
-        return _with(new, **kept)
+def _safety(found: list[Loosening], old: Safety, new: Safety, default_min: float | None) -> Safety:
+    kept = _kept(found, "Safety", SAFETY, old, new)
+    stated = new.min_confidence
+    # A tool that was silent stood under the default: naming less is no restriction.
+    if old.min_confidence is None and stated is not None and least(default_min, stated):
+        found.append(Loosening("Safety: Min Confidence", default_min, stated))
+        kept["min_confidence"] = None
+    return _with(new, **kept)
 
 
 def _kept(

@@ -36,6 +36,10 @@ def _asked(order: Order) -> tuple[object, ...]:
     return order.plan.skill.name, inputs, order.caller.user, order.caller.patient
 
 
+UNDOING = ":undo:"
+"""Stands in the keys of what takes steps back, which a run does that was cancelled, too."""
+
+
 class Question(NamedTuple):
     """What a person must answer before a run goes on."""
 
@@ -60,6 +64,11 @@ class Question(NamedTuple):
     def asker(self) -> str:
         """The key of the step that asks."""
         return self.key.rsplit(":", 1)[0]
+
+    @property
+    def undoes(self) -> bool:
+        """Whether it is asked on the way back."""
+        return UNDOING in self.key
 
     def to_dict(self) -> dict[str, Any]:
         """Give the question as JSON; what is absent is left out."""

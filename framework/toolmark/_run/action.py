@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from toolmark._model.result import SkillResult
+from toolmark._model.run import UNDOING
 from toolmark._model.skill import Step, Use
 from toolmark._run.frame import Frame, InsteadError, StepError, Undo
 from toolmark._run.person import answered, question
@@ -83,13 +84,13 @@ class StepActions:
             return _data(await self._run_skill(frame, name, arguments, f"{key}/"))
         return await Errand(frame, step, name, arguments, key, place).run(approved=approved)
 
-    async def undo(self, frame: Frame, undo: Undo) -> None:
-        """Call what takes a step back."""
-        key = f"{undo.key}:undo:{undo.tool}"
+    async def undo(self, undo: Undo) -> None:
+        """Call what takes a step back; what that binds itself is not taken back in turn."""
+        frame, key = undo.frame.within({}), f"{undo.key}{UNDOING}{undo.tool}"
         if undo.tool in frame.order.plan.skills:
             _data(await self._run_skill(frame, undo.tool, undo.arguments, f"{key}/"))
             return
-        errand = Errand(frame, undo.step, undo.tool, undo.arguments, key, key, undoing=True)
+        errand = Errand(frame, undo.step, undo.tool, undo.arguments, key, key)
         with suppress(InsteadError):  # Then a person took it back.
             await errand.run(approved=False)
 
@@ -120,9 +121,7 @@ def _arguments(frame: Frame, use: Use) -> dict[str, Any]:
 def _settle(frame: Frame, step: Step, index: int | None, value: Any) -> None:
     """Bind the Undo of a call that took effect, and hold its Check."""
     if step.undo is not None:
-        inner = _with(frame, step, value)
-        bound = _bound(inner, step, frame.key(step, index))
-        frame.undos[:] = [*(u for u in frame.undos if u.key != bound.key), bound]
+        frame.bind(_bound(_with(frame, step, value), step, frame.key(step, index)))
     _hold_check(frame, step, value)
 
 
@@ -143,7 +142,7 @@ def _bound(frame: Frame, step: Step, key: str) -> Undo:
     assert undo is not None
     require(frame, undo.name)
     try:
-        return Undo(key, step, undo.name, _arguments(frame, undo))
+        return Undo(key, step, undo.name, _arguments(frame, undo), frame)
     except StepError as error:
         message = f"it was done, but can't be undone later: {error.message}"
         raise StepError(error.code, message) from None

@@ -18,7 +18,7 @@ async def chosen(frame: Frame, step: Step, index: int | None = None) -> Any:
     async def evaluate() -> Any:
         return frame.evaluate(choose)
 
-    value = await frame.journal.perform(f"{frame.key(step, index)}:choose", evaluate)
+    value = await frame.perform(f"{frame.key(step, index)}:choose", evaluate)
     way = step.or_else
     if value is not None or (way is None and step.if_empty is not None):
         return value

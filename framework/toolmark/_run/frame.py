@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from toolmark._cel import EvaluationError, ExpressionError, Program, compile_expression
 from toolmark._model.call import Call, Caller
-from toolmark._model.run import Order, RunEvent, RunKind
+from toolmark._model.run import UNDOING, Order, RunEvent, RunKind
 from toolmark._model.schema import Parameter
 from toolmark._model.skill import Argument, Expression, SkillSpec, Step, Template
-from toolmark._run.journal import Executor, Journal
+from toolmark._run.journal import Doubt, Effect, Executor, Journal
 from toolmark._run.text import MISSING, ValueTextError, text_of, value_of
 
 MAX_SKILL_DEPTH = 8
@@ -70,6 +70,8 @@ class Undo(NamedTuple):
     step: Step
     tool: str
     arguments: dict[str, Any]
+    frame: "Frame"
+    """The skill whose step it takes back: it may be one that came to its end within another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,19 @@ class Frame:
         """Give the same frame with further names, for one item of a loop."""
         return replace(self, names={**self.names, **names}, undos=[])
 
+    def bind(self, undo: Undo) -> None:
+        """Keep what takes a step back, in place of what was bound for it or within it."""
+        place = f"{undo.key}:"
+        self.undos[:] = [u for u in self.undos if u.key != undo.key and not u.key.startswith(place)]
+        self.undos.append(undo)
+
     def key(self, step: Step, index: int | None = None) -> str:
         """Give a step's key in the record; `[3]` is the loop's fourth item."""
         return f"{self.prefix}{step.id}" + ("" if index is None else f"[{index}]")
+
+    async def perform(self, key: str, effect: Effect, doubt: Doubt | None = None) -> Any:
+        """Do a thing once, as `Journal.perform` does; what takes steps back is always done."""
+        return await self.journal.perform(key, effect, undoing=UNDOING in key, doubt=doubt)
 
     def evaluate(self, expression: Expression) -> Any:
         """Give the value of an expression, or raise StepError."""

@@ -69,9 +69,10 @@ class Interpreter:
             prefix,
             frame.depth + 1,
         )
-        return await self._skill(inner)
+        return await self._skill(inner, around=frame)
 
-    async def _skill(self, frame: Frame) -> SkillResult:
+    async def _skill(self, frame: Frame, around: Frame | None = None) -> SkillResult:
+        """Run a skill; what it did is for the one `around` it to undo, should that stop later."""
         ready = _admitted(frame)
         if isinstance(ready, SkillResult):
             return ready
@@ -89,6 +90,8 @@ class Interpreter:
             end = cancelled(ready)
         except StepError as error:
             end = End(success=False, message=error.message, code=error.code)
+        if end.success and around is not None:
+            around.undos.extend(ready.undos)
         return await self._ended(ready, end)
 
     async def _ended(self, frame: Frame, end: End) -> SkillResult:

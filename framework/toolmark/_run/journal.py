@@ -44,7 +44,10 @@ class Journal(Protocol):
         """
 
     async def answer(self, question: Question) -> Answer:
-        """Give the recorded answer, or raise ParkedError."""
+        """Give the recorded answer, or raise ParkedError.
+
+        Raises CancelledRunError in a run that was cancelled, but for a question that undoes.
+        """
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event to whoever looks on, once."""

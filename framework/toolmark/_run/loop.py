@@ -34,7 +34,7 @@ async def _items(frame: Frame, step: Step) -> list[Any]:
     async def over() -> Any:
         return frame.evaluate(loop.over)
 
-    items = await frame.journal.perform(f"{frame.key(step)}:items", over)
+    items = await frame.perform(f"{frame.key(step)}:items", over)
     if not isinstance(items, list):
         raise StepError("expression_failed", f"`{loop.over.cel}` is no list")
     if len(items) > MAX_ITEMS:

@@ -34,7 +34,7 @@ async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
         assert played is not None
         return {**played.to_dict(), "code": played.code}
 
-    return SkillResult(**await frame.journal.perform(key, came_to))
+    return SkillResult(**await frame.perform(key, came_to))
 
 
 def result_key(name: str) -> str:
@@ -142,7 +142,7 @@ class _Calls:
             return {"name": name, "arguments": dict(arguments)}
 
         frame = self._frame
-        recorded = await frame.journal.perform(f"{frame.prefix}{number}:call", said)
+        recorded = await frame.perform(f"{frame.prefix}{number}:call", said)
         was, now = _shown(recorded["name"], recorded["arguments"]), _shown(name, arguments)
         if was != now:
             message = (

@@ -60,7 +60,6 @@ class Errand:
     """Its place in the record."""
     name: str
     """What it is called outside, the idempotency key: the same for each try."""
-    undoing: bool = False
 
     async def run(self, *, approved: bool) -> Any:
         """Give the tool's data, or raise StepError, RefusedError or InsteadError.
@@ -145,10 +144,7 @@ class Errand:
                 tool = self.frame.order.plan.tools.get(self.tool)
                 return _late(tool, self.tool, self.step.timeout_s).to_json()
 
-        journal = self.frame.journal
-        return Done.from_json(
-            await journal.perform(key, effect, undoing=self.undoing, doubt=self._doubt(key))
-        )
+        return Done.from_json(await self.frame.perform(key, effect, self._doubt(key)))
 
     def _doubt(self, key: str) -> Doubt | None:
         """Give what to ask should a process die over this call; None where it may be repeated."""

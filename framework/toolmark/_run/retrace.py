@@ -40,7 +40,8 @@ class _Shown:
     def __init__(self, order: Order, view: RunView) -> None:
         self._order = order
         self._entries = {entry.key: entry for entry in view.entries}
-        self._cancelled = view.state == "cancelled"
+        asks_back = any(question.undoes for question in view.questions)
+        self._cancelled = view.state == "cancelled" or asks_back
         self._now = dt.datetime.fromisoformat(view.began)
         self.events: list[RunEvent] = []
 

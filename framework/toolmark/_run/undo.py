@@ -13,11 +13,11 @@ async def roll_back(frame: Frame, actions: StepActions) -> list[str]:
     while frame.undos:
         undo = frame.undos.pop()
         try:
-            await actions.undo(frame, undo)
+            await actions.undo(undo)
         except (StepError, RefusedError) as error:
             reason = error.message if isinstance(error, StepError) else "it was refused"
             left.append(f"Not undone: step {undo.key} ({undo.step.title}): {reason}")
-            frame.tell("failed", undo.step, left[-1])
+            undo.frame.tell("failed", undo.step, left[-1])
         else:
-            frame.tell("undone", undo.step, undo.tool)
+            undo.frame.tell("undone", undo.step, undo.tool)
     return left

@@ -163,10 +163,12 @@ def cancel(
 ) -> None:  # fmt: skip
     """Stop a run before its next call, and undo what it did.
 
-    Ends with 0 cancelled, 1 it had ended before, 5 no such run.
+    Ends with 0 cancelled, 1 it had ended before, 4 undoing it waits for a yes, 5 no such run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         result = workspace.cancel_run_sync(run_id)
+    if result.code == "waiting":
+        end_run(result, json=json)
     if json:
         out_json(result.to_dict())
     else:

@@ -87,7 +87,7 @@ class MemoryJournal:
         run = self._run
         if (answer := run.answers.get(question.key)) is not None:
             return answer
-        if run.cancelled:
+        if run.cancelled and not question.undoes:
             raise CancelledRunError
         raise ParkedError(question)
 

@@ -38,7 +38,7 @@ class NotifyingJournal:
         try:
             return await self._journal.answer(question)
         except ParkedError:
-            if self._stopped:
+            if self._stopped and not question.undoes:
                 raise CancelledRunError from None
             raise
 

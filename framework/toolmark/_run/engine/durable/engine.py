@@ -23,9 +23,10 @@ from toolmark._run.engine.durable.heartbeat import Heartbeat
 from toolmark._run.engine.durable.liveness import Locks
 from toolmark._run.engine.durable.lookout import Lookout
 from toolmark._run.engine.durable.process import Process
+from toolmark._run.engine.durable.rows import KeptQuestion, KeptRun
 from toolmark._run.engine.durable.segment import Seat, Segments, in_thread
 from toolmark._run.engine.durable.side import Side
-from toolmark._run.engine.durable.store import KeptQuestion, KeptRun, Store
+from toolmark._run.engine.durable.store import Store
 from toolmark._run.engine.durable.views import stuck, too_late, view
 from toolmark._run.engine.outcomes import taken, unknown, waiting
 from toolmark.errors import ToolmarkError, UnreachableError
@@ -95,8 +96,9 @@ class DurableEngine:
         Raises NotFoundError, which says who was quicker, or that time was up.
         """
         row = await in_thread(lambda: self._found(run_id))
+        asked = await in_thread(lambda: self._store.asked(run_id))
         now = self._clock()
-        won = row.result is None and not row.cancelled
+        won = any(one.question.key == key and row.waits_for(one) for one in asked)
         if not won or not await in_thread(lambda: self._store.settle(run_id, key, answer, now)):
             raise await in_thread(lambda: too_late(row, key, self._store.asked(run_id)))
         return await self._go_on(row, ask, watch)
@@ -128,7 +130,7 @@ class DurableEngine:
         row = await in_thread(lambda: self._found(run_id))
         if row.result is not None:
             return row.result
-        await in_thread(lambda: self._store.change(run_id, cancelled=1))
+        await in_thread(lambda: self._store.cancel(run_id))
         self._segments.cancel(run_id)
         if row.stuck:
             return await self.resume(run_id)
@@ -211,7 +213,7 @@ class DurableEngine:
                 if row.stuck:
                     return stuck(row)
                 asked = await in_thread(lambda: self._store.asked(run_id))
-                one = next((one for one in asked if one.answer is None), None)
+                one = next(filter(row.waits_for, asked), None)
                 if one is not None:
                     answer = None if ask is None else await self._asked(one, ask)
                     if answer is None:

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from dbos import DBOS
 
 from toolmark._model.run import Answer, Clock, JournalEntry, Question, RunEvent, RunListener
+from toolmark._run.engine.durable.rows import KeptQuestion
 from toolmark._run.engine.durable.side import FarExecutor, Side
-from toolmark._run.engine.durable.store import KeptQuestion
 from toolmark._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
 
 
@@ -101,7 +101,7 @@ class DurableJournal:
             if asked.answered is not None:
                 self._now = max(self._now, asked.answered)
             return asked.answer
-        if await self._keeper.is_cancelled(self._run_id):
+        if not question.undoes and await self._keeper.is_cancelled(self._run_id):
             raise CancelledRunError
         raise ParkedError(question)
 

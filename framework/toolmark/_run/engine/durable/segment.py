@@ -16,8 +16,9 @@ from toolmark._model.run import Answer, Clock, Question, RunEvent, RunListener
 from toolmark._run.engine import Play
 from toolmark._run.engine.durable.journal import DurableJournal, LostRunError
 from toolmark._run.engine.durable.process import Process
+from toolmark._run.engine.durable.rows import KeptRun
 from toolmark._run.engine.durable.side import Side
-from toolmark._run.engine.durable.store import KeptRun, Store
+from toolmark._run.engine.durable.store import Store
 from toolmark._run.journal import ParkedError
 
 T = TypeVar("T")
@@ -103,6 +104,9 @@ class Segments:
         row = await in_thread(lambda: store.find(run_id))
         if row is None or row.result is not None:
             return "over"
+        if row.cancelled:
+            self.cancel(run_id)
+            await in_thread(lambda: store.hear(run_id))
         if await process.exists(run_id, number + 1):
             # It was cut off after it had handed over: the rest is its successor's.
             await self.hand_over(row.id, number)

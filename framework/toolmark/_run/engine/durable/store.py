@@ -3,55 +3,28 @@
 import datetime as dt
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, JournalEntry, Order, Question
+from toolmark._model.run import UNDOING, Answer, JournalEntry, Order, Question
 from toolmark._run.engine.durable.code import PinnedCode
 from toolmark._run.engine.durable.record import (
-    answer_of,
     caller_of,
     plan_of,
     plan_text,
-    question_of,
-    result_of,
     value_of,
     written,
 )
+from toolmark._run.engine.durable.rows import KeptQuestion, KeptRun, kept_question, kept_run
 from toolmark._run.engine.durable.tables import Tables
 
 _GOING = ("PENDING", "ENQUEUED", "DELAYED")
 """What DBOS says of workflows that are played, or will be."""
-
-
-class KeptRun(NamedTuple):
-    """A run as it is kept, without its plan."""
-
-    id: str
-    skill: str
-    inputs: dict[str, Any]
-    began: dt.datetime
-    segment: int
-    """How often it was parked: the number of the workflow that plays it, or will."""
-    parked: float
-    """Since when it waits, in seconds since the epoch; 0.0 where it does not wait."""
-    stuck: bool
-    cancelled: bool
-    result: SkillResult | None
-
-
-class KeptQuestion(NamedTuple):
-    """A question as it is kept."""
-
-    question: Question
-    opened: float
-    """Seconds since the epoch, as is `expires`."""
-    expires: float | None
-    answer: Answer | None
-    answered: dt.datetime | None
+_UNHEARD, _HEARD = 1, 2
+"""Of a run that was cancelled: whether a segment has been played that knew of it."""
 
 
 def workflow_id(run_id: str, segment: int) -> str:
@@ -101,14 +74,14 @@ class Store:
         run = self._tables.run
         with self._engine.connect() as connection:
             row = connection.execute(sa.select(*self._head).where(run.c.id == run_id)).first()
-        return None if row is None else _row(row)
+        return None if row is None else kept_run(row)
 
     def all(self) -> tuple[KeptRun, ...]:
         """Give the runs, the latest first."""
         run = self._tables.run
         newest = sa.select(*self._head).order_by(run.c.began.desc(), run.c.id.desc())
         with self._engine.connect() as connection:
-            return tuple(_row(row) for row in connection.execute(newest))
+            return tuple(kept_run(row) for row in connection.execute(newest))
 
     def order(self, run_id: str) -> Order:
         """Give what was ordered, with the plan that was pinned."""
@@ -148,7 +121,7 @@ class Store:
         run, question = self._tables.run, self._tables.question
         answered = sa.exists().where(question.c.run == run.c.id, question.c.woke > 0)
         waiting = sa.select(run.c.id, run.c.segment).where(
-            run.c.parked > 0, run.c.result.is_(None), sa.or_(run.c.cancelled == 1, answered)
+            run.c.parked > 0, run.c.result.is_(None), sa.or_(run.c.cancelled == _UNHEARD, answered)
         )
         with self._engine.connect() as connection:
             return tuple((row.id, row.segment) for row in connection.execute(waiting))
@@ -174,6 +147,14 @@ class Store:
         playing = named.where(own.status == "PENDING", own.application_version == version)
         with self._engine.connect() as connection:
             return set(connection.execute(playing).scalars())
+
+    def cancel(self, run_id: str) -> None:
+        """Note that somebody cancelled a run."""
+        self.change(run_id, cancelled=_UNHEARD)
+
+    def hear(self, run_id: str) -> None:
+        """Note that a segment knows of that from its beginning: it need not be woken for it."""
+        self.change(run_id, cancelled=_HEARD)
 
     def finish(self, run_id: str, result: SkillResult, now: dt.datetime) -> None:
         """Keep the result; the first stays."""
@@ -219,16 +200,17 @@ class Store:
     def open(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
         """Give the questions that wait, of all runs that have not ended or of one of them."""
         run, question = self._tables.run, self._tables.question
-        going = sa.select(run.c.id).where(run.c.result.is_(None), run.c.cancelled == 0)
-        if run_id is not None:
-            going = going.where(run.c.id == run_id)
-        return self._asked(question.c.answer.is_(None), question.c.run.in_(going))
+        going = sa.exists().where(run.c.id == question.c.run, run.c.result.is_(None))
+        goes_on = going.where(run.c.cancelled == 0)
+        goes_back = sa.and_(going, question.c.key.contains(UNDOING, autoescape=True))
+        here = sa.true() if run_id is None else question.c.run == run_id
+        return self._asked(question.c.answer.is_(None), here, sa.or_(goes_on, goes_back))
 
     def _asked(self, *where: Any) -> tuple[KeptQuestion, ...]:
         question = self._tables.question
         chosen = sa.select(question).where(*where).order_by(question.c.opened, question.c.key)
         with self._engine.connect() as connection:
-            return tuple(_asked(row) for row in connection.execute(chosen))
+            return tuple(kept_question(row) for row in connection.execute(chosen))
 
     def settle(self, run_id: str, key: str, answer: Answer, now: dt.datetime) -> bool:
         """Answer a question; True for the first answer only, and not when time is up."""
@@ -276,15 +258,3 @@ class Store:
             plans = connection.execute(sa.select(plan.c.plan)).scalars().all()
         self.code.forget({plan_of(text).code for text in plans})
         return tuple(workflow_id(row.id, n) for row in old for n in range(row.segment + 1))
-
-
-def _row(row: Any) -> KeptRun:
-    result = None if row.result is None else result_of(row.result)
-    return KeptRun(row.id, row.skill, json.loads(row.inputs), dt.datetime.fromisoformat(row.began),
-               row.segment, row.parked, bool(row.stuck), bool(row.cancelled), result)  # fmt: skip
-
-
-def _asked(row: Any) -> KeptQuestion:
-    answer = None if row.answer is None else answer_of(row.answer)
-    answered = None if row.answered is None else dt.datetime.fromisoformat(row.answered)
-    return KeptQuestion(question_of(row.question), row.opened, row.expires, answer, answered)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from toolmark._model.result import SkillResult
 from toolmark._model.run import JournalEntry, Question, RunState, RunView
-from toolmark._run.engine.durable.store import KeptQuestion, KeptRun
+from toolmark._run.engine.durable.rows import KeptQuestion, KeptRun
 from toolmark._run.engine.outcomes import AnsweredError, TooLateError, ended
 from toolmark.errors import NotFoundError
 
@@ -14,8 +14,7 @@ def view(
     row: KeptRun, asked: Sequence[KeptQuestion], entries: Sequence[JournalEntry] = ()
 ) -> RunView:
     """Give a run as others see it; answers stand among its steps."""
-    going = row.result is None and not row.cancelled
-    questions = tuple(one.question for one in asked if going and one.answer is None)
+    questions = tuple(one.question for one in asked if row.waits_for(one))
     answers = [_entry(one) for one in asked if one.answer is not None]
     steps = tuple(sorted((*entries, *answers), key=lambda entry: entry.at))
     return RunView(row.id, row.skill, _state(row, questions), row.inputs, row.began.isoformat(),

@@ -1,0 +1,78 @@
+"""Kept runs that were cancelled: what undoing them asks waits like any other question."""
+
+import asyncio
+
+import pytest
+from kept import Kept
+from run_world import NO, YES, tool
+
+from toolmark._model.run import Answer
+from toolmark.errors import NotFoundError
+
+STEPS = """1. **Act**.
+   - **Use**: act
+   - **Undo**: look
+2. **Act again**.
+   - **Use**: act
+   - **Undo**: undo
+3. **Agree**.
+   - **Ask**: Shall I?
+4. **Return**:
+   - value: done"""
+
+
+@pytest.fixture
+def cancelled(kept: Kept) -> Kept:
+    """Give a run that was cancelled while it waited, and whose undo needs a yes."""
+    guard = "## Safety\n\n- **Requires Confirmation**: true"
+    kept.world.tools["undo"] = tool("undo", metadata="- **Idempotent**: keyed\n", more=guard)
+    kept.run(kept.order(steps=STEPS))
+    assert kept.world.called == ["act", "act"]
+    result = asyncio.run(kept.engine.cancel("run-1"))
+    assert (result.code, result.message) == ("waiting", "Shall I undo?")
+    return kept
+
+
+def question(kept: Kept) -> str:
+    """Give the key of the one question that is open."""
+    view = kept.engine.view("run-1")
+    assert view.state == "waiting"
+    assert [one.question for one in kept.engine.waiting()] == list(view.questions)
+    [one] = view.questions
+    return one.key
+
+
+@pytest.mark.parametrize(("answer", "undone"), [(YES, ["undo", "look"]), (NO, ["look"])])
+def test_a_cancelled_run_asks_for_the_undo_that_needs_a_yes_and_then_ends(
+    cancelled: Kept, answer: Answer, undone: list[str]
+) -> None:
+    result = cancelled.answer(answer, key=question(cancelled))
+
+    assert result.code == "cancelled"
+    assert ("Not undone" in result.message) == (answer is NO)
+    assert cancelled.world.called == ["act", "act", *undone]
+    assert cancelled.engine.waiting() == ()
+    assert cancelled.engine.view("run-1").state == "cancelled"
+
+
+def test_nobody_wakes_a_cancelled_run_before_its_question_is_answered(cancelled: Kept) -> None:
+    assert cancelled.engine._store.due() == ()
+    with pytest.raises(NotFoundError):
+        cancelled.answer(YES, key="3:ask")
+
+
+def test_what_a_cancelled_run_asks_waits_over_a_restart(cancelled: Kept) -> None:
+    key = question(cancelled)
+    cancelled.reopen()
+
+    assert question(cancelled) == key
+    assert cancelled.answer(YES, key=key).code == "cancelled"
+    assert cancelled.world.called == ["act", "act", "undo", "look"]
+
+
+def test_a_run_that_is_cancelled_twice_asks_once(cancelled: Kept) -> None:
+    key = question(cancelled)
+    assert asyncio.run(cancelled.engine.cancel("run-1")).code == "waiting"
+    assert question(cancelled) == key
+    assert cancelled.answer(YES, key=key).code == "cancelled"
+    assert cancelled.world.called == ["act", "act", "undo", "look"]

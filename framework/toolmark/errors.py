@@ -32,7 +32,11 @@ class ImplementationError(ToolmarkError):
 
 
 class ToolError(ToolmarkError):
-    """Raised by an implementation to give the model a message of its own, with a stable code."""
+    """Raised by an implementation to give the model a message of its own, with a stable code.
+
+    `raise ToolError("Only 3 are left.", code="sold_out")`. Of any other exception the model is told
+    a reference alone, under which the log has the trace.
+    """
 
     CODE: ClassVar[str] = "tool_error"
     """The code where none is given."""
@@ -70,12 +74,16 @@ class ModelError(ToolmarkError):
 def near_words(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> list[str]:
     """Give the known words that may be meant, the nearest first.
 
-    `alike` says how near, 0..1; of the word its first 64 characters are compared.
+    `alike` says how near, 0..1; of the word its first 64 characters are compared, in any case.
     """
     # Its import costs a millisecond of each start, and only a slip needs it.
     from difflib import get_close_matches
 
-    return get_close_matches(word[:64], list(words), most, alike)
+    folded: dict[str, str] = {}
+    for known in words:
+        folded.setdefault(known.casefold(), known)
+    near = get_close_matches(word[:64].casefold(), folded, most, alike)
+    return [folded[name] for name in near]
 
 
 def did_you_mean(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> str:

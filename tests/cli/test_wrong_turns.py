@@ -275,3 +275,52 @@ def test_a_checkout_that_can_not_be_written_is_checked_all_the_same(project) -> 
     typed = project("check")
     assert (typed.out, typed.code) == ("", 0)
     assert "note: what is live can't be kept for the next start: " in typed.err
+
+
+@pytest.mark.parametrize(
+    "known", ["tools_md/deep/rose-count.tool.md", "skills_md/rose_count.skill.md"]
+)
+def test_a_name_that_another_folders_file_has_is_not_written_again(project, known: str) -> None:
+    project.write(known, "taken")
+    typed = project("new", "tool", "rose-count")
+    assert typed.err.startswith(f"error: {known} is there already\n")
+    assert typed.code == 2
+    assert not (project.folder / "tools_md/rose-count.tool.md").exists()
+
+
+def test_a_picture_that_is_no_svg_is_not_written_as_something_else(shop) -> None:
+    typed = shop("graph", "make_bouquet", "-o", "drawn.PNG")
+    assert typed.err == "error: drawn.PNG: no .png is drawn\nhelp: name a file that ends in .svg\n"
+    assert typed.code == 2
+    assert not (shop.folder / "drawn.PNG").exists()
+
+
+def test_a_file_for_a_folder_that_is_not_there_names_the_folder(shop) -> None:
+    typed = shop("graph", "make_bouquet", "-o", "nowhere/drawn.svg")
+    folder = shop.folder / "nowhere"
+    assert typed.err == (
+        f"error: {folder}: no such folder\nhelp: make it first, or name another place\n"
+    )
+
+
+def test_a_skill_that_is_named_and_left_out_at_once_is_told(shop) -> None:
+    typed = shop("export", "openai", "make-bouquet", "--no-skills")
+    assert "make_bouquet: a skill, and --no-skills at once" in typed.err
+    assert (typed.out, typed.code) == ("", 2)
+
+
+def test_a_name_that_is_typed_twice_is_exported_once(shop) -> None:
+    typed = shop("export", "mcp", "sell_flowers", "sell-flowers")
+    assert [item["name"] for item in json.loads(typed.out)] == ["sell_flowers"]
+    assert typed.err == ""
+
+
+@pytest.mark.parametrize("target", ["opnai", "OpenAI", "OPENAI"])
+def test_a_misspelt_target_is_told_the_near_one(shop, target: str) -> None:
+    typed = shop("export", target)
+    assert typed.err == f"error: no export target '{target}'; did you mean 'openai'?\n"
+    assert typed.code == 5
+
+
+def test_a_tool_in_capitals_is_told_the_near_one(shop) -> None:
+    assert "did you mean 'sell_flowers'" in shop("call", "SELL_FLOWERS").err

@@ -200,6 +200,7 @@ _REMEDIES = {
     errno.EDQUOT: "make room there",
     errno.EFBIG: "a file may not get that large there: raise the limit (`ulimit -f`), or make room",
     errno.EROFS: "nothing can be written there; TOOLMARK_STATE=DIR keeps the state elsewhere",
+    errno.ENOENT: "make it first, or name another place",
     errno.EEXIST: "that is a file where a folder has to be: move it away",
     errno.ENOTDIR: "that is a file where a folder has to be: move it away",
     errno.EISDIR: "that is a folder where a file has to be: move it away",

@@ -23,7 +23,7 @@ from toolmark._export.function import (
 from toolmark._export.names import NameRule
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark.errors import NotFoundError
+from toolmark.errors import NotFoundError, did_you_mean
 
 MakeItem = Callable[[Function, list[Loss]], dict[str, Any] | None]
 
@@ -67,6 +67,7 @@ def export(
         fitted = functions(specs, document.RULE, losses, asks_confidence)
         made = document.document([document.item(f, losses) for f in fitted])
     else:
-        message = f"no export target {target!r}; there are {', '.join(TARGETS)}"
+        hint = did_you_mean(target, TARGETS) or f"there are {', '.join(TARGETS)}"
+        message = f"no export target {target!r}; {hint}"
         raise NotFoundError(message)
     return Exported(target, made, tuple(losses))

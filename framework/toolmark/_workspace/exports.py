@@ -33,7 +33,8 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
 
     registry = live.registry
     everything = (*registry.tools, *registry.skills)
-    chosen = [known_name(name, everything, "tool or skill") for name in names]
+    # Whoever names one twice means it once.
+    chosen = [*dict.fromkeys(known_name(name, everything, "tool or skill") for name in names)]
     tools = _chosen(registry.tools, chosen, named=bool(names))
     taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
     tool_specs = [bound.spec for bound in tools]

@@ -8,6 +8,9 @@ from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import stop
 from toolmark._cli.terminal.screen import err, out, out_json
 
+_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}
+"""What somebody names who wants a picture of another kind."""
+
 
 def drawable(spec: Any) -> None:
     """End where a skill has no steps."""
@@ -28,7 +31,10 @@ def drawn(
     from toolmark._run.graph import chart_of, mermaid
     from toolmark._run.graph import svg as picture
 
-    as_picture = svg or (output is not None and output.suffix == ".svg")
+    suffix = "" if output is None else output.suffix.lower()
+    if suffix in _PICTURES:
+        stop(ExitCode.USAGE, f"{output}: no {suffix} is drawn", "name a file that ends in .svg")
+    as_picture = svg or suffix == ".svg"
     chart = chart_of(spec)
     text = picture(chart, states) if as_picture else mermaid(chart, states)
     if output is not None:

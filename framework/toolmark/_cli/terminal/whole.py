@@ -1,5 +1,6 @@
 """Write a file whole or not at all, and say which file it was that could not be written."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 def replace_file(file: Path, text: str) -> None:
     """Write a whole file in one step, so that a reader sees the old text or the new one."""
     real = file.resolve()
+    if not real.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(real.parent))
     handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
     try:
         with naming(real), os.fdopen(handle, "wb") as stream:

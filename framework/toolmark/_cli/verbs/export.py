@@ -45,6 +45,10 @@ def export(
         exported = _export_file(target, file, skills=not no_skills)
     else:
         with open_workspace(project_of(ctx, project)) as workspace:
+            named_skills = {name.replace("-", "_") for name in names or ()} & {*workspace.skills}
+            if no_skills and named_skills:
+                what = f"{', '.join(sorted(named_skills))}: a skill, and --no-skills at once"
+                stop(ExitCode.USAGE, what, "give one of the two")
             exported = workspace.exported(target, tuple(names or ()), skills=not no_skills)
     for loss in exported.losses:
         err(f"lost in {exported.target}: {loss}")

@@ -4,16 +4,19 @@ import keyword
 import os
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from toolmark._cli.authoring import first_tool
+from toolmark._cli.project.paths import definitions_among
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmark._cli.terminal.screen import err, out, out_json, paint
 
+_ELSE = "choose another name, or move that file away; nothing was written"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case or kebab-case.")]
@@ -121,9 +124,18 @@ def _new(
         help_ = f'set {kind}s = ["{kind}s_md"]'
         stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
     snake = checked_name(name)
+    _refuse_a_second(settings.root, (*settings.tools, *settings.skills), snake)
     files = definition_files(kind, snake, folders[0])
     made = make_files(settings.root, files)
     _tell(made, f"say in {made[0]} what it does, then toolmark check", json)
+
+
+def _refuse_a_second(root: Path, folders: Iterable[str], snake: str) -> None:
+    """End where a file of this name stands in another folder: one of the two would not load."""
+    there = [str(root / folder) for folder in folders if (root / folder).is_dir()]
+    for file in definitions_among(there):
+        if file.name.partition(".")[0].replace("-", "_") == snake:
+            stop(ExitCode.USAGE, f"{os.path.relpath(file)} is there already", _ELSE)
 
 
 def checked_name(name: str) -> str:
@@ -151,8 +163,7 @@ def make_files(root: Path, files: dict[str, str]) -> list[str]:
 def _refuse_to_overwrite(root: Path, files: dict[str, str]) -> None:
     for path in files:
         if (root / path).exists():
-            help_ = "choose another name, or move that file away; nothing was written"
-            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", help_)
+            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", _ELSE)
 
 
 def _tell(made: list[str], after: str, json: bool) -> None:  # noqa: FBT001 - as above

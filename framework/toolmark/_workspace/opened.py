@@ -97,7 +97,7 @@ class OpenProject:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise ToolmarkError("the workspace is closed")
+            raise ToolmarkError("the workspace is closed: open it anew, by `Workspace.open`")
 
     def _door(self) -> Any:
         self._check_open()

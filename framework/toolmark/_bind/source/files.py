@@ -93,9 +93,7 @@ def _entries(
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
         shown = f"{below}{'/'.join(parts)}" or "."
-        folder.diagnostics.append(
-            whole_file(shown, Code.UNREADABLE_FILE, f"the folder can't be read: {error.strerror}")
-        )
+        folder.diagnostics.append(_unreadable(shown, "folder", error))
         return
     for entry in entries:
         name = entry.name
@@ -202,14 +200,18 @@ def _read(folder: Folder, location: str, shown: str, limit: int) -> bytes | None
         finally:
             os.close(descriptor)
     except OSError as error:
-        folder.diagnostics.append(
-            whole_file(shown, Code.UNREADABLE_FILE, f"the file can't be read: {error.strerror}")
-        )
+        folder.diagnostics.append(_unreadable(shown, "file", error))
         return None
     if len(data) > limit:
         folder.diagnostics.append(_too_large(location, shown, limit))
         return None
     return data
+
+
+def _unreadable(shown: str, what: str, error: OSError) -> Diagnostic:
+    message = f"the {what} can't be read: {error.strerror}"
+    help_ = "let the user who runs Toolmark read it, or move it elsewhere"
+    return whole_file(shown, Code.UNREADABLE_FILE, message, help_)
 
 
 def _too_large(location: str, shown: str, limit: int) -> Diagnostic:

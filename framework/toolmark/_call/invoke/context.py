@@ -150,7 +150,7 @@ class CallContext:
     async def resource(self, kind: type[Thing]) -> Thing:
         """Give a resource that a plugin provides by its type."""
         if self._door.resources is None:
-            raise LookupError(f"no plugin provides {kind.__qualname__}")
+            raise LookupError(f"no plugin provides {kind.__qualname__} (hook toolmark_resources)")
         if self._scope is None:
             self._scope = await self._door.resources.scope()
         return await self._scope.get(kind)

@@ -41,7 +41,8 @@ def read_alone(name: str) -> ReadAlone:
         except OSError as error:
             span = Span(name, 1, 1, 1, 1)
             said = f"the file can't be read: {error.strerror}"
-            unread = Diagnostic(span, Code.UNREADABLE_FILE, Severity.ERROR, said)
+            help_ = "let the user who runs Toolmark read it"
+            unread = Diagnostic(span, Code.UNREADABLE_FILE, Severity.ERROR, said, help_)
             return ReadAlone(shown, None, None, (unread,))
     text, diagnostics = decode(data, shown)
     if text is None:

@@ -91,7 +91,8 @@ def _check_patient(
         found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message, hint)
     elif named.shape.types != ("string",):
         message = f"Patient From names {spec.patient_from}, which is no string"
-        found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message)
+        hint = f"make {spec.patient_from} a string, or name the input that is the patient"
+        found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message, hint)
 
 
 def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings) -> None:

@@ -103,7 +103,7 @@ class ValueCheck:
         kind = "object" if value.fields else "array"
         if shape.types and kind not in shape.types:
             message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
-            self._found.error(Code.ARGUMENT_MISFIT, at, message)
+            self._found.error(Code.ARGUMENT_MISFIT, at, message, _way_of_writing(shape))
         elif value.fields and shape.properties is not None:
             self.arguments(f"'{name}'", shape.properties, value.fields, at)
         else:
@@ -121,3 +121,11 @@ def _is_name(template: Template) -> bool:
 
 def _known(names: list[str]) -> str:
     return f"it takes {', '.join(names[:12])}" if names else "it takes none"
+
+
+def _way_of_writing(shape: Schema) -> str:
+    if "object" in shape.types:
+        return "write `- field: value` below it, one a line"
+    if "array" in shape.types:
+        return "write `- value` below it, one a line"
+    return "write one value behind its colon"

@@ -52,7 +52,8 @@ class Walk:
             scope = self._entries.get(index)
             if scope is None:
                 message = f"no `go to` leads to '{section.name}'"
-                self._hint(section.line, message)
+                hint = f"write `go to {section.name}` where it is meant, or take it away"
+                self._unreachable(section.line, message, hint)
                 scope = everything
             everything = everything.met(self._section(section, scope))
 
@@ -70,15 +71,16 @@ class Walk:
         ended = False
         for step in section.steps:
             if ended and step.acts:
-                self._hint(step.line, f"'{step.title}' is never reached: the skill has ended")
+                message = f"'{step.title}' is never reached: the skill has ended"
+                self._unreachable(step.line, message, "take it away, or move it above the end")
                 ended = False
             if step.acts:
                 scope = self._step(step, scope)
                 ended = _ends(step)
         return scope
 
-    def _hint(self, line: int, message: str) -> None:
-        self._found.add(Code.UNREACHABLE_STEP, Severity.HINT, line, message)
+    def _unreachable(self, line: int, message: str, hint: str) -> None:
+        self._found.add(Code.UNREACHABLE_STEP, Severity.HINT, line, message, hint)
 
     def _step(self, step: Step, scope: Scope) -> Scope:
         """Check one step and give the names that the next can read."""

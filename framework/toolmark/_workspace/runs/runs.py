@@ -103,7 +103,9 @@ class Runs:
         view = await self.show(run_id)
         order = await asyncio.to_thread(self.engines.order, run_id)
         if order is None:
-            raise NotFoundError(f"run {run_id!r} is kept no more")
+            raise NotFoundError(
+                f"run {run_id!r} is kept no more; `toolmark runs` lists those that are"
+            )
         return await trace(order, view)
 
     async def follow(self, run_id: str, heard: Callable[[RunTrace], None]) -> RunTrace:

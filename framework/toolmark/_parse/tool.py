@@ -20,12 +20,8 @@ from toolmark._parse.fields.values import read_values
 from toolmark._parse.parameters.section import read_returns, read_section
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import SEPARATORS, fold
-from toolmark._parse.words.none import says_none
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
-_JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
-"""What stands between two expressions, and never between an expression and its message."""
 
 
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
@@ -72,7 +68,7 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
         own = at < len(section.blocks)
         if own and isinstance(block, Bullets):
             for item in block.items:
-                rule = None if says_none(item.mark.text) else _rule(page, item)
+                rule = _rule(page, item)
                 if rule is None:
                     continue
                 mark = page.mark(rule.expression, item.mark.line, item.mark.column)
@@ -120,17 +116,7 @@ def _rule(page: Page, item: Item) -> Rule | None:
         )
         return None
     expression = text[ticks:end].strip()
-    behind = text[end + ticks :]
-    joined = fold(behind.partition("`")[0]) in _JOINING and not behind.lstrip().startswith(":")
-    if joined and "`" in behind:
-        page.error(
-            Code.UNREADABLE_RULE,
-            item.mark,
-            "this rule has two expressions, and only the first would be enforced",
-            "write a bullet for each, or one expression: `` `a > 0 && b > 0` ``",
-        )
-        return None
-    words = [behind.lstrip(SEPARATORS + " >→⇒"), *prose(below).split()]
+    words = [text[end + ticks :].lstrip(" :-–—："), *prose(below).split()]  # noqa: RUF001
     message = " ".join(word for word in words if word)
     if not message:
         page.hint(

@@ -99,7 +99,10 @@ def agree(state: Path, engine: str) -> None:
 
 
 def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
-    """Kill so often while so many runs are played; gives the tally every few seconds."""
+    """Kill so often while so many runs are played; gives the tally every few seconds.
+
+    The person comes after the first kill, so that no run has ended by then on any machine.
+    """
     chance = random.Random(seed)
     state = Path(tempfile.mkdtemp(prefix="toolmark-chaos-"))
     office.open_office(state, runs)
@@ -110,7 +113,7 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
         return Child(lambda: work(state, server, mine), state / f"worker-{number}.log")
 
     workers = [worker(number) for number in range(WORKERS)]
-    person = Child(lambda: agree(state, server), state / "person.log")
+    people: list[Child] = []
     began = told = moved = time.monotonic()
     killed, before = 0, 0
     try:
@@ -118,18 +121,20 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
             now = time.monotonic()
             moved = now if done != before else moved
             before = done
-            if killed < kills and done >= (killed + 1) * runs // (kills + 1):
+            if killed < kills and (done >= killed * runs // kills if killed else _begun(server)):
                 one = chance.randrange(WORKERS)
                 workers[one].kill()
                 killed += 1
                 workers[one] = worker(one)
+                if not people:
+                    people.append(Child(lambda: agree(state, server), state / "person.log"))
             if now - told > 10:
                 told = now
                 yield _tally(server, state, runs, killed, now - began)
             time.sleep(0.01)
         yield (last := _tally(server, state, runs, killed, time.monotonic() - began))
     finally:
-        for child in (*workers, person):
+        for child in (*workers, *people):
             child.send(signal.SIGKILL)
             child.wait()
     if last.lost or last.failed or last.booked_twice or last.texted_twice:
@@ -139,9 +144,16 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
 
 
 def _ended(server: str) -> int:
+    return _count(server, "WHERE result NOTNULL")
+
+
+def _begun(server: str) -> int:
+    return _count(server, "")
+
+
+def _count(server: str, where: str) -> int:
     with contextlib.suppress(psycopg.errors.UndefinedTable):
-        counted = _rows(server, "SELECT count(*) FROM toolmark.toolmark_run WHERE result NOTNULL")
-        return int(counted[0][0])
+        return int(_rows(server, f"SELECT count(*) FROM toolmark.toolmark_run {where}")[0][0])
     return 0
 
 

@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -183,6 +184,9 @@ def _described(name: str, value: Any, module: ModuleType) -> str:
     if not inspect.isclass(value):
         return f"{signature(name, value)}\n{doc(value)}\n"
     parts = [doc(value) + "\n"]
+    if _made_by_readers(value):
+        made = inspect.cleandoc(vars(value)["__init__"].__doc__ or "")
+        parts.append(signature(name, value).replace(" -> None", "") + (made and f"\n{made}\n"))
     rows = [
         (
             f"`{field}`",
@@ -199,6 +203,13 @@ def _described(name: str, value: Any, module: ModuleType) -> str:
     for member, method in _members(value):
         parts.append(f"{signature(f'{name}.{member}', method)}\n{doc(method)}\n")
     return "\n".join(parts)
+
+
+def _made_by_readers(value: type) -> bool:
+    """Tell whether a reader makes it, and no table of fields says how."""
+    if value in {toolmark.Bound, toolmark.Context, toolmark.Workspace}:
+        return False
+    return "__init__" in vars(value) and not is_dataclass(value)
 
 
 def _of_the_format(value: type, name: str) -> str:

@@ -49,6 +49,15 @@ def test_every_field_of_the_face_has_a_sentence() -> None:
     assert not untold, "write a sentence under the field"
 
 
+@pytest.mark.parametrize("name", ["ToolError", "Watcher", "Conversation", "Database", "FakeClock"])
+def test_how_a_class_is_made_is_told(name: str) -> None:
+    assert f"\n{name}(" in page("python.md")
+
+
+def test_no_address_of_an_object_stands_on_a_page() -> None:
+    assert " at 0x" not in page("python.md")
+
+
 def test_every_hook_has_a_section() -> None:
     specified = {name for name, held in vars(hooks).items() if hasattr(held, "toolmark_spec")}
 

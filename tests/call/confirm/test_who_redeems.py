@@ -75,7 +75,6 @@ class Holds(RuleBasedStateMachine):
         if held["state"] != "pending":
             return "confirmation_used"
         if held["until"] <= self.now:
-            held["state"] = "over"
             return "confirmation_expired"
         return "held_for_review" if held["kind"] == "review" and own and not drops else None
 

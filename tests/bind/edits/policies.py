@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from toolmark import ToolSpec, parse_tool
+from toolmark import Parameter, Schema, ToolSpec, parse_tool
 
 ROOT = Path(__file__).parents[3]
 
@@ -125,6 +125,15 @@ def spec_of(text: str) -> ToolSpec:
     spec, said = parse_tool(text, "tools_md/give-dose.tool.md")
     assert spec is not None, said
     return spec
+
+
+def tool_of(shape: Schema, returns: Schema | None = None) -> ToolSpec:
+    """Give the tool with one parameter, `x`, of this shape, and with a result of the other."""
+    changes: dict[str, object] = {
+        "parameters": (Parameter("x", shape, required=True),),
+        "rules": (),
+    }
+    return spec_of(FULL).model_copy(update=changes | ({"returns": returns} if returns else {}))
 
 
 def edited(line: str, by: str = "", text: str = FULL) -> ToolSpec:

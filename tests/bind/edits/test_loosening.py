@@ -12,6 +12,7 @@ from policies import (
     project_files,
     restricting_lines,
     spec_of,
+    tool_of,
     without,
 )
 
@@ -301,11 +302,6 @@ def takes(spec: ToolSpec, arguments: dict[str, object]) -> bool:
     except (InvalidArgumentsError, MalformedError):
         return False
     return True
-
-
-def tool_of(shape: Schema) -> ToolSpec:
-    parameter = Parameter(name="x", shape=shape, required=True)
-    return OLD.model_copy(update={"parameters": (parameter,), "rules": ()})
 
 
 @example(

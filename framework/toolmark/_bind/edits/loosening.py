@@ -113,7 +113,7 @@ def _kept(
     kept = {}
     for name, looser in table.items():
         before, after = getattr(old, name), getattr(new, name)
-        if before is not after and looser(before, after):
+        if looser(before, after):
             found.append(Loosening(f"{place}: {_title(name)}", _json(before), _json(after)))
             kept[name] = before
     return kept
@@ -204,22 +204,20 @@ def _fitting_default(old: Schema, held: Schema) -> Schema:
 def _result(found: list[Loosening], place: str, old: Schema, new: Schema) -> Schema:
     """Hold what of a result must not be recorded, at every depth."""
     kept = _kept(found, place, RESULT, old, new)
-    if old.properties is not None:
-        fields = {field.name: field for field in new.properties or ()}
-        for field in old.properties:
-            inner = f"{place}: {field.name}"
-            after = fields.get(field.name)
-            if after is None and field.shape.holds_sensitive:
-                found.append(Loosening(f"{inner}: Sensitive", True, None))  # noqa: FBT003
-                fields[field.name] = Parameter(name=field.name, shape=field.shape)
-            elif after is not None:
-                shape = _result(found, inner, field.shape, after.shape)
-                fields[field.name] = _with(after, shape=shape)
-        if new.properties is not None:
-            kept["properties"] = tuple(fields.values())
-        elif any(field.shape.holds_sensitive for field in old.properties):
-            kept["properties"] = old.properties
-    for name in ("items", "values"):
+    known = {field.name: field.shape for field in old.properties or ()}
+    held = []
+    for field in new.properties or ():
+        # What every value was, each field is now.
+        before = known.pop(field.name, old.values or Schema())
+        shape = _result(found, f"{place}: {field.name}", before, field.shape)
+        held.append(_with(field, shape=shape))
+    gone = [name for name, shape in known.items() if shape.holds_sensitive]
+    found += [Loosening(f"{place}: {name}: Sensitive", True, None) for name in gone]  # noqa: FBT003
+    if new.properties is not None:
+        kept["properties"] = (*held, *(Parameter(name, known[name]) for name in gone))
+    elif gone:
+        kept["properties"] = old.properties
+    for name in ("items", "values") if new.properties is None else ("items",):
         before, after = getattr(old, name), getattr(new, name)
         if before is not None and before.holds_sensitive:
             kept[name] = _result(found, f"{place}: {_title(name)}", before, after or Schema())

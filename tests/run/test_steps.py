@@ -415,6 +415,45 @@ def test_an_item_that_fails_and_goes_on_is_left_out(world: World) -> None:
     assert [arguments["name"] for _, arguments in world.calls] == ["x", "y"]
 
 
+def test_a_loop_that_an_item_ended_is_told_as_failed_not_as_done(world: World) -> None:
+    def make(name: str) -> dict[str, str]:
+        raise ToolError(f"no {name}", code="none")
+
+    world.functions["make"] = make
+    steps = (
+        "1. **Make**\n   - **For each**: n in `['x', 'y']`\n   - **Use**: make\n"
+        "   - **With**:\n     - name: `n`\n   - **On error**: {}\n"
+    )
+    play(world, steps.replace("{}", 'stop "No."'))
+    assert _told(world) == [
+        ("started", "1", ""),
+        ("failed", "1[0]", "make: no x"),
+        ("failed", "1", "at 1[0]"),
+    ]
+    world.events.clear()
+    play(world, steps.replace("{}", "continue"))
+    assert _told(world) == [
+        ("started", "1", ""),
+        ("failed", "1[0]", "make: no x"),
+        ("failed", "1[1]", "make: no y"),
+        ("done", "1", ""),
+    ]
+
+
+def test_a_refused_item_is_told_by_its_own_key(world: World) -> None:
+    steps = (
+        "1. **Make**\n   - **For each**: n in `['x', 'y']`\n   - **Ask**: Make {n}?\n"
+        "   - **Use**: make\n   - **With**:\n     - name: `n`\n"
+    )
+    play(world, steps, answers=(YES, NO))
+    told = [event for event in _told(world) if event[0] == "failed"]
+    assert told == [("failed", "1[1]", "refused"), ("failed", "1", "at 1[1]")]
+
+
+def _told(world: World) -> list[tuple[str, str, str]]:
+    return [(event.kind, event.step, event.text) for event in world.events]
+
+
 # People
 
 

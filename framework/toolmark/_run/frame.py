@@ -35,6 +35,16 @@ class RefusedError(Exception):
         self.late = late
 
 
+class ItemError(Exception):
+    """An item of a loop failed or was refused, and leads its whole step elsewhere."""
+
+    def __init__(self, jump: "Go | End", key: str) -> None:
+        super().__init__(key)
+        self.jump = jump
+        self.key = key
+        """The item's own."""
+
+
 class InsteadError(Exception):
     """A person answered in a call's stead: it does not run, and their words are its result."""
 

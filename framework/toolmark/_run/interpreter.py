@@ -15,6 +15,7 @@ from toolmark._run.frame import (
     End,
     Frame,
     Go,
+    ItemError,
     Jump,
     RefusedError,
     StepError,
@@ -130,6 +131,9 @@ class Interpreter:
             jump = await self._act(frame, step)
         except RefusedError as refused:
             return refusal(frame, step, refused)
+        except ItemError as item:
+            frame.tell("failed", step, f"at {item.key}")
+            return item.jump
         except StepError as error:
             frame.tell("failed", step, error.message)
             return failure(frame, step, error)

@@ -25,9 +25,9 @@ def failure(frame: Frame, step: Step, error: StepError, index: int | None = None
     )
 
 
-def refusal(frame: Frame, step: Step, refused: RefusedError) -> Jump:
+def refusal(frame: Frame, step: Step, refused: RefusedError, index: int | None = None) -> Jump:
     """Give where a refused question leads: If no's way, or the end."""
-    frame.tell("failed", step, "no answer in time" if refused.late else "refused")
+    frame.tell("failed", step, "no answer in time" if refused.late else "refused", index)
     if step.if_no is not None:
         return jump_of(frame, step.if_no)
     what = "Nobody answered in time" if refused.late else "Refused"

@@ -6,7 +6,7 @@ from typing import Any
 from toolmark._model.skill import Step
 from toolmark._run.action import StepActions
 from toolmark._run.choose import chosen
-from toolmark._run.frame import End, Frame, Go, RefusedError, StepError
+from toolmark._run.frame import End, Frame, Go, ItemError, RefusedError, StepError
 from toolmark._run.journal import CancelledRunError, ParkedError
 from toolmark._run.jump import failure, refusal
 
@@ -20,6 +20,7 @@ async def each(frame: Frame, step: Step, actions: StepActions) -> list[Any] | Go
 
     An item that failed or was refused and goes on (`continue`) is left out. When an item leads
     elsewhere, those that run are finished and no other begins; the first in order decides.
+    Raises ItemError where that one failed or was refused.
     """
     items = await _items(frame, step)
     loop = _Loop(frame, step, actions, items)
@@ -51,6 +52,7 @@ class _Loop:
         self._items = items
         self._next = 0
         self._results: dict[int, Any] = {}
+        self._failed: set[int] = set()
         self._undos: dict[int, list[Any]] = {}
         self._parked: list[ParkedError] = []
         self._cancelled = False
@@ -74,11 +76,13 @@ class _Loop:
             raise ParkedError(*(q for parked in self._parked for q in parked.questions))
 
     def result(self) -> list[Any] | Go | End:
-        ordered = [self._results[index] for index in sorted(self._results)]
-        for value in ordered:
+        ordered = sorted(self._results.items())
+        for index, value in ordered:
             if isinstance(value, (Go, End)):
+                if index in self._failed:
+                    raise ItemError(value, self._frame.key(self._step, index))
                 return value
-        return [value for value in ordered if value is not _LEFT_OUT]
+        return [value for _, value in ordered if value is not _LEFT_OUT]
 
     async def _worker(self) -> None:
         while self._next < len(self._items) and not self._halted and not self._cancelled:
@@ -107,10 +111,11 @@ class _Loop:
                 return await chosen(frame, step, index)
             return await self._actions.ask(frame, step, index)
         except RefusedError as refused:
-            jump = refusal(frame, step, refused)
+            jump = refusal(frame, step, refused, index)
         except StepError as error:
             frame.tell("failed", step, error.message, index)
             jump = failure(frame, step, error, index)
         finally:
             self._undos[index] = frame.undos
+        self._failed.add(index)
         return _LEFT_OUT if jump is None else jump

@@ -174,12 +174,12 @@ def _shape(found: list[Loosening], place: str, old: Schema, new: Schema) -> Sche
             for f in new.properties
         )
         del inner["values"]
-    if old.properties is not None and old.values is None and new.values is not None:
+    if old.properties is not None and new.values is not None:
         # The object was closed: fields that nobody named must stay out.
         found.append(Loosening(f"{place}: Properties", "closed", "open"))
         kept["values"] = None
     for name, (before, after) in inner.items():
-        if before is None or before is after:
+        if before is None:
             continue
         below = f"{place}: {_title(name)}"
         if after is None:

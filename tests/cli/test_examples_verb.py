@@ -125,6 +125,45 @@ def test_the_caller_is_ideal_unless_the_error_is_of_the_caller(project):
     )
 
 
+ESCALATED = """
+## Safety
+
+- **Escalate When**: word == "now"
+"""
+
+
+def test_a_call_that_is_held_for_somebody_is_expected_by_its_code(project):
+    held = example("Now", '{"word": "now"}', error="held_for_review")
+    assert tried(project(held, safety=ESCALATED)) == ([(True, "validated")], 0)
+
+
+def test_an_error_that_expects_a_hold_never_runs_the_tool(project):
+    python = "def say(word, *, context): open(word, 'w')"
+    console = project(
+        example("Held", '{"word": "ran"}', error="held_for_review"),
+        example("Confirmed", '{"word": "ran"}', error="confirmation_required"),
+        example("The other hold", '{"word": "now"}', error="confirmation_required"),
+        safety=ESCALATED,
+        python=python,
+    )
+    said = [one["message"] for one in json.loads(console("test", "--json").out)]
+    assert said == [
+        "expected the error held_for_review, got none: the call may run",
+        "expected the error confirmation_required, got none: the call may run",
+        "expected the error confirmation_required, got held_for_review",
+    ]
+    assert not (console.folder / "ran").exists()
+
+
+def test_an_unknown_error_of_a_held_call_names_the_code_that_expects_the_hold(project):
+    console = project(example("Now", '{"word": "now"}', error="human"), safety=ESCALATED)
+    assert (
+        console("test")
+        .out.splitlines()[1]
+        .endswith("; it was held before it ran, which the error held_for_review expects")
+    )
+
+
 def test_a_patient_is_the_one_that_the_arguments_name(project):
     python = "def say(word, patient_id=None, *, context): return {'patient': context.patient}"
     named = example("Named", '{"word": "a", "patient_id": "p7"}', result='{"patient": "p7"}')

@@ -32,6 +32,7 @@ _LEFT_OUT: Mapping[str, Mapping[str, Any]] = {
 }
 """What the host leaves out, so that a call is refused with this code."""
 _HELD = {"confirmation_required": "confirm", "held_for_review": "review"}
+"""The errors that expect a hold, and the outcome of each; no run can give them."""
 
 
 class Tried(NamedTuple):
@@ -88,10 +89,12 @@ class _Trial:
             if example.error in _LEFT_OUT and _code(result) != example.error:
                 without = {**caller, **_LEFT_OUT[example.error]}
                 result = _dry(workspace, spec, example, without)
-            if result.outcome == "denied" or result.outcome == _HELD.get(example.error):
+            if result.outcome == "denied" or example.error in _HELD:
                 return _judged(spec, example, "validated", _other_error(example.error, result))
-            result = self._called(spec, example, caller)
-            return _judged(spec, example, "called", _other_error(example.error, result))
+            why = _other_error(example.error, self._called(spec, example, caller))
+            if why and (hold := _hold(result)):
+                why += f"; it was held before it ran, which the error {hold} expects"
+            return _judged(spec, example, "called", why)
         if result.outcome == "denied":
             return _judged(spec, example, "validated", _told(result))
         if not example.has_result:
@@ -171,6 +174,11 @@ def _code(result: Result) -> str:
     return result.error.code if result.error is not None else ""
 
 
+def _hold(result: Result) -> str:
+    """Give the error that expects this hold; nothing where the call is not held."""
+    return next((error for error, outcome in _HELD.items() if outcome == result.outcome), "")
+
+
 def _other_error(expected: str, result: Result) -> str:
     """Say how the result is not the error that was expected; nothing where it is."""
     if _code(result) == expected or result.outcome == _HELD.get(expected):
@@ -202,6 +210,10 @@ def same(one: Any, other: Any) -> bool:
 def _told(result: Result) -> str:
     if result.error is not None:
         return f"{result.error.code}: {result.error.message}"
+    if result.outcome == "allowed":
+        return "none: the call may run"
+    if hold := _hold(result):
+        return hold
     return f"{result.outcome} with {_short(result.data)}"
 
 

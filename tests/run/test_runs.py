@@ -78,6 +78,9 @@ class KeptJournal:
             raise ParkedError(question)
         return Answer(*self.entries[question.key])
 
+    async def go_on(self) -> None:
+        """Nobody cancels it."""
+
     def tell(self, event: RunEvent) -> None:
         del event
 

@@ -1,6 +1,7 @@
 """What takes steps back: of skills within skills, by skills, with questions, in cancelled runs."""
 
 import asyncio
+from typing import Any
 
 from run_world import NO, YES, World, skill, tool
 
@@ -138,3 +139,88 @@ async def _cancelled(answer: object, left: list[str]) -> None:
     assert told(world) == ["make a", "make b", *left]
     assert world.engine.waiting() == ()
     assert (await world.engine.show("r")).state == "cancelled"
+
+
+def held_up(world: World, name: str) -> tuple[asyncio.Event, asyncio.Event]:
+    """Have a tool wait; give what tells that it was called, and what lets it go on."""
+    called, release = asyncio.Event(), asyncio.Event()
+
+    async def wait(**arguments: object) -> dict[str, object]:
+        called.set()
+        await release.wait()
+        return {"id": "made"}
+
+    world.functions[name] = wait
+    return called, release
+
+
+async def cancelled_within(world: World, spec: SkillSpec, name: str) -> list[SkillResult]:
+    """Cancel a run while it calls this tool; give the result of the run, and of cancelling it."""
+    called, release = held_up(world, name)
+    running = asyncio.create_task(world.run(spec, run_id="r"))
+    await called.wait()
+    cancelling = asyncio.create_task(world.engine.cancel("r"))
+    await asyncio.sleep(0)
+    release.set()
+    return [await running, await cancelling]
+
+
+def test_a_run_that_is_cancelled_during_its_last_call_is_cancelled_and_undone() -> None:
+    async def scene() -> None:
+        world = world_with()
+        steps = make(1, "a") + "2. **Return**:\n   - id: `made1.id`\n"
+        results = await cancelled_within(world, outer(steps), "make")
+        assert [result.code for result in results] == ["cancelled", "cancelled"]
+        assert told(world) == ["make a", "drop made"]
+
+    asyncio.run(scene())
+
+
+def test_no_way_on_takes_a_cancelled_skill_within_for_one_that_failed() -> None:
+    async def scene() -> None:
+        world = world_with(inner(make(1, "b") + ASKED))
+        steps = make(1, "a") + use(2, "inner", "   - **On error**: continue\n")
+        spec = outer(steps + "3. **Return**:\n   - x: 1\n", "inner")
+        assert (await world.run(spec, run_id="r")).code == "waiting"
+        result = await world.engine.cancel("r")
+        assert (result.code, result.message) == ("cancelled", "Trial was cancelled.")
+        assert told(world) == ["make a", "make b", "drop b", "drop a"]
+
+    asyncio.run(scene())
+
+
+def test_python_that_takes_no_notice_of_a_cancel_is_cancelled_all_the_same() -> None:
+    async def scene() -> None:
+        world = world_with()
+
+        async def python(through: Any) -> dict[str, Any]:
+            said: list[str] = []
+            for name in "ab":
+                try:
+                    said.append((await through("make", {"name": name})).outcome)
+                except Exception:  # noqa: BLE001 - it is stubborn
+                    said.append("none")
+            return {"said": said}
+
+        world.python_skills["trial"] = python
+        results = await cancelled_within(world, outer("Prose."), "make")
+        assert [result.code for result in results] == ["cancelled", "cancelled"]
+        assert told(world) == ["make a"]
+
+    asyncio.run(scene())
+
+
+def test_python_within_a_cancelled_run_is_undone_by_the_skill_around_it_alone() -> None:
+    async def scene() -> None:
+        world = world_with(inner("Prose."))
+
+        async def python(through: Any) -> dict[str, Any]:
+            return {"outcome": (await through("make", {"name": "b"})).outcome}
+
+        world.python_skills["inner"] = python
+        steps = make(1, "a") + use(2, "inner") + ASKED.replace("2.", "3.")
+        assert (await world.run(outer(steps, "inner"), run_id="r")).code == "waiting"
+        assert (await world.engine.cancel("r")).code == "cancelled"
+        assert told(world) == ["make a", "make b", "drop a"]
+
+    asyncio.run(scene())

@@ -59,7 +59,8 @@ class Interpreter:
     async def _within(
         self, frame: Frame, name: str, inputs: dict[str, Any], prefix: str
     ) -> SkillResult:
-        """Run a skill that a step of another uses."""
+        """Run a skill that a step of another uses, or its Python, which undoes by itself."""
+        around = None if frame.spec.name in frame.order.plan.python else frame
         inner = Frame(
             frame.order.plan.skills[name],
             frame.order,
@@ -70,29 +71,38 @@ class Interpreter:
             prefix,
             frame.depth + 1,
         )
-        return await self._skill(inner, around=frame)
+        return await self._skill(inner, around)
 
     async def _skill(self, frame: Frame, around: Frame | None = None) -> SkillResult:
-        """Run a skill; what it did is for the one `around` it to undo, should that stop later."""
+        """Run a skill; what it did is for the one `around` it to undo, should that stop later.
+
+        Raises CancelledRunError to that one: nothing in it may go on as if this one had failed.
+        """
         ready = _admitted(frame)
         if isinstance(ready, SkillResult):
             return ready
-        if ready.spec.name in ready.order.plan.python:
-            return await run_python(ready, self._actions)
-        if not ready.spec.executable:
+        in_python = ready.spec.name in ready.order.plan.python
+        if not (in_python or ready.spec.executable):
             message = (
                 f"{ready.spec.name} can't run: its workflow is prose, and no Python stands "
                 f"beside {ready.spec.source.path}"
             )
             return _failed(message, "not_executable")
         try:
+            if in_python:
+                return await run_python(ready, self._actions)
             end = await self._sections(ready)
+            if end.success and around is not None:
+                around.undos.extend(ready.undos)
+            elif end.success:
+                await ready.journal.go_on()
         except CancelledRunError:
+            if around is not None:
+                around.undos.extend(ready.undos)
+                raise
             end = cancelled(ready)
         except StepError as error:
             end = End(success=False, message=error.message, code=error.code)
-        if end.success and around is not None:
-            around.undos.extend(ready.undos)
         return await self._ended(ready, end)
 
     async def _ended(self, frame: Frame, end: End) -> SkillResult:

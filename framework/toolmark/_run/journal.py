@@ -49,6 +49,9 @@ class Journal(Protocol):
         Raises CancelledRunError in a run that was cancelled, but for a question that undoes.
         """
 
+    async def go_on(self) -> None:
+        """Raise CancelledRunError in a run that was cancelled."""
+
     def tell(self, event: RunEvent) -> None:
         """Hand an event to whoever looks on, once."""
 

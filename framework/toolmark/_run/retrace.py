@@ -57,12 +57,18 @@ class _Shown:
     ) -> Any:
         del effect, doubt
         if (entry := self._entries.get(key)) is None:
-            raise CancelledRunError if self._cancelled and not undoing else ParkedError
+            if not undoing:
+                await self.go_on()
+            raise ParkedError
         self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
         return entry.value
 
     async def answer(self, question: Question) -> Answer:
         return Answer(**await self.perform(question.key, self._nothing))
+
+    async def go_on(self) -> None:
+        if self._cancelled:
+            raise CancelledRunError
 
     def tell(self, event: RunEvent) -> None:
         self.events.append(event)

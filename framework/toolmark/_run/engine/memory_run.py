@@ -74,8 +74,8 @@ class MemoryJournal:
         run = self._run
         entry = run.entries.get(key)
         if entry is None:
-            if run.cancelled and not undoing:
-                raise CancelledRunError
+            if not undoing:
+                await self.go_on()
             value = await effect()
             entry = JournalEntry(key, value, self._clock().isoformat())
             run.entries[key] = entry
@@ -87,9 +87,14 @@ class MemoryJournal:
         run = self._run
         if (answer := run.answers.get(question.key)) is not None:
             return answer
-        if run.cancelled and not question.undoes:
-            raise CancelledRunError
+        if not question.undoes:
+            await self.go_on()
         raise ParkedError(question)
+
+    async def go_on(self) -> None:
+        """Raise CancelledRunError in a run that was cancelled."""
+        if self._run.cancelled:
+            raise CancelledRunError
 
     def reach(self, executor: Executor) -> Executor:
         """Give the executor: the run is played where its tools live."""

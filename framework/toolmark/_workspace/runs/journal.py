@@ -42,6 +42,12 @@ class NotifyingJournal:
                 raise CancelledRunError from None
             raise
 
+    async def go_on(self) -> None:
+        """Do as the journal does; a run that was not agreed to goes on no more either."""
+        if self._stopped:
+            raise CancelledRunError
+        await self._journal.go_on()
+
     async def agreed(self, question: Question) -> None:
         """Let a person say whether the run goes on at all; raises ParkedError."""
         try:

@@ -86,8 +86,8 @@ class DurableJournal:
         if entry is None:
             if self.lost is not None or not self._keeper.may_go_on():
                 raise self._lose(LostRunError("this process ends"))
-            if not undoing and await self._keeper.is_cancelled(self._run_id):
-                raise CancelledRunError
+            if not undoing:
+                await self.go_on()
             if doubt is not None and await self._happened(key, doubt):
                 effect = _value(doubt.happened)
             entry = self._entries[key] = await self._step(key, effect)
@@ -101,9 +101,14 @@ class DurableJournal:
             if asked.answered is not None:
                 self._now = max(self._now, asked.answered)
             return asked.answer
-        if not question.undoes and await self._keeper.is_cancelled(self._run_id):
-            raise CancelledRunError
+        if not question.undoes:
+            await self.go_on()
         raise ParkedError(question)
+
+    async def go_on(self) -> None:
+        """Raise CancelledRunError in a run that was cancelled."""
+        if await self._keeper.is_cancelled(self._run_id):
+            raise CancelledRunError
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event on to where the looker-on lives."""

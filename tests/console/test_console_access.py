@@ -91,6 +91,21 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
 
 
+def test_a_phone_shows_every_room_and_what_came_of_a_run_without_scrolling_sideways(browser, desk):
+    furnish(desk)
+    came = Visitor(browser, desk, viewport={"width": 375, "height": 740})
+    for path, what in (("/", "nav a"), ("/runs", "td:last-child"), ("/audit", "td:last-child")):
+        page = came.go(path)
+        page.wait_for_selector(what)
+        ends = page.evaluate(
+            "what => [...document.querySelectorAll(what)]"
+            ".map(one => one.getBoundingClientRect().right)",
+            what,
+        )
+        assert max(ends) <= 375, path
+    came.context.close()
+
+
 def test_dark_is_dark_and_light_is_light(browser, desk):
     shades = {}
     for scheme in ("light", "dark"):

@@ -1,6 +1,8 @@
 """An approval is good for the call as it was judged: a change of any of it asks anew."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -71,6 +73,20 @@ def test_a_change_of_what_was_judged_asks_anew(world, what):
     assert world.decide(after, held).error.code == "confirmation_used"
     assert world.decide(after, fresh).success
     assert world.ran == [1]
+
+
+def test_a_call_that_was_changed_where_it_is_kept_is_asked_anew(world):
+    door = world.door()
+    held = door.call("act", {"number": 1}, confidence=0.5)
+    with closing(sqlite3.connect(world.root / "held.sqlite3")) as store, store:
+        changed = store.execute("UPDATE held SET call = replace(call, ': 1}', ': 2}')")
+        assert changed.rowcount == 1
+
+    fresh = world.decide(door, held)
+
+    assert (fresh.outcome, fresh.error.code) == ("confirm", "confirmation_stale")
+    assert fresh.confirmation.prompt == "I'd like to act: number: 2. Is this correct?"
+    assert world.ran == []
 
 
 def test_the_same_door_once_more_asks_nothing(world):

@@ -157,7 +157,8 @@ class Desk:
     ) -> Redeemed | Stopped:
         """Approve a held call, edited or as it is; raises a Refusal.
 
-        Whatever could stop the call is asked again: the arguments, the rules, the judges.
+        Whatever could stop the call is asked again: the arguments, the rules, the judges. Its
+        caller and what the tool asks of callers are as they were, or it is held anew.
         """
         tool = self._tools.find(held.call)
         before = held.call.arguments
@@ -165,7 +166,6 @@ class Desk:
         if self._bound(tool, before) != held.bound_to:
             await self.claim(held, "stale")
             return await self._anew(tool, held)
-        tool.admit(held.call)
         arguments = tool.arguments(held.call)
         call = _edited(held.call, edit)
         if edit:
@@ -207,7 +207,7 @@ class Desk:
         """Take a held call out of waiting; raises a Refusal where somebody was quicker."""
         try:
             won = await self._patience.give(lambda: self._holds.claim(held.id, state))
-        except (sqlite3.Error, OSError) as error:
+        except sqlite3.Error as error:
             raise guard_failed(held.call.tool, "confirmation", error) from None
         if not won:
             raise refuse("confirmation_used", "This call was decided before.")
@@ -245,7 +245,7 @@ class Desk:
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
         parts = [tool.hash, tool.invoker.implementation_hash(), policy, dict(arguments)]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _refused_now(refusal: Refusal) -> Refusal:

@@ -8,8 +8,8 @@ import pytest
 from limit_world import VirtualTime, most_in_a_window, run
 
 from toolmark._call.audit.chain import AUDIT_FILE
+from toolmark._call.limits.shared_starts import STARTS_FILE
 from toolmark._call.limits.timing import Timing
-from toolmark._call.limits.turns import TURNS_FILE
 from toolmark._model.contract import Limits, Rate, Safety
 from toolmark._model.settings import Settings
 
@@ -84,7 +84,10 @@ LOCKS = {
     "a no, behind the held": (HELD_FILE, lambda door, held: door.decisions.reject(held)),
     "an answer, behind the held": (HELD_FILE, lambda door, held: door.decisions.respond(held, "")),
     "a look, behind the held": (HELD_FILE, lambda door, held: door.decisions.held(held)),
-    "a call with a rate, behind the turns": (TURNS_FILE, lambda door, _: door.call("seldom", {})),
+    "a call with a rate, behind its starts": (
+        STARTS_FILE,
+        lambda door, _: door.call("seldom", {}),
+    ),
 }
 
 
@@ -130,7 +133,7 @@ def test_what_stays_locked_is_refused_in_the_end_and_nothing_ran(world, what):
     result, waited = run(world.time, main)
     assert result is None or refused(result)
     assert result is None or "Nothing happened" in result.error.message
-    longest = 2.0 if file == TURNS_FILE else 10.0
+    longest = 2.0 if file == STARTS_FILE else 10.0
     assert longest <= waited < longest + 1.5
 
 
@@ -190,13 +193,13 @@ def test_those_who_can_not_await_wait_in_their_own_thread(world):
         somebody.execute("ROLLBACK")
 
 
-@pytest.mark.parametrize("file", [AUDIT_FILE, HELD_FILE, TURNS_FILE])
+@pytest.mark.parametrize("file", [AUDIT_FILE, HELD_FILE, STARTS_FILE])
 def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file):
     async def main():
         await made(world.door())
         wait = Wait()
         door = world.door(Timing(sleep=wait.sleep))
-        name = {HELD_FILE: "ask", TURNS_FILE: "seldom"}.get(file, "say")
+        name = {HELD_FILE: "ask", STARTS_FILE: "seldom"}.get(file, "say")
         with world.locked(file):
             waiting = asyncio.create_task(door.call(name, {}))
             await wait.begun.wait()

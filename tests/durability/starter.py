@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 from toolmark._call.limits.pace import Pace
+from toolmark._call.limits.shared_starts import shared_starts
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import MACHINE
-from toolmark._call.limits.turns import turns_of
 from toolmark._model.contract import Rate
 from toolmark._model.settings import Settings
 
@@ -16,13 +16,13 @@ from toolmark._model.settings import Settings
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
     settings = Settings(root=Path(state), state=Path(state), engine=engine)
-    turns = turns_of(settings, MACHINE)
-    pace = Pace("act", Rate(calls=calls, per_s=1), Tally(), MACHINE, turns)
+    starts = shared_starts(settings, MACHINE)
+    pace = Pace("act", Rate(calls=calls, per_s=1), Tally(), MACHINE, starts)
     until = time.monotonic() + seconds
 
     async def one() -> None:
         while time.monotonic() < until:
-            await pace.turn(60)
+            await pace.wait(60)
             print(time.monotonic(), flush=True)
 
     # Several at once in each process: they must wait for one another, too.

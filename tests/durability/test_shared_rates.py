@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from toolmark._call.limits.fleet import FleetTurns
+from toolmark._call.limits.fleet import FleetStarts
 from toolmark._call.refusal import Refusal
 
 STARTER = Path(__file__).with_name("starter.py")
@@ -37,59 +37,59 @@ def test_three_processes_keep_one_rate(tmp_path, place):
 
 
 @pytest.fixture
-def turns(postgres):
-    turns = FleetTurns(postgres)
-    yield turns
-    turns.close()
+def starts(postgres):
+    starts = FleetStarts(postgres)
+    yield starts
+    starts.close()
 
 
-def taken(turns, apart=1.0, tool="act"):
+def taken(starts, apart=1.0, tool="act"):
     async def take():
-        await turns.ready(tool)
-        return await turns.take(tool, apart)
+        await starts.ready(tool)
+        return await starts.take(tool, apart)
 
     return asyncio.run(take())
 
 
-def test_a_turn_is_taken_once_and_each_tool_has_its_own(turns):
-    assert taken(turns, 3600.0) == 0.0
-    assert 3500 < taken(turns, 3600.0) <= 3600
-    assert taken(turns, 3600.0, "other") == 0.0
+def test_a_start_is_taken_once_and_each_tool_has_its_own(starts):
+    assert taken(starts, 3600.0) == 0.0
+    assert 3500 < taken(starts, 3600.0) <= 3600
+    assert taken(starts, 3600.0, "other") == 0.0
 
 
-def test_turns_are_kept_where_nothing_was_kept_before(turns, postgres):
+def test_starts_are_kept_where_nothing_was_kept_before(starts, postgres):
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute("DROP SCHEMA IF EXISTS toolmark CASCADE")
-    asyncio.run(turns.ready("act"))
-    assert turns._connection is not None
-    assert taken(turns, 3600.0) == 0.0
-    turns.close()
-    assert turns._connection is None
-    assert 3500 < taken(turns, 3600.0) <= 3600
+    asyncio.run(starts.ready("act"))
+    assert starts._connection is not None
+    assert taken(starts, 3600.0) == 0.0
+    starts.close()
+    assert starts._connection is None
+    assert 3500 < taken(starts, 3600.0) <= 3600
 
 
-def test_turns_go_on_when_the_server_cut_the_connection(turns, postgres):
-    assert taken(turns, 3600.0) == 0.0
+def test_starts_go_on_when_the_server_cut_the_connection(starts, postgres):
+    assert taken(starts, 3600.0) == 0.0
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-    assert 3500 < taken(turns, 3600.0) <= 3600
+    assert 3500 < taken(starts, 3600.0) <= 3600
 
 
-def test_a_server_clock_that_was_set_back_closes_nobody_out(turns, postgres):
-    assert taken(turns) == 0.0
-    connection = turns._connection
+def test_a_server_clock_that_was_set_back_closes_nobody_out(starts, postgres):
+    assert taken(starts) == 0.0
+    connection = starts._connection
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute("UPDATE toolmark.toolmark_turn SET last_start = last_start + 5000")
-    assert 0 < taken(turns, 0.05) <= 0.05
-    assert turns._connection is connection
-    assert 0 <= taken(turns, 0.05) <= 0.05
+    assert 0 < taken(starts, 0.05) <= 0.05
+    assert starts._connection is connection
+    assert 0 <= taken(starts, 0.05) <= 0.05
 
 
 def test_who_cannot_count_refuses(tmp_path):
-    nowhere = FleetTurns("postgresql://me:secret@127.0.0.1:1/runs")
+    nowhere = FleetStarts("postgresql://me:secret@127.0.0.1:1/runs")
     with pytest.raises(Refusal) as refused:
         taken(nowhere)
     assert refused.value.failure.code == "internal_guard_error"
@@ -97,23 +97,23 @@ def test_who_cannot_count_refuses(tmp_path):
     assert "secret" not in str(refused.value.failure)
 
 
-def test_all_who_name_one_postgres_share_its_turns(turns, postgres):
-    other = FleetTurns(postgres)
-    assert taken(turns, 3600.0) == 0.0
+def test_all_who_name_one_postgres_share_its_starts(starts, postgres):
+    other = FleetStarts(postgres)
+    assert taken(starts, 3600.0) == 0.0
     assert 3500 < taken(other, 3600.0) <= 3600
     other.close()
 
 
-def test_a_server_that_goes_silent_is_waited_for_in_bounded_time(turns):
-    asyncio.run(turns.ready("act"))
-    asked = turns._connection.info.get_parameters()
+def test_a_server_that_goes_silent_is_waited_for_in_bounded_time(starts):
+    asyncio.run(starts.ready("act"))
+    asked = starts._connection.info.get_parameters()
     assert (asked["connect_timeout"], asked["tcp_user_timeout"]) == ("5", "5000")
-    assert turns._connection.execute("SHOW lock_timeout").fetchone() == ("2s",)
-    assert turns._connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+    assert starts._connection.execute("SHOW lock_timeout").fetchone() == ("2s",)
+    assert starts._connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
 
 
 def test_who_comes_while_another_makes_the_table_waits_for_it(postgres):
-    hasty = FleetTurns(make_conninfo(postgres, options="-c lock_timeout=50"))
+    hasty = FleetStarts(make_conninfo(postgres, options="-c lock_timeout=50"))
     with psycopg.connect(postgres) as other:
         other.execute("SELECT pg_advisory_xact_lock(7461706)")
         with pytest.raises(Refusal):

@@ -53,8 +53,8 @@ GUARDS = {
         {
             "_call/limits/deadline.py": _of_call("deadlines"),
             "_call/limits/fleet.py": ("tests/durability/test_shared_rates.py",),
-            "_call/limits/p*.py": _of_call("places counts rates shared_turns"),
-            "_call/limits/[st]*.py": _of_call("places counts shared_turns rates"),
+            "_call/limits/p*.py": _of_call("places counts rates shared_starts"),
+            "_call/limits/[st]*.py": _of_call("places counts shared_starts rates"),
         },
         ("tests/call",),
     ),

@@ -107,7 +107,7 @@ class Ladder:
         try:
             if self._keeps and await self._recorder.runs(call, tool, arguments, held_id):
                 # The audit was locked: the turn is over, and others may have come as late.
-                await limits.turn_again(call)
+                await limits.wait_again(call)
             self._announce(tool, call)
             return await tool.invoker.run(call, arguments, began, on_event)
         finally:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run, take
 
 from toolmark._call.limits.pace import MAX_WAITING, Pace
+from toolmark._call.limits.shared_starts import MachineStarts
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import Timing
-from toolmark._call.limits.turns import SharedTurns
 from toolmark._call.refusal import Refusal
 from toolmark._model.contract import Limits, Rate
 from toolmark._model.settings import Settings
@@ -29,7 +29,7 @@ def starts_of(world, pace, arrivals, longest=1e6):
 
     async def one(at):
         await world.sleep(at - world.now())
-        await pace.turn(longest)
+        await pace.wait(longest)
         starts.append(world.now())
 
     async def work():
@@ -71,7 +71,7 @@ def test_a_thousand_calls_may_wait_and_no_more():
 
     async def one():
         try:
-            await pace.turn(1e6)
+            await pace.wait(1e6)
         except Refusal as refusal:
             refused.append(refusal.failure)
 
@@ -89,9 +89,9 @@ def test_a_call_whose_turn_would_come_too_late_is_told_when_to_come_again():
     pace = pace_of(world, calls=1, per_s=60)
 
     async def work():
-        await pace.turn(30)
+        await pace.wait(30)
         with pytest.raises(Refusal) as refused:
-            await pace.turn(30)
+            await pace.wait(30)
         return refused.value.failure
 
     failure = run(world, work)
@@ -105,7 +105,7 @@ def test_a_caller_who_gives_up_leaves_its_turn_to_others():
     starts = []
 
     async def one(name):
-        await pace.turn(100)
+        await pace.wait(100)
         starts.append(name)
 
     async def work():
@@ -163,7 +163,7 @@ def test_a_new_door_goes_on_where_the_old_one_stood(harness, tool):
     assert later.error.code == "rate_limited"
 
 
-def test_doors_of_one_state_folder_share_the_turns(harness, tool, tmp_path):
+def test_doors_of_one_state_folder_share_the_starts(harness, tool, tmp_path):
     async def act():
         return None
 
@@ -188,12 +188,12 @@ def test_a_rate_whose_row_cannot_be_kept_refuses(harness, tool, tmp_path):
 
 def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
     now = [10_000.0]
-    turns = SharedTurns(tmp_path, Timing(epoch=lambda: now[0]))
-    assert take(turns, "act", 1.0) == 0.0
+    starts = MachineStarts(tmp_path, Timing(epoch=lambda: now[0]))
+    assert take(starts, "act", 1.0) == 0.0
     now[0] -= 5000
-    assert 0 < take(turns, "act", 1.0) <= 1.0
+    assert 0 < take(starts, "act", 1.0) <= 1.0
     now[0] += 1.0
-    assert take(turns, "act", 1.0) == 0.0
+    assert take(starts, "act", 1.0) == 0.0
 
 
 def test_a_turn_that_comes_at_the_last_moment_is_waited_for():
@@ -203,7 +203,7 @@ def test_a_turn_that_comes_at_the_last_moment_is_waited_for():
 
     async def work():
         for _ in range(2):
-            await pace.turn(51.0)
+            await pace.wait(51.0)
             starts.append(world.now())
 
     run(world, work)

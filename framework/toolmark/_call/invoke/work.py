@@ -45,7 +45,7 @@ class Work:
         async def run(first: int, piece: list[Any]) -> Any:
             nonlocal starts
             if starts:
-                await self._next_turn(name, first)
+                await self._next_start(name, first)
             if len(piece) < whole:
                 await self._context.again(f"{first}+{len(piece)}")
             starts += 1
@@ -60,14 +60,14 @@ class Work:
             return await start(self._implementation, arguments, self._context)
 
         async def again() -> None:
-            await self._limits.turn(self._tries.left)
+            await self._limits.wait(self._tries.left)
             await self._context.again()
 
         return await self._tries.of(once, again)
 
-    async def _next_turn(self, name: str, first: int) -> None:
+    async def _next_start(self, name: str, first: int) -> None:
         try:
-            await self._limits.turn(self._tries.left)
+            await self._limits.wait(self._tries.left)
         except Refusal as refusal:
             failure = refusal.failure
             assert isinstance(failure, Failure)

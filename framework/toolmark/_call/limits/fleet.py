@@ -1,4 +1,4 @@
-"""The turns that the processes of all machines share: one row a tool on Postgres."""
+"""The starts that the processes of all machines share: one row a tool on Postgres."""
 
 import atexit
 from collections.abc import Callable
@@ -33,11 +33,11 @@ _LEAST = 0.001
 """What is waited at least, in seconds: by the time of the answer it may have got due."""
 
 
-class FleetTurns:
-    """The turns of all who name one Postgres, by its clock; one connection a process."""
+class FleetStarts:
+    """The starts of all who name one Postgres, by its clock; one connection a process."""
 
     def __init__(self, url: str) -> None:
-        """Name it; nothing is opened before a turn is asked for."""
+        """Name it; nothing is opened before a start is asked for."""
         self._url = url
         self._lock = Lock()
         self._connection: Any = None
@@ -48,14 +48,14 @@ class FleetTurns:
             await in_thread(lambda: self._guarded(tool, self._open))
 
     async def take(self, tool: str, apart: float) -> float:
-        """Do as `Turns.take`."""
+        """Do as `SharedStarts.take`."""
         wait: float = await in_thread(
             lambda: self._guarded(tool, lambda: self._taken({"tool": tool, "apart": apart}))
         )
         return wait
 
     def close(self) -> None:
-        """Disconnect; the next turn connects anew."""
+        """Disconnect; the next start connects anew."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(Exception):
@@ -74,7 +74,7 @@ class FleetTurns:
             with suppress(Exception):
                 return self._ask(values)
             # The server may have been started anew since. Whether it heard the question is not
-            # known, and a turn that nobody uses harms nobody.
+            # known, and a start that nobody uses harms nobody.
             self.close()
         self._open()
         return self._ask(values)
@@ -103,8 +103,8 @@ class FleetTurns:
 
 
 @cache
-def fleet_turns(url: str) -> FleetTurns:
-    """Give the turns of a Postgres; all doors of this process share them."""
-    turns = FleetTurns(url)
-    atexit.register(turns.close)
-    return turns
+def fleet_starts(url: str) -> FleetStarts:
+    """Give the starts of a Postgres; all doors of this process share them."""
+    starts = FleetStarts(url)
+    atexit.register(starts.close)
+    return starts

@@ -3,9 +3,9 @@
 import math
 from bisect import bisect_left
 
+from toolmark._call.limits.shared_starts import SharedStarts
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import Timing
-from toolmark._call.limits.turns import Turns
 from toolmark._call.refusal import Refusal, refuse
 from toolmark._model.contract import Rate
 
@@ -14,38 +14,43 @@ MAX_WAITING = 1000
 _SLACK = 1.02
 """A start is seen a moment after it was granted; this keeps a window of one second true."""
 _LATE = 0.01
-"""How much later than usual, as a part of the rate's time, a shared turn may be heard of: half of
+"""How much later than usual, as a part of the rate's time, a shared start may be heard of: half of
 the slack. A start that came later could meet the next ones in one window."""
 _MOMENT = 1e-6
 """What is due so soon, in seconds, is due now: the rounding of a clock makes no wait."""
 
 
 class Pace:
-    """The turns of one tool; safe for threads and event loops at one time.
+    """The distance of one tool's starts; safe for threads and event loops at one time.
 
     Spacing, not a bursting bucket: with `3/s` starts are 0.34 s apart, so that no window of a
     second, wherever it lies, holds more than three.
     """
 
     def __init__(
-        self, name: str, rate: Rate, tally: Tally, timing: Timing, turns: Turns | None = None
+        self,
+        name: str,
+        rate: Rate,
+        tally: Tally,
+        timing: Timing,
+        shared: SharedStarts | None = None,
     ) -> None:
-        """`turns` are those of all processes, where the engine is shared."""
+        """`shared` are the starts of all processes, where the engine is shared."""
         self._name = name
         self._apart = rate.per_s / rate.calls * _SLACK
         self._late = rate.per_s * _LATE
         self._tally = tally
         self._timing = timing
-        self._turns = turns
+        self._shared = shared
         self._quickest = math.inf
 
     def check(self, longest: float) -> None:
-        """Raise a Refusal where a call that came now would not get its turn in time."""
+        """Raise a Refusal where a call that came now could not start in time."""
         with self._tally.lock:
             self._check(longest)
 
-    async def turn(self, longest: float) -> None:
-        """Wait for a turn, so many seconds at most; raises a Refusal where it would not come."""
+    async def wait(self, longest: float) -> None:
+        """Wait to start, so many seconds at most; raises a Refusal where it would take longer."""
         tally, now = self._tally, self._timing.now
         with tally.lock:
             self._check(longest)
@@ -74,22 +79,22 @@ class Pace:
             rank = bisect_left(tally.tickets, ticket)
             # Those before it come first, unless they slept too long.
             wait = self._due(rank) - now()
-            if self._turns is not None:
+            if self._shared is not None:
                 # They ask the other processes first, too, and their start is not known yet.
                 wait = max(wait, self._apart * rank)
             if wait > _MOMENT:
                 return wait
-            if self._turns is None:
+            if self._shared is None:
                 tally.last_start = now()
                 return 0.0
-        return await self._share(self._turns)
+        return await self._share(self._shared)
 
-    async def _share(self, turns: Turns) -> float:
-        """Take the turn of all processes, or give the seconds until it is worth trying again."""
-        await turns.ready(self._name)
+    async def _share(self, shared: SharedStarts) -> float:
+        """Start before all processes, or give the seconds until it is worth trying again."""
+        await shared.ready(self._name)
         now = self._timing.now
         asked = now()
-        wait = await turns.take(self._name, self._apart)
+        wait = await shared.take(self._name, self._apart)
         with self._tally.lock:
             took = now() - asked
             self._quickest = min(self._quickest, took)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from toolmark._call.limits.deadline import DEFAULT_S
 from toolmark._call.limits.pace import Pace
 from toolmark._call.limits.places import Places
+from toolmark._call.limits.shared_starts import SharedStarts, shared_starts
 from toolmark._call.limits.tally import Tally, Who
 from toolmark._call.limits.timing import Timing
-from toolmark._call.limits.turns import Turns, turns_of
 from toolmark._call.refusal import refuse
 from toolmark._model.call import Call
 from toolmark._model.contract import Limits, ToolContract
@@ -23,9 +23,9 @@ class StartLimits:
         limits: Limits,
         tally: Tally,
         timing: Timing,
-        shared: Turns | None,
+        shared: SharedStarts | None,
     ) -> None:
-        """Count in `tally`, which outlives the snapshot; `shared` are all processes' turns."""
+        """Count in `tally`, which outlives the snapshot; `shared` are all processes' starts."""
         self._name = name
         self._seconds = limits.timeout_s or DEFAULT_S
         self._max_calls = limits.max_calls
@@ -48,7 +48,7 @@ class StartLimits:
             self._pace.check(self._longest(call))
 
     async def start(self, call: Call) -> None:
-        """Count a call and wait for its place and turn; raises a Refusal.
+        """Count a call and wait for its place and its turn; raises a Refusal.
 
         It waits as long as it might run at most: its Timeout, or what its plan allows.
         """
@@ -61,7 +61,7 @@ class StartLimits:
             if self._places is not None:
                 await self._places.enter(longest)
             try:
-                await self.turn(longest)
+                await self.wait(longest)
             except BaseException:
                 self.end()
                 raise
@@ -71,14 +71,14 @@ class StartLimits:
                     self._tally.count(who, -1)
             raise
 
-    async def turn_again(self, call: Call) -> None:
-        """Wait for another turn of a call whose own went by; raises a Refusal."""
-        await self.turn(self._longest(call))
+    async def wait_again(self, call: Call) -> None:
+        """Wait once more for a call that let its start go by; raises a Refusal."""
+        await self.wait(self._longest(call))
 
-    async def turn(self, longest: float) -> None:
-        """Wait for the turn of one more start; raises a Refusal where it would not come."""
+    async def wait(self, longest: float) -> None:
+        """Wait for one more start; raises a Refusal where it would take longer."""
         if self._pace is not None:
-            await self._pace.turn(longest)
+            await self._pace.wait(longest)
 
     def end(self) -> None:
         """Give the place of a call back."""
@@ -101,7 +101,7 @@ def limits_of(
     settings: Settings, tallies: dict[str, Tally], timing: Timing
 ) -> Callable[[ToolContract], StartLimits]:
     """Give what makes a tool's limits; it counts in `tallies`, by the tools' names."""
-    shared = turns_of(settings, timing)
+    shared = shared_starts(settings, timing)
 
     def limits(contract: ToolContract) -> StartLimits:
         tally = tallies.setdefault(contract.name, Tally())

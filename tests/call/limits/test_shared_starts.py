@@ -1,4 +1,4 @@
-"""Row 8 over processes: each asks for the turns that all of them share, and waits by its own."""
+"""Row 8 over processes: each asks for the starts that all of them share, and waits by its own."""
 
 import asyncio
 import sqlite3
@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run, take
 
-from toolmark._call.limits.fleet import FleetTurns
+from toolmark._call.limits.fleet import FleetStarts
 from toolmark._call.limits.pace import Pace
+from toolmark._call.limits.shared_starts import STARTS_FILE, MachineStarts, shared_starts
 from toolmark._call.limits.tally import Tally
 from toolmark._call.limits.timing import MACHINE, Timing
-from toolmark._call.limits.turns import TURNS_FILE, SharedTurns, turns_of
 from toolmark._call.refusal import Refusal
 from toolmark._model.contract import Limits, Rate
 from toolmark._model.settings import Settings as Project
 
 
 class Server:
-    """Turns that another machine keeps: each answer takes its time, as `delays` tells."""
+    """SharedStarts that another machine keeps: each answer takes its time, as `delays` tells."""
 
     def __init__(self, world, delays=()):
         self.world, self.delays = world, iter(delays)
@@ -51,7 +51,7 @@ def start_all(world, paces, longest=1e6):
     starts = []
 
     async def one(pace):
-        await pace.turn(longest)
+        await pace.wait(longest)
         starts.append(world.now())
 
     async def work():
@@ -149,10 +149,10 @@ def test_a_dry_run_knows_of_the_last_start(harness, tool, tmp_path):
     assert door.call("act", dry_run=True).error.code == "rate_limited"
 
 
-def test_each_tool_has_turns_of_its_own_in_the_file_of_a_machine(tmp_path):
+def test_each_tool_has_starts_of_its_own_in_the_file_of_a_machine(tmp_path):
     now = [1000.0]
-    turns, others = (SharedTurns(tmp_path, Timing(epoch=lambda: now[0])) for _ in range(2))
-    assert take(turns, "act", 10.0) == 0.0
+    starts, others = (MachineStarts(tmp_path, Timing(epoch=lambda: now[0])) for _ in range(2))
+    assert take(starts, "act", 10.0) == 0.0
     assert take(others, "act", 10.0) == 10.0
     assert take(others, "other", 10.0) == 0.0
     now[0] += 4.0
@@ -160,33 +160,33 @@ def test_each_tool_has_turns_of_its_own_in_the_file_of_a_machine(tmp_path):
     # Who only asked moved nothing.
     now[0] += 6.0
     assert take(others, "act", 10.0) == 0.0
-    assert take(turns, "act", 10.0) == 10.0
+    assert take(starts, "act", 10.0) == 10.0
 
 
-def test_the_file_of_the_turns_is_its_owners_alone(tmp_path):
-    take(SharedTurns(tmp_path / "state", MACHINE), "act", 1.0)
-    assert (tmp_path / "state" / TURNS_FILE).stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(tmp_path / "state" / TURNS_FILE)) as store:
+def test_the_file_of_the_starts_is_its_owners_alone(tmp_path):
+    take(MachineStarts(tmp_path / "state", MACHINE), "act", 1.0)
+    assert (tmp_path / "state" / STARTS_FILE).stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(tmp_path / "state" / STARTS_FILE)) as store:
         # Who only reads waits for nobody.
         assert store.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_turns_that_can_have_no_folder_are_refused(tmp_path):
+def test_starts_that_can_have_no_folder_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Refusal) as refused:
-        take(SharedTurns(tmp_path / "file" / "below", MACHINE), "act", 1.0)
+        take(MachineStarts(tmp_path / "file" / "below", MACHINE), "act", 1.0)
     assert refused.value.failure.code == "internal_guard_error"
 
 
 @pytest.mark.parametrize("content", [b"no data base", b""])
-def test_a_file_that_holds_no_turns_refuses_and_is_left_as_it_is(tmp_path, content):
-    (tmp_path / TURNS_FILE).write_bytes(content)
+def test_a_file_that_holds_no_starts_refuses_and_is_left_as_it_is(tmp_path, content):
+    (tmp_path / STARTS_FILE).write_bytes(content)
     if not content:
-        with sqlite3.connect(tmp_path / TURNS_FILE) as store:
+        with sqlite3.connect(tmp_path / STARTS_FILE) as store:
             store.execute("CREATE TABLE turn (odd TEXT) STRICT")
         store.close()
     with pytest.raises(Refusal) as refused:
-        take(SharedTurns(tmp_path, MACHINE), "act", 1.0)
+        take(MachineStarts(tmp_path, MACHINE), "act", 1.0)
     assert refused.value.failure.code == "internal_guard_error"
     assert "its rate could not be decided" in refused.value.failure.message
 
@@ -227,11 +227,13 @@ def test_what_is_due_in_less_than_a_millisecond_is_worth_one():
     ("engine", "kind"),
     [
         ("memory", type(None)),
-        ("sqlite", SharedTurns),
-        ("postgresql://nobody@127.0.0.1:1/none", FleetTurns),
+        ("sqlite", MachineStarts),
+        ("postgresql://nobody@127.0.0.1:1/none", FleetStarts),
     ],
 )
-def test_turns_are_kept_where_the_engine_is(tmp_path, engine, kind):
+def test_starts_are_kept_where_the_engine_is(tmp_path, engine, kind):
     project = Project(root=tmp_path, state=tmp_path, engine=engine)
-    assert type(turns_of(project, MACHINE)) is kind
-    assert (turns_of(project, MACHINE) is turns_of(project, MACHINE)) is (kind is not SharedTurns)
+    assert type(shared_starts(project, MACHINE)) is kind
+    assert (shared_starts(project, MACHINE) is shared_starts(project, MACHINE)) is (
+        kind is not MachineStarts
+    )

@@ -1,4 +1,4 @@
-"""The turns that all processes of a project share: one row a tool, changed at one stroke."""
+"""The starts that all processes of a project share: one row a tool, changed at one stroke."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,8 +13,8 @@ from toolmark.config import state_folder
 if TYPE_CHECKING:
     import sqlite3
 
-TURNS_FILE = "turns.sqlite3"
-"""Its name in the project's state folder."""
+STARTS_FILE = "turns.sqlite3"
+"""Its name in the project's state folder: whose turn it is to start."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS turn (tool TEXT PRIMARY KEY, last_start REAL NOT NULL) STRICT
@@ -28,11 +28,11 @@ _MOMENT = 1e-6
 """Seconds in which nothing starts; times since the epoch are rounded."""
 
 
-class Turns(Protocol):
+class SharedStarts(Protocol):
     """When each tool started last, whichever process started it."""
 
     async def ready(self, tool: str) -> None:
-        """Open what holds them, which may take longer than a turn does; may raise a Refusal."""
+        """Open what holds them, which may take longer than a start does; may raise a Refusal."""
 
     async def take(self, tool: str, apart: float) -> float:
         """Start now and give 0.0, or give the seconds until a start is due.
@@ -41,19 +41,19 @@ class Turns(Protocol):
         """
 
 
-def turns_of(settings: Settings, timing: Timing) -> Turns | None:
-    """Give the turns of all processes that share the engine; None where it is in memory."""
+def shared_starts(settings: Settings, timing: Timing) -> SharedStarts | None:
+    """Give the starts of all processes that share the engine; None where it is in memory."""
     if settings.engine == "memory":
         return None
     if settings.engine == "sqlite":
-        return SharedTurns(settings.state, timing)
-    from toolmark._call.limits.fleet import fleet_turns
+        return MachineStarts(settings.state, timing)
+    from toolmark._call.limits.fleet import fleet_starts
 
-    return fleet_turns(settings.engine)
+    return fleet_starts(settings.engine)
 
 
-class SharedTurns:
-    """The turns of one machine's processes, in a file of the state folder."""
+class MachineStarts:
+    """The starts of one machine's processes, in a file of the state folder."""
 
     def __init__(self, state: Path, timing: Timing) -> None:
         """Keep them in the folder `state`."""
@@ -65,7 +65,7 @@ class SharedTurns:
         """Nothing is kept open: a file is there at once."""
 
     async def take(self, tool: str, apart: float) -> float:
-        """Do as `Turns.take`; not in a thread, since it takes less time than one."""
+        """Do as `SharedStarts.take`; not in a thread, since it takes less time than one."""
         import sqlite3
 
         from toolmark._call.locked import Patience
@@ -94,7 +94,7 @@ class SharedTurns:
     def _opened(self) -> "Iterator[sqlite3.Connection]":
         import sqlite3
 
-        path = self._state / TURNS_FILE
+        path = self._state / STARTS_FILE
         if not self._made:
             state_folder(self._state)
             path.touch(mode=0o600)

@@ -199,7 +199,10 @@ def _empty(row: LastLive, group: Group, found: Diagnostic) -> FoundDefinition:
 def _loosened(edit: HeldEdit) -> Diagnostic:
     told = "; ".join(str(loosening) for loosening in edit.loosened)
     message = f"this edit loosens {edit.name}, so the stricter policy stays live: {told}"
-    help_ = f"`toolmark ack {edit.name}` makes the edit live"
+    help_ = (
+        f"`toolmark ack {edit.name}` makes the edit live; `trust_edits = true` in the settings "
+        "takes every edit at once, for as long as you alone write and call the tools"
+    )
     span = Span(edit.path, edit.line, 1, edit.line, 2)
     return Diagnostic(span, Code.LOOSENED_POLICY, Severity.WARNING, message, help_)
 

@@ -70,8 +70,9 @@ from toolmark import Workspace
 PROJECT = Path(__file__).parents[1]
 
 
-def test_say_hello_greets_by_name() -> None:
-    with Workspace.open(PROJECT) as workspace:
+def test_say_hello_greets_by_name(tmp_path: Path) -> None:
+    # What the project keeps (its data, held calls, the audit) is left alone.
+    with Workspace.open(PROJECT, overrides={"state": tmp_path}) as workspace:
         result = workspace.call_sync("say_hello", {"name": "Ana"})
 
     assert result.data == {"greeting": "Hello, Ana!"}

@@ -59,8 +59,9 @@ from toolmark import Workspace
 PROJECT = Path(__file__).parents[1]
 
 
-def test_{spec.name}_does_what_its_file_says() -> None:
-    with Workspace.open(PROJECT) as workspace:
+def test_{spec.name}_does_what_its_file_says(tmp_path: Path) -> None:
+    # What the project keeps (its data, held calls, the audit) is left alone.
+    with Workspace.open(PROJECT, overrides={{"state": tmp_path}}) as workspace:
         result = workspace.{verb}("{spec.name}", {{{arguments}}})
 
     assert result.success, result.to_dict()

@@ -1,6 +1,5 @@
 """The starts that the processes of all machines share: one row a tool on Postgres."""
 
-import atexit
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -105,6 +104,4 @@ class FleetStarts:
 @cache
 def fleet_starts(url: str) -> FleetStarts:
     """Give the starts of a Postgres; all doors of this process share them."""
-    starts = FleetStarts(url)
-    atexit.register(starts.close)
-    return starts
+    return FleetStarts(url)

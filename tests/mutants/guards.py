@@ -75,7 +75,7 @@ GUARDS = {
         {
             "_bind/edits/loosening.py": ("tests/bind/edits",),
             "_bind/edits/strictness.py": ("tests/bind/edits",),
-            "_bind/edits/settings.py": ("tests/watch/test_held_edits.py",),
+            "_bind/edits/settings.py": ("tests/bind/edits/test_held_settings.py",),
             "_bind/edits/keeping.py": ("tests/watch/test_held_edits.py", "tests/watch"),
         },
         ("tests/watch",),

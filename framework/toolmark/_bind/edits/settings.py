@@ -19,6 +19,9 @@ def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ..
         before, after = getattr(old.safety, name), getattr(new.safety, name)
         if looser(before, after):
             kept[name] = before
+    words = new.safety.crisis_words
+    if lost := [word for word in old.safety.crisis_words if word not in words]:
+        kept["crisis_words"] = (*words, *lost)
     found = [f"safety.{name}" for name in kept]
     whole: dict[str, Any] = {"safety": replace(new.safety, **kept)} if kept else {}
     if old.audit and not new.audit:
@@ -30,10 +33,6 @@ def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ..
     return replace(new, **whole) if whole else new, tuple(found)
 
 
-def _lost(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
-    return not set(old) <= set(new)
-
-
 def _asks(old: str, new: str) -> bool:
     return old == "deny" and new == "confirm"
 
@@ -41,7 +40,6 @@ def _asks(old: str, new: str) -> bool:
 _SAFETY = {
     "default_min": least,
     "floor": least,
-    "crisis_words": _lost,
     "on_missing_confidence": _asks,
 }
-assert _SAFETY.keys() == SafetySettings.__dataclass_fields__.keys()
+assert {*_SAFETY, "crisis_words"} == {*SafetySettings.__dataclass_fields__}

@@ -28,9 +28,12 @@ def test_what_now_demands_less_stays_as_it_was() -> None:
 
 
 def test_what_it_takes_and_gives_stays_as_the_steps_that_use_it_know_it() -> None:
-    now = edited("- **Maximum**: 10", "- **Maximum**: 5")
+    secret = "What was given\n- **Sensitive**: true\n"
+    text = FULL.replace("What was given\n", secret).replace("- **Maximum**: 10", "- **Maximum**: 5")
+    now = spec_of(text.replace("## Rules\n\n", "## Rules\n\n- `dose != 4`: Not four.\n"))
+    assert loosened(now, OLD)
 
-    assert tightened(OLD, now).parameters == OLD.parameters
+    assert tightened(OLD, now) is OLD
 
 
 @pytest.mark.parametrize(

@@ -4,20 +4,35 @@ import re
 from collections.abc import Iterable
 
 from toolmark._cel.error import EvaluationError, ExpressionError
+from toolmark._cel.lexer import tokens
 from toolmark._cel.rewrite import RANGE, Rewritten
 from toolmark.errors import did_you_mean
 
 _NAMES = """
-    all bool bytes contains distinct double duration dyn endsWith exists exists_one filter
-    first flatten format getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours
-    getMilliseconds getMinutes getMonth getSeconds has hasValue indexOf int join last
-    lastIndexOf lists.range lowerAscii map matches math.abs math.ceil math.floor math.greatest
-    math.least math.round now next_days optional.none optional.of or orValue replace reverse
-    size slice sort sortBy split startsWith string substring timestamp trim type uint
-    upperAscii value
+    all bool bytes cel.bind charAt contains distinct double duration dyn endsWith exists exists_one
+    filter first flatten format getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear
+    getHours getMilliseconds getMinutes getMonth getSeconds has hasValue indexOf int join last
+    lastIndexOf lists.range lowerAscii map matches math.abs math.bitAnd math.bitNot math.bitOr
+    math.bitShiftLeft math.bitShiftRight math.bitXor math.ceil math.floor math.greatest
+    math.isFinite math.isInf math.isNaN math.least math.round math.sign math.sqrt math.trunc now
+    next_days optFlatMap optMap optional.none optional.of optional.ofNonZeroValue or orValue
+    replace reverse size slice sort sortBy split startsWith string strings.quote substring
+    timestamp trim type uint upperAscii value
 """
 FUNCTIONS = _NAMES.split()
 """What an author may call, for suggestions."""
+_SPACES = {name.partition(".")[0] for name in FUNCTIONS if "." in name}
+_ELSEWHERE = {
+    "count": "size",
+    "len": "size",
+    "length": "size",
+    "lower": "lowerAscii",
+    "max": "math.greatest",
+    "min": "math.least",
+    "upper": "upperAscii",
+} | {name.removeprefix("math."): name for name in FUNCTIONS if name.startswith("math.")}
+"""What other languages call a function; no near word of ours would find it."""
+_NO_SUM = "CEL adds no list up; have a tool do it"
 _ERROR = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '\.?([^'.]+)([^']*)'")
 _NO_FIELD = re.compile(r"undefined field '([^']*)' not found in struct '([^']*)'")
@@ -53,7 +68,8 @@ def compile_error(
     fields: dict[str, list[str]] | None = None,
 ) -> ExpressionError:
     """Turn the compiler's report into the first mistake, with its place in the source."""
-    found = _ERROR.search(text)
+    # By their place: the compiler tells of a call's arguments before it tells of the call.
+    found = min(_ERROR.finditer(text), key=lambda e: (int(e[1]), int(e[2])), default=None)
     if found is None:
         return ExpressionError(_limit(text) or "the expression can't be compiled")
     line, column = int(found[1]), int(found[2])
@@ -96,14 +112,40 @@ def _other(text: str) -> str:
 
 def _unknown(root: str, rest: str, rewritten: Rewritten, names: list[str]) -> tuple[str, str, int]:
     root = rewritten.aliases.get(root, root)
+    if root in _SPACES and (name := _called_of(root, rewritten.source)):
+        return f"unknown function '{name}'", _meant(name), 0
     if root in rewritten.calls and root not in rewritten.variables:
         if root in ("now", "next_days"):
             return f"'{root}' stands in a skill's steps only", "", len(root)
-        return f"unknown function '{root}'", did_you_mean(root, FUNCTIONS), len(root)
+        return f"unknown function '{root}'", _meant(root), len(root)
     # The compiler marks the last dot of `a.b.c`; the author looks at the first letter.
     back = len(root) + len(rest[: rest.rfind(".")]) if "." in rest else 0
     hint = did_you_mean(root, names) or (f"write '{root}' in quotes if it is text" if names else "")
     return f"unknown name '{root}'", hint, back
+
+
+def _called_of(space: str, source: str) -> str:
+    """Give the first call in this namespace that there is not, such as `math.sum`."""
+    marks = [mark.text for mark in tokens(source)]
+    for at, text in enumerate(marks[:-3]):
+        name = f"{space}.{marks[at + 2]}"
+        if [text, marks[at + 1], marks[at + 3]] == [space, ".", "("] and name not in FUNCTIONS:
+            return name
+    return ""
+
+
+def _meant(name: str) -> str:
+    """Say which function may be meant by one that there is not."""
+    space, _, bare = name.rpartition(".")
+    if bare == "sum":
+        return _NO_SUM
+    if bare in _ELSEWHERE and _ELSEWHERE[bare] != name:
+        return f"did you mean '{_ELSEWHERE[bare]}'?"
+    if name in FUNCTIONS:
+        return ""
+    return did_you_mean(name, FUNCTIONS) or _these(
+        [known for known in FUNCTIONS if space and known.startswith(f"{space}.")]
+    )
 
 
 def _these(words: list[str]) -> str:

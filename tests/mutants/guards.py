@@ -30,6 +30,10 @@ def _of_call(words: str) -> tuple[str, ...]:
     return tuple(rooms[f"test_{word}.py"] for word in words.split())
 
 
+def _of_edits(words: str) -> tuple[str, ...]:
+    return tuple(f"tests/bind/edits/test_{word}.py" for word in words.split())
+
+
 _OF_HOLDS = _of_call("approvals_bind held_calls broken_holds holds_of_runs audit who_redeems")
 GUARDS = {
     "judge": Guard(
@@ -73,9 +77,9 @@ GUARDS = {
     ),
     "edits": Guard(
         {
-            "_bind/edits/loosening.py": ("tests/bind/edits",),
-            "_bind/edits/strictness.py": ("tests/bind/edits",),
-            "_bind/edits/settings.py": ("tests/bind/edits/test_held_settings.py",),
+            "_bind/edits/loosening.py": _of_edits("held_shapes tightened loosening"),
+            "_bind/edits/strictness.py": _of_edits("strictness loosening"),
+            "_bind/edits/settings.py": _of_edits("held_settings"),
             "_bind/edits/keeping.py": ("tests/watch/test_held_edits.py", "tests/watch"),
         },
         ("tests/watch",),

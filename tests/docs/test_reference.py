@@ -11,6 +11,7 @@ import typer
 
 import toolmark
 from toolmark import database, hooks, testing
+from toolmark._cel.wording import FUNCTIONS
 from toolmark._cli.main import make_app
 from toolmark._cli.terminal.exits import ExitCode
 from toolmark._export.targets import TARGETS
@@ -56,6 +57,12 @@ def test_how_a_class_is_made_is_told(name: str) -> None:
 
 def test_no_address_of_an_object_stands_on_a_page() -> None:
     assert " at 0x" not in page("python.md")
+
+
+def test_every_function_of_expressions_is_told() -> None:
+    told = set(re.findall(r"\b[\w.]*\w", page("format.md").partition("## Expressions")[2]))
+
+    assert not set(FUNCTIONS) - told
 
 
 def test_every_hook_has_a_section() -> None:

@@ -73,7 +73,14 @@ async def _played(frame: Frame, actions: StepActions) -> SkillResult:
 
 
 def result_of(value: Any, title: str) -> SkillResult:
-    """Make a SkillResult of what Python gave: one, its parts by name, or only its data."""
+    """Make a SkillResult of what Python gave: one, its parts by name, or only its data.
+
+    The Result of a call that it made is what the skill came to.
+    """
+    if isinstance(value, Result):
+        if value.error is not None:
+            return _failed(value.error.code, value.error.message)
+        value = value.data
     if isinstance(value, SkillResult):
         return replace(value, data=_data(value.data))
     if not isinstance(value, Mapping) or "success" not in value or not set(value) <= _PARTS:

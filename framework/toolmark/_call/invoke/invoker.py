@@ -86,6 +86,11 @@ class Invoker:
                     value = await work.do(arguments)
             finally:
                 await context.close()
+            if isinstance(value, Result):
+                # Of a call that it made: what that came to is what this one came to.
+                if not value.success:
+                    return self._handed_on(value, call.id, began, tries.made)
+                value = value.data
             bounds = bounds_of(self._contract.limits, call.budget)
 
             def answer(value: Any, text: bytes | None) -> Result:
@@ -95,6 +100,19 @@ class Invoker:
             return result if tries.made == 1 else result._replace(attempts=tries.made)
         except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
             return self._settle(error, call.id, began, tries.made)
+
+    def _handed_on(
+        self, result: Result, call_id: str | None, began: float, attempts: int
+    ) -> Result:
+        """Give another call's result, that is no success, as this one's."""
+        ms = (perf_counter() - began) * 1000
+        name = self._contract.name
+        made = result._replace(tool=name, tool_call_id=call_id, attempts=attempts, duration_ms=ms)
+        if result.confirmation is None:
+            return made
+        # This one has run, and must not be taken for one that a yes lets run.
+        waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
+        return made._replace(outcome="failed", message="", error=waits, confirmation=None)
 
     def implementation_hash(self) -> str:
         """Give the hex sha256 of the Python that would run; empty where there is none to run."""
@@ -136,7 +154,7 @@ class Invoker:
                 outcome, failure = "denied", Failure(error.code, str(error))
             case ToolError():
                 unnamed = fault is not None and error.code == ToolError.CODE
-                failure = Failure(API_OFFLINE if unnamed else error.code, str(error))
+                failure = Failure(API_OFFLINE if unnamed else error.code, _short(str(error)))
             case AnswerError():
                 failure = Failure("tool_error", f"{name} ran, but {error}")
             case asyncio.CancelledError() if _is_cancelled():
@@ -188,6 +206,8 @@ class Invoker:
         return Failure("tool_error", message)
 
 
+MAX_MESSAGE = 2000
+"""Characters of a ToolError that are told; what is longer was not written for a model."""
 _PERHAPS_DONE = "It may have taken effect all the same: look before calling it again."
 
 
@@ -195,6 +215,11 @@ def _is_unbounded(limits: Limits) -> bool:
     """Tell whether a run is never repeated, split or cut."""
     bounds = (limits.retries, limits.max_batch, limits.max_rows, limits.max_bytes)
     return not any(bounds)
+
+
+def _short(message: str) -> str:
+    """Give a tool's own words as far as a model should have to read them."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
 
 
 def _is_off(error: BaseException, fault: BaseException | None) -> bool:

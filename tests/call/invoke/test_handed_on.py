@@ -1,0 +1,83 @@
+"""Tools that call others: the Result of a call, given as their own, is what they came to."""
+
+from toolmark._call.invoke.invoker import MAX_MESSAGE
+from toolmark._model.contract import Limits, Safety
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.settings import Settings
+from toolmark._run.python import result_of
+from toolmark.errors import ToolError
+
+DEPTH = Parameter(name="depth", shape=Schema(types=("integer",), maximum=5), required=True)
+ANY_DEPTH = Parameter(name="depth", shape=Schema())
+
+
+async def dive(depth=0):
+    if depth == 4:
+        raise ToolError("Too cold.", code="cold")
+    return {"message": "Down.", "depth": depth, "rows": list(range(depth))}
+
+
+def pair(harness, tool):
+    async def expedition(depth, *, context):
+        return await context.call("dive", {"depth": depth})
+
+    return harness(
+        tool("dive", dive, DEPTH),
+        tool("expedition", expedition, ANY_DEPTH, context="context", limits=Limits(max_rows=2)),
+    )
+
+
+def test_a_result_that_is_given_on_is_data_within_the_outer_tools_bounds(harness, tool):
+    result = pair(harness, tool).call("expedition", {"depth": 3}, call_id="c1")
+    assert result.success
+    assert result.data == {"message": "Down.", "depth": 3, "rows": [0, 1]}
+    assert (result.tool, result.message, result.tool_call_id) == ("expedition", "Down.", "c1")
+    assert result.truncated == {"rows": True, "bytes": False}
+
+
+def test_a_call_that_was_refused_or_failed_is_no_success_when_it_is_given_on(harness, tool):
+    both = pair(harness, tool)
+    refused = both.call("expedition", {"depth": 9}, call_id="c1")
+    assert (refused.outcome, refused.error.code) == ("denied", "invalid_arguments")
+    assert [problem.path for problem in refused.error.details] == ["depth"]
+    assert (refused.tool, refused.tool_call_id, refused.attempts) == ("expedition", "c1", 1)
+    failed = both.call("expedition", {"depth": 4})
+    assert (failed.outcome, failed.error.code, failed.error.message) == (
+        "failed", "cold", "Too cold.",
+    )  # fmt: skip
+
+
+def test_a_call_that_waits_for_a_person_is_not_waited_for_by_the_tool_that_gives_it_on(
+    harness, tool, tmp_path
+):
+    async def expedition(*, context):
+        return await context.call("dive", {"depth": 1})
+
+    both = harness(
+        tool("dive", dive, DEPTH, safety=Safety(requires_confirmation=True)),
+        tool("expedition", expedition, context="context"),
+        settings=Settings(root=tmp_path, state=tmp_path, audit=False),
+    )
+    result = both.call("expedition")
+    assert (result.outcome, result.error.code) == ("failed", "confirmation_required")
+    assert result.confirmation is None
+    assert [held.call.tool for held in both.door.decisions.pending()] == ["dive"]
+
+
+def test_a_skills_python_that_gives_a_result_on_comes_to_what_that_came_to(harness, tool):
+    both = pair(harness, tool)
+    done, refused = (both.call("dive", {"depth": depth}) for depth in (1, 9))
+    assert result_of(done, "Dive").data == {"message": "Down.", "depth": 1, "rows": [0]}
+    said = result_of(refused, "Dive")
+    assert (said.success, said.code) == (False, "invalid_arguments")
+    assert "depth" in said.message
+
+
+def test_of_a_tool_errors_words_as_many_are_told_as_a_model_should_read(harness, tool):
+    async def long(depth):
+        raise ToolError("x" * depth)
+
+    one = harness(tool("long", long, ANY_DEPTH))
+    assert one.call("long", {"depth": MAX_MESSAGE}).error.message == "x" * MAX_MESSAGE
+    cut = one.call("long", {"depth": MAX_MESSAGE + 1}).error.message
+    assert cut == "x" * (MAX_MESSAGE - 1) + "…"

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 
 import pytest
@@ -207,3 +208,34 @@ def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file
         return await waiting
 
     assert not refused(run(world.time, main))
+
+
+@pytest.mark.parametrize("look", ["held_sync", "pending"])
+def test_who_can_not_await_waits_in_their_thread(world, look):
+    door = world.door()
+    held = asyncio.run(made(door))[0]
+    looks = {
+        "held_sync": lambda: [door.decisions.held_sync(held)],
+        "pending": door.decisions.pending,
+    }
+    before = looks[look]()
+    with ThreadPoolExecutor(1) as pool:
+        with world.locked(HELD_FILE):
+            looking = pool.submit(looks[look])
+            wait([looking], timeout=0.2)
+            assert not looking.done()
+        after = looking.result()
+
+    assert [one.id for one in before] == [one.id for one in after]
+    assert held in {one.id for one in after}
+
+
+def test_a_held_call_can_be_looked_at_by_those_who_await_and_those_who_can_not(world):
+    door = world.door()
+    held = asyncio.run(made(door))[0]
+
+    seen = door.decisions.held_sync(held)
+
+    assert (seen.id, seen.state) == (held, "pending")
+    assert asyncio.run(door.decisions.held(held)) == seen
+    assert asyncio.run(door.decisions.held("none")) is None

@@ -34,7 +34,9 @@ def _of_edits(words: str) -> tuple[str, ...]:
     return tuple(f"tests/bind/edits/test_{word}.py" for word in words.split())
 
 
-_OF_HOLDS = _of_call("approvals_bind held_calls broken_holds holds_of_runs audit who_redeems")
+_OF_HOLDS = _of_call(
+    "approvals_bind held_calls broken_holds holds_of_runs audit who_redeems locked"
+)
 GUARDS = {
     "judge": Guard(
         {

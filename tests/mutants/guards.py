@@ -21,46 +21,26 @@ class Guard(NamedTuple):
     """The tests that are asked where none of those noticed."""
 
 
-def _of_call(words: str) -> tuple[str, ...]:
-    """Give tests of calls by the ends of their names, in whichever room they stand."""
-    rooms = {
-        file.name: file.relative_to(ROOT).as_posix()
-        for file in (ROOT / "tests/call").rglob("test_*.py")
-    }
-    return tuple(rooms[f"test_{word}.py"] for word in words.split())
-
-
-def _of_edits(words: str) -> tuple[str, ...]:
-    return tuple(f"tests/bind/edits/test_{word}.py" for word in words.split())
-
-
-_OF_HOLDS = _of_call(
-    "approvals_bind held_calls broken_holds holds_of_runs audit who_redeems locked"
-)
 GUARDS = {
     "judge": Guard(
         {
-            "_call/judge/intent.py": _of_call("said_words policy"),
-            "_call/judge/p*.py": _of_call("verbatim policy strictest audit broken_gates ladder"),
-            "_model/verdict.py": ("tests/model/test_verdict.py", *_of_call("policy")),
+            "_call/judge/[ip]*.py": ("tests/call/judge",),
+            "_model/verdict.py": ("tests/model/test_verdict.py", "tests/call/judge"),
         },
         ("tests/call",),
     ),
     "confirm": Guard(
         {
-            "_call/confirm/prompt.py": _of_call("prompts"),
-            "_call/confirm/[dh]*.py": _OF_HOLDS,
-            "_model/held.py": _OF_HOLDS,
-            "_call/redact.py": _of_call("redacted held_calls audit"),
+            "_call/confirm/*.py": ("tests/call/confirm", "tests/call/test_locked.py"),
+            "_model/held.py": ("tests/call/confirm",),
+            "_call/redact.py": ("tests/call/test_redacted.py", "tests/call/confirm"),
         },
         ("tests/call",),
     ),
     "limits": Guard(
         {
-            "_call/limits/deadline.py": _of_call("deadlines"),
             "_call/limits/fleet.py": ("tests/durability/test_shared_rates.py",),
-            "_call/limits/p*.py": _of_call("places counts rates shared_starts"),
-            "_call/limits/[st]*.py": _of_call("places counts shared_starts rates"),
+            "_call/limits/[dpst]*.py": ("tests/call/limits",),
         },
         ("tests/call",),
     ),
@@ -79,11 +59,14 @@ GUARDS = {
     ),
     "edits": Guard(
         {
-            "_bind/edits/loosening.py": _of_edits("held_shapes tightened loosening"),
-            "_bind/edits/strictness.py": _of_edits("strictness loosening"),
-            "_bind/edits/settings.py": _of_edits("held_settings"),
+            "_bind/edits/loosening.py": tuple(
+                f"tests/bind/edits/test_{name}.py"
+                for name in ("held_shapes", "tightened", "loosening")
+            ),
+            "_bind/edits/strictness.py": ("tests/bind/edits/test_strictness.py",),
+            "_bind/edits/settings.py": ("tests/bind/edits/test_held_settings.py",),
             "_bind/edits/keeping.py": ("tests/watch/test_held_edits.py", "tests/watch"),
         },
-        ("tests/watch",),
+        ("tests/bind/edits", "tests/watch"),
     ),
 }

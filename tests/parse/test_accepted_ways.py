@@ -205,6 +205,121 @@ The city
   - min: 1
   - max: 7
 """,
+    "stars at what is required": """\
+## Parameters
+
+- `city`* (string): The city
+- **days** (int, 1-7, default 3): Days
+""",
+    "types in italics": """\
+## Parameters
+
+- **city** *string, required* \u2014 The city
+- **days** _int_ \u2013 Days
+  - min: 1
+  - max: 7
+  - default: 3
+""",
+    "a name and its type in one code span": """\
+## Parameters
+
+- `city: string` (required): The city
+- `days: int = 3` \u2013 Days
+  - min: 1
+  - max: 7
+""",
+    "dashes between all": """\
+## Parameters
+
+- city \u2014 string \u2014 required \u2014 The city
+- days \u2012 integer \u2012 optional \u2012 Days
+  - min: 1
+  - max: 7
+  - default: 3
+""",
+    "flags before the type": """\
+## Parameters
+
+**city** *(required)* `string`
+The city
+
+**days** `integer`
+Days
+
+- Minimum: 1
+- Maximum: 7
+- Default: 3
+""",
+    "boxes, ticked or not": """\
+## Parameters {#params}
+
+### city {#city}
+
+- Type: string
+- [x] Required
+- Description: The city
+
+### [days](#days)
+
+- Type: integer
+- [ ] Required
+- Description: Days
+- Minimum: 1
+- Maximum: 7
+- Default: 3
+""",
+    "lines broken by backslashes": """\
+## (2) Parameters
+
+### city
+
+**Type**: string\\
+**Required**: yes\\
+**Description**: The city
+
+### days
+
+Type: integer\\
+Description: Days\\
+Minimum: 1\\
+Maximum: 7\\
+Default: 3
+""",
+    "fields as headings of their own": """\
+## II. Parameters
+
+### city
+
+#### Type
+
+string (required)
+
+#### Description
+
+The city
+
+### days
+
+#### Type
+
+integer
+
+#### Description
+
+Days
+
+#### Default
+
+3
+
+#### Minimum
+
+1
+
+#### Maximum
+
+7
+""",
     "a heading with a question mark, and the word as well": """\
 ## Parameters
 
@@ -262,6 +377,10 @@ def test_a_way_of_writing_parameters_reads_as_what_it_means(way):
         ("dict[str, int]", {"type": "object", "additionalProperties": {"type": "integer"}}),
         ("Record<string, any>", {"type": "object"}),
         ("datetime", {"type": "string", "format": "date-time"}),
+        ("string (date)", {"type": "string", "format": "date"}),
+        ("array (string)", {"type": "array", "items": {"type": "string"}}),
+        ("enum(a, b)", {"type": "string", "enum": ["a", "b"]}),
+        ("`a` | `b`", {"type": "string", "enum": ["a", "b"]}),
         ("any", {}),
         (
             "{ start: string, end?: string }",
@@ -292,6 +411,13 @@ def test_a_type_in_any_tongue_reads_as_json_schemas(written, schema):
         "a, b or c",
         "a, b, or c",
         "['a', 'b', 'c']",
+        "(a, b, c)",
+        "one of a, b, c",
+        "a; b; c",
+        "a / b / c",
+        "a\uff0cb\uff0cc",
+        "\u00aba\u00bb, \u2018b\u2019, \u201cc\u201d",
+        "`a` and `b` and `c`",
         "\n  - a\n  - b\n  - c",
         '\n  - `a`\n  - "b"\n  - c',
     ],
@@ -381,3 +507,141 @@ def test_a_name_that_no_repair_can_mend_is_refused(name):
     spec, (found,) = parse_tool(text, "t.tool.md")
     assert spec is None
     assert (found.code, found.fix) == ("invalid-name", ())
+
+
+def test_markdowns_escapes_are_no_part_of_a_bare_value():
+    field = "- **Type**: string\n- **Enum**: to\\_go, `a\\_b`\n- **Default**: to\\_go"
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n### side\n\n{field}{TAIL}", "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert (spec.parameters[0].shape.enum, spec.parameters[0].shape.default) == (
+        ("to_go", "a\\_b"),
+        "to_go",
+    )
+
+
+def test_what_is_said_of_a_value_in_a_code_span_is_kept_beside_it():
+    field = "- **Type**: string\n- **Enum**: `full` (with dinner), `half`"
+    spec, diagnostics = parse_tool(
+        f"{HEAD}## Parameters\n\n### board\n\n{field}{TAIL}", "t.tool.md"
+    )
+    assert not diagnostics
+    assert spec is not None
+    shape = spec.parameters[0].shape
+    assert (shape.enum, shape.description) == (("full", "half"), "(`full`: with dinner)")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "- **Type**: object\n- **Properties**: `{ sku: string, qty?: int }`",
+        "- **Type**: object\n\n**Properties**\n\n- sku (string, required)\n- qty (int)",
+        "- **Type**: object\n\n#### Properties\n\n##### sku (string, required)\n\n##### qty (int)",
+    ],
+)
+def test_the_fields_of_an_object_may_be_written_in_many_ways(field):
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n### line\n\n{field}{TAIL}", "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.input_schema["properties"]["line"] == {
+        "type": "object",
+        "properties": {"sku": {"type": "string"}, "qty": {"type": "integer"}},
+        "required": ["sku"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "- **Type**: array\n- **Items**:\n  - integer",
+        "- **Type**: array\n\n#### Items\n\n- **Type**: integer",
+        "- **Type**: array\n\n#### Items\n\n##### Type\n\ninteger",
+    ],
+)
+def test_the_items_of_an_array_may_be_written_in_many_ways(field):
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n### days\n\n{field}{TAIL}", "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.input_schema["properties"]["days"] == {
+        "type": "array",
+        "items": {"type": "integer"},
+    }
+
+
+@pytest.mark.parametrize("indent", ["  ", "    ", "\t"])
+def test_objects_nest_sixteen_deep_by_bullets(indent):
+    lines = ["### a0", "", "- **Type**: object", "- **Properties**:"]
+    for level in range(1, 16):
+        left = indent * (2 * level - 1)
+        kind = "object" if level < 15 else "string"
+        lines += [f"{left}- **a{level}**:", f"{left}{indent}- **Type**: {kind}"]
+        lines += [f"{left}{indent}- **Properties**:"] if level < 15 else []
+    text = f"{HEAD}## Parameters\n\n" + "\n".join(lines) + TAIL
+    spec, diagnostics = parse_tool(text, "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    schema = spec.input_schema
+    for level in range(16):
+        schema = schema["properties"][f"a{level}"]
+    assert schema == {"type": "string"}
+
+
+@pytest.mark.parametrize("part", ["\u2012", "\u2015", "\u2212", "\u2011", "\uff1a", "\u2236"])
+def test_a_key_is_parted_from_its_value_by_any_dash_or_colon(part):
+    text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace("**Version**:", f"**Version** {part}")
+    spec, diagnostics = parse_tool(text, "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.version == "1.10"
+
+
+def test_letters_that_look_alike_are_alike_in_titles_and_keys():
+    text = f"{HEAD}## \u0420\u0430rameters\n\nNone{TAIL}".replace("Version", "V\u0435rsi\u043en")
+    spec, diagnostics = parse_tool(text, "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.version == "1.10"
+
+
+def test_a_heading_that_lacks_its_space_is_repaired_with_a_fix():
+    text = f"{HEAD}##Parameters\n\nNone{TAIL}"
+    spec, (found,) = parse_tool(text, "t.tool.md")
+    assert spec is not None
+    assert (found.code, found.severity, found.fix[0].text) == (
+        "misspelt-section",
+        "warning",
+        "## Parameters",
+    )
+
+
+def test_a_line_drawn_between_two_sections_belongs_to_neither():
+    plain = f"{HEAD}## Parameters\n\nNone{TAIL}"
+    drawn, diagnostics = parse_tool(plain.replace("\n\n## ", "\n\n---\n\n## "), "t.tool.md")
+    spec, _ = parse_tool(plain, "t.tool.md")
+    assert not diagnostics
+    assert (drawn.sections, drawn.hash) == ({}, spec.hash)
+
+
+@pytest.mark.parametrize("section", ["Rules", "Safety", "Limits"])
+@pytest.mark.parametrize("none", ["None", "- N/A", "_None_"])
+def test_a_section_that_says_none_is_as_one_that_is_not_there(section, none):
+    plain = f"{HEAD}## Parameters\n\nNone{TAIL}"
+    spec, diagnostics = parse_tool(f"{plain}\n## {section}\n\n{none}\n", "t.tool.md")
+    assert not diagnostics
+    assert spec.hash == parse_tool(plain, "t.tool.md")[0].hash
+
+
+@pytest.mark.parametrize(
+    ("title", "instead"),
+    [("## Tool Parameters", "Tool Parameters"), ("**Parameters**", "**Parameters**")],
+)
+def test_a_missing_section_is_told_where_it_was_meant(title, instead):
+    text = f"{HEAD}{title}\n\nNone{TAIL}"
+    spec, (found,) = parse_tool(text, "t.tool.md")
+    assert spec is None
+    assert (found.code, found.span.line, found.help) == (
+        "missing-section",
+        11,
+        f"write `## Parameters` instead of '{instead}'",
+    )

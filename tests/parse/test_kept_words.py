@@ -202,3 +202,16 @@ def test_comments_are_kept_where_they_stood_and_never_doubled():
     assert once is not None
     assert format_text(once, "forecast_rain.tool.md") == once
     assert [once.count(f"<!-- {word} -->") for word in "abc"] == [1, 1, 1]
+
+
+def test_comments_of_front_matter_are_kept_as_comments():
+    front = (
+        "---\n# The station asks.\nname: forecast_rain # not weather\n"
+        'place: "a # b" # why -->\nnote: |\n  # words\n# at the end\n---\n'
+    )
+    once = format_text(front + TOOL, "forecast_rain.tool.md")
+    assert once is not None
+    assert format_text(once, "forecast_rain.tool.md") == once
+    for words in ("The station asks.", "not weather", "why -- >", "at the end"):
+        assert once.count(f"<!-- {words} -->") == 1
+    assert once.count("<!--") == 4

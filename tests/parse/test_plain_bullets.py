@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolmark._parse.blocks import plain_bullets
-from toolmark._parse.blocks.outline import Part, outline
+from toolmark._parse.blocks.block import Part
+from toolmark._parse.blocks.outline import outline
 from toolmark._parse.blocks.tokens import parser_for, source_lines
 from toolmark._parse.source.page import Page
 

@@ -53,6 +53,15 @@ HIDDEN_IN_SAFETY = [
     "Paid at once.\n**Needs Approval**: yes",
     "- **Sensitivity**: low\nRequires Confirmaton: true",
     "<!-- since May --> **Requires Confirmaton**: true",
+    "Requires Confirmation",
+    "**Requires Confirmation**",
+    "Requires confirmation by the owner of the account.",
+    "> [!WARNING]\n> Requires confirmation",
+    "```yaml\nrequires_confirmation: true\n```",
+    "<table><tr><td>Requires Confirmation</td><td>yes</td></tr></table>",
+    "| Setting | Value | Why |\n|---|---|---|\n| Requires Confirmation | yes | risk |",
+    "- [ ] Requires Confirmation: yes",
+    "- **Requires Confirmation**\u2192 yes",
 ]
 
 
@@ -88,6 +97,9 @@ def test_a_misspelt_section_of_restrictions_is_refused_with_a_fix(title, line):
         "| Sensitivity | critical |\n|---|---|",
         "> Allowed Domains: bank.example",
         "- Calls\n  - **Rate**: 3/min",
+        "- Requires Confirmation",
+        "- [x] Requires Auth",
+        "1. **Explicit Intent**",
     ],
 )
 def test_a_restriction_in_a_section_of_prose_closes_the_door(title, line):
@@ -126,7 +138,7 @@ def test_a_restriction_above_the_first_section_closes_the_door():
 
 def test_a_restriction_among_the_fields_of_the_result_closes_the_door():
     text = f"{HEAD}{METADATA}{REST}\n**Safety**\n\n- **Requires Confirmation**: yes\n"
-    assert codes(text) == ["misplaced-field"]
+    assert codes(text) == ["misspelt-section", "misplaced-field"]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +149,12 @@ def test_a_restriction_among_the_fields_of_the_result_closes_the_door():
         "> Requires Auth: true",
         "| Field | Value | Note |\n|---|---|---|\n| Requires Auth | yes | |",
         "- **Timeout**: 3s",
+        "- **Requires Auth** yes",
+        "- Requires Auth = yes",
+        "- Requires Auth \u2192 yes",
+        "### Requires Auth\n\nyes",
+        "<dl><dt>Requires Auth</dt><dd>yes</dd></dl>",
+        "- **Who Requires Auth Here**: everybody",
     ],
 )
 def test_a_restriction_that_metadata_does_not_read_closes_the_door(words):
@@ -158,6 +176,8 @@ def test_lines_of_keys_without_bullets_are_fields_each():
         "+++\nrequires_auth = true\n+++\n",
         "---\nname: pay_wage\npolicy:\n  requires_confirmation: true\n---\n",
         "---\nrules:\n  - {min_confidence: 0.9}\n---\n",
+        "---\nrequires_auth: {for: everybody}\n---\n",
+        "---\nrequires_auht: {for: everybody}\n---\n",
     ],
 )
 def test_front_matter_whose_restriction_is_not_read_closes_the_door(front):
@@ -177,6 +197,8 @@ def test_front_matter_may_stand_below_empty_lines():
         "```\namount > 0.0\n```",
         "> - `amount > 0.0`: Pay something.",
         "### Bounds\n\n- `amount > 0.0`: Pay something.",
+        "- `amount > 0.0` and `amount < 9.0`: Pay something.",
+        "- `amount > 0.0`, `amount < 9.0`",
     ],
 )
 def test_what_may_be_a_rule_and_is_read_as_none_closes_the_door(words):
@@ -235,3 +257,74 @@ None
     spec, diagnostics = parse_skill(text, "close.skill.md")
     assert spec is None
     assert [d.code for d in diagnostics] == ["misplaced-field"]
+
+
+@pytest.mark.parametrize(
+    "title", ["**Rules**", "__Rules__:", "> ## Rules", "- ## Rules", "Now\n#Rules"]
+)
+def test_a_section_of_restrictions_whose_title_is_no_heading_closes_the_door(title):
+    inside = {">": "> ", "-": "  "}.get(title[0], "")
+    text = f"{HEAD}{METADATA}{REST}\n{title}\n{inside}\n{inside}- `amount > 0.0`: Pay something.\n"
+    assert "misspelt-section" in codes(text)
+
+
+def test_a_title_in_bold_over_words_alone_is_prose():
+    spec, diagnostics = read(f"{HEAD}\n**Limits**\n\nNone are known.\n{METADATA}{REST}")
+    assert not diagnostics
+    assert spec is not None
+
+
+def test_metadata_in_a_code_fence_alone_are_refused():
+    fence = "```yaml\nname: pay_wage\nrequires_auth: true\n```"
+    assert codes(f"{HEAD}\n## Metadata\n\n{fence}\n{REST}") == ["unreadable-value"]
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    ["https://bank.example/pay", "*", "any", "bank.example pay.example", "<https://bank.example>"],
+)
+def test_what_is_no_host_among_the_allowed_domains_closes_the_door(hosts):
+    text = f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **Allowed Domains**: {hosts}\n"
+    assert codes(text) == ["unreadable-value"]
+
+
+@pytest.mark.parametrize("value", ["Timeout**: 1,5s", "Max Bytes**: 1,5KB", "Max Rows**: 1,5"])
+def test_a_comma_that_parts_no_thousands_is_never_dropped(value):
+    assert codes(f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **{value}\n") == ["unreadable-value"]
+
+
+def test_commas_between_thousands_are():
+    text = f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **Max Rows**: 10,000\n- **Rate**: 1,000/day\n"
+    spec, diagnostics = read(text)
+    assert not diagnostics
+    assert spec is not None
+    assert (spec.limits.max_rows, spec.limits.rate.calls) == (10_000, 1_000)
+
+
+def test_a_field_of_a_parameter_that_begins_with_a_restrictions_name_closes_the_door():
+    text = f"{HEAD}{METADATA}{REST}".replace("number\n", "number\n- **Sensitive Data**: yes\n", 1)
+    assert codes(text) == ["unknown-field"]
+
+
+def test_one_that_ends_with_it_is_kept_in_the_description():
+    text = f"{HEAD}{METADATA}{REST}".replace("number\n", "number\n- **Case Sensitive**: yes\n", 1)
+    spec, (found,) = read(text)
+    assert spec is not None
+    assert (found.code, found.severity) == ("unknown-field", "warning")
+
+
+@pytest.mark.parametrize("other", ["1.10", "11.0"])
+def test_front_matter_that_says_another_version_is_in_conflict(other):
+    text = f"---\nversion: {other}\n---\n{HEAD}{METADATA}{REST}".replace("1.0.0", "1.1")
+    assert codes(text) == ["conflict"]
+
+
+@pytest.mark.parametrize(
+    ("there", "here"), [("true", "yes"), ("no", "\u274c"), ("Yes", "required")]
+)
+def test_front_matter_that_says_yes_in_another_word_is_in_none(there, here):
+    fields = METADATA.rstrip() + f"\n- **Requires Auth**: {here}\n"
+    spec, diagnostics = read(f"---\nrequires_auth: {there}\n---\n{HEAD}{fields}{REST}")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.requires_auth is (there != "no")

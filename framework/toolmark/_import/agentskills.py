@@ -9,7 +9,8 @@ from toolmark._import.finish import add_skill
 from toolmark._import.imported import Imported, Notebook
 from toolmark._import.names import title_of, tool_name, words
 from toolmark._import.text import first_and_rest, plain_line, prose
-from toolmark._parse.blocks.outline import Part, outline
+from toolmark._parse.blocks.block import Part
+from toolmark._parse.blocks.outline import outline
 from toolmark._parse.blocks.prose import prose as written
 from toolmark._parse.blocks.prose import with_headings
 from toolmark._parse.blocks.tokens import source_lines

@@ -22,7 +22,7 @@ class Code(StrEnum):
     UNREADABLE_FILE = "unreadable-file", "The file can't be opened; nothing of it was read."
     OUTSIDE_ROOT = "outside-root", "A link leads out of the folder of definitions: not followed."
     EMPTY_FILE = "empty-file", "The file holds nothing."
-    NESTED_TOO_DEEP = "nested-too-deep", "A list is nested deeper than 8 levels: not read."
+    NESTED_TOO_DEEP = "nested-too-deep", "A list or an object is nested deeper than is read."
     UNCLOSED_FENCE = "unclosed-fence", "A code fence is never closed: it hides all that follows."
     UNCLOSED_COMMENT = "unclosed-comment", "A comment is never closed: it hides all that follows."
     UNREAD_LINE = "unread-line", "A line ended nowhere in the definition."
@@ -78,7 +78,7 @@ class Code(StrEnum):
     )
     UNREADABLE_RULE = "unreadable-rule", "A rule is an expression in a code span, and a message."
     PROSE_POLICY = "prose-policy", "The prose states a restriction that no field enforces."
-    NO_PARAMETERS_READ = "no-parameters-read", "The section has text, but no parameter was found."
+    NO_PARAMETERS_READ = "no-parameters-read", "What stands here is read as no parameter."
 
     # Steps
     UNKNOWN_STEP_KEY = "unknown-step-key", "A step has no key of this name."

@@ -3,12 +3,13 @@
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.skill import Output, SkillSpec
-from toolmark._parse.blocks.outline import Paragraph, Table
+from toolmark._parse.blocks.block import Paragraph, Table
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.definition import Definition, open_definition
 from toolmark._parse.document.metadata import read_metadata
 from toolmark._parse.document.sections import keep
-from toolmark._parse.fields.entries import Entry, name_fields, read_entries
+from toolmark._parse.fields.entries import Entry, read_entries
+from toolmark._parse.fields.naming import name_fields
 from toolmark._parse.parameters.section import read_section
 from toolmark._parse.parameters.types import is_type_word
 from toolmark._parse.source.page import Mark

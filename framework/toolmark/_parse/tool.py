@@ -9,19 +9,24 @@ from toolmark._model.contract import Limits, Rule, Safety
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.schema import Parameter
 from toolmark._model.tool import ToolSpec
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
+from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.definition import Definition, open_definition
 from toolmark._parse.document.examples import read_examples
 from toolmark._parse.document.metadata import read_metadata
 from toolmark._parse.document.sections import keep
-from toolmark._parse.fields.entries import Fields, name_fields, read_entries
+from toolmark._parse.fields.entries import read_entries
+from toolmark._parse.fields.naming import Fields, name_fields
 from toolmark._parse.fields.values import read_values
 from toolmark._parse.parameters.section import read_returns, read_section
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
+from toolmark._parse.words.keys import SEPARATORS, fold
+from toolmark._parse.words.none import says_none
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
+_JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
+"""What stands between two expressions, and never between an expression and its message."""
 
 
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
@@ -68,7 +73,7 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
         own = at < len(section.blocks)
         if own and isinstance(block, Bullets):
             for item in block.items:
-                rule = _rule(page, item)
+                rule = None if says_none(item.mark.text) else _rule(page, item)
                 if rule is None:
                     continue
                 mark = page.mark(rule.expression, item.mark.line, item.mark.column)
@@ -82,7 +87,7 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
                 "write each as a bullet directly below `## Rules`: "
                 "`` - `a < b`: What is wrong where it is false. ``",
             )
-        elif own:
+        elif own and not (isinstance(block, Paragraph) and says_none(block.mark.text)):
             words.append(block)
     keep(definition.document, section, words, section.parts)
     return tuple(rules)
@@ -116,7 +121,17 @@ def _rule(page: Page, item: Item) -> Rule | None:
         )
         return None
     expression = text[ticks:end].strip()
-    words = [text[end + ticks :].lstrip(" :-–—："), *prose(below).split()]  # noqa: RUF001
+    behind = text[end + ticks :]
+    between, another, _ = behind.partition("`")
+    if another and fold(between) in _JOINING and not set(between) & set(SEPARATORS):
+        page.error(
+            Code.UNREADABLE_RULE,
+            item.mark,
+            "this rule has two expressions, and only the first would be enforced",
+            "write a bullet for each, or one expression: `` `a > 0 && b > 0` ``",
+        )
+        return None
+    words = [behind.lstrip(SEPARATORS + " >→⇒"), *prose(below).split()]
     message = " ".join(word for word in words if word)
     if not message:
         page.hint(

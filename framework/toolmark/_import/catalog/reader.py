@@ -10,7 +10,8 @@ from toolmark._import.imported import Imported, Notebook
 from toolmark._import.json_text import UnreadableSourceError
 from toolmark._import.names import tool_name
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Block, Fence, Part, Raw, outline
+from toolmark._parse.blocks.block import Block, Fence, Part, Raw
+from toolmark._parse.blocks.outline import outline
 from toolmark._parse.blocks.tokens import source_lines
 from toolmark._parse.document.front_matter import read_front_matter
 from toolmark._parse.source.mojibake import report_mojibake

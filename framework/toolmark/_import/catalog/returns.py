@@ -13,7 +13,7 @@ from toolmark._import.catalog.words import bare, clean
 from toolmark._import.flatten import json_type
 from toolmark._import.json_schema import SchemaReader
 from toolmark._model.schema import Schema
-from toolmark._parse.blocks.outline import Bullets, Paragraph
+from toolmark._parse.blocks.block import Bullets, Paragraph
 from toolmark._parse.source.page import Page
 
 UNTOLD = "What the catalogue does not say"

@@ -8,7 +8,7 @@ from toolmark._import.catalog.policy.demands import LEVELS, Policy
 from toolmark._import.catalog.policy.statements import read_sentence
 from toolmark._import.catalog.words import NUMBER, bare, clean, number
 from toolmark._import.names import tool_name
-from toolmark._parse.blocks.outline import Block, Bullets, Item, Part, Table
+from toolmark._parse.blocks.block import Block, Bullets, Item, Part, Table
 from toolmark._parse.source.page import Page
 from toolmark._parse.words import scalars
 from toolmark._parse.words.keys import fold

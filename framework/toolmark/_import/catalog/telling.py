@@ -8,7 +8,7 @@ from toolmark._import.catalog.parameters.lines import says_none
 from toolmark._import.catalog.words import clean
 from toolmark._import.names import title_of
 from toolmark._import.text import first_and_rest, plain_line, prose
-from toolmark._parse.blocks.outline import Paragraph
+from toolmark._parse.blocks.block import Paragraph
 from toolmark._parse.fields.table import section_of
 from toolmark._parse.words.keys import fold
 

@@ -11,7 +11,7 @@ from toolmark._import.catalog.policy.demands import Policy
 from toolmark._import.catalog.policy.statements import read_sentence
 from toolmark._import.catalog.summary import Summaries
 from toolmark._import.catalog.words import clean
-from toolmark._parse.blocks.outline import Block, Part, Table
+from toolmark._parse.blocks.block import Block, Part, Table
 from toolmark._parse.source.page import Page
 
 _SAMPLE = re.compile(

@@ -7,93 +7,26 @@ from markdown_it.token import Token
 
 from toolmark._model.code import Code
 from toolmark._parse.blocks import plain_bullets
+from toolmark._parse.blocks.block import (
+    Block,
+    Bullets,
+    Comment,
+    Fence,
+    Item,
+    Paragraph,
+    Part,
+    Raw,
+    Table,
+)
 from toolmark._parse.blocks.tokens import tokens
 from toolmark._parse.blocks.unread import MAX_LIST_DEPTH, refuse_unread, surplus_cells, too_deep
-from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words.flow import comments, without_comments
 
+_DEEPEST = 6
+"""A heading has no more signs."""
 NESTED_INDENT = 2
 """Columns by which a bullet must stand further right to belong to the one above."""
-
-
-@dataclass(slots=True)
-class Paragraph:
-    """Text as it stands, line for line."""
-
-    mark: Mark
-
-
-@dataclass(slots=True)
-class Fence:
-    """Opaque code."""
-
-    mark: Mark
-    info: str
-    content: str
-
-
-@dataclass(slots=True)
-class Item:
-    """A bullet: its first paragraph, and what is nested below it."""
-
-    mark: Mark
-    line: int
-    column: int
-    blocks: "list[Block]" = field(default_factory=list)
-
-    @property
-    def items(self) -> "list[Item]":
-        """The bullets nested directly below."""
-        return [item for block in self.blocks if isinstance(block, Bullets) for item in block.items]
-
-
-@dataclass(slots=True)
-class Bullets:
-    """A list, bulleted or numbered."""
-
-    items: list[Item]
-    ordered: bool
-
-
-@dataclass(slots=True)
-class Table:
-    """Cells as marks, the header apart."""
-
-    head: list[Mark]
-    rows: list[list[Mark]]
-
-
-@dataclass(slots=True)
-class Comment:
-    """An HTML comment: the author's own, no part of the definition."""
-
-    mark: Mark
-
-
-@dataclass(slots=True)
-class Raw:
-    """Markdown that carries no fields: quotes, rules, indented code, HTML."""
-
-    mark: Mark
-
-
-Block = Paragraph | Fence | Bullets | Table | Comment | Raw
-
-
-def mark_of(block: Block) -> Mark:
-    """Give where a block begins."""
-    if isinstance(block, Bullets):
-        return block.items[0].mark
-    return block.head[0] if isinstance(block, Table) else block.mark
-
-
-@dataclass(slots=True)
-class Part:
-    """A heading and the blocks below it, up to the next heading; level 0 is the file's head."""
-
-    level: int
-    heading: Mark
-    blocks: list[Block] = field(default_factory=list)
 
 
 def outline(page: Page) -> list[Part]:
@@ -108,10 +41,41 @@ def outline(page: Page) -> list[Part]:
             line = (token.map or [0])[0] + 1
             parts.append(Part(int(token.tag[1]), page.mark(text, line)))
         elif (block := cursor.block(token)) is not None:
-            parts[-1].blocks += [block, *cursor.behind()]
+            if (part := _crammed(page, block)) is not None:
+                parts.append(part)
+            else:
+                parts[-1].blocks += [block, *cursor.behind()]
     for part in parts:
         part.blocks = joined(part.blocks)
+        while part.blocks and _is_rule(part.blocks[-1]):
+            part.blocks.pop()
     return parts
+
+
+def _crammed(page: Page, block: Block) -> Part | None:
+    """Read `##Safety`, a heading but for the space that it lacks, and the text right below it."""
+    if not isinstance(block, Paragraph) or not block.mark.text.startswith("##"):
+        return None
+    first, _, below = block.mark.text.partition("\n")
+    words = first.lstrip("#")
+    level = len(first) - len(words)
+    if level > _DEEPEST or not words.strip():
+        return None
+    mark = block.mark.at(0, len(first))
+    page.warn(
+        Code.MISSPELT_SECTION,
+        mark,
+        f"'{first}' was read as a heading, which needs a space behind its signs",
+        f"write '{first[:level]} {words.strip()}'",
+        replace(mark, f"{first[:level]} {words.strip()}"),
+    )
+    text = Paragraph(page.mark(below, mark.line + 1))
+    return Part(level, mark.at(level).strip(), [text] if below.strip() else [])
+
+
+def _is_rule(block: Block) -> bool:
+    """Whether a block is a line drawn between two parts of the page."""
+    return isinstance(block, Raw) and not block.mark.text.strip("-*_ \t")
 
 
 @dataclass(slots=True)
@@ -169,8 +133,9 @@ class _Cursor:
                 levels.append(nested.items)
             elif level < len(levels) - 1:
                 del levels[level + 1 :]
-            text = mdTrim(line[indent + 2 :])
-            levels[-1].append(Item(Mark(text, number, indent + 3), number, indent))
+            item = Item(Mark("", number, 1), number, indent)
+            item.begin(Mark(mdTrim(line[indent + 2 :]), number, indent + 3))
+            levels[-1].append(item)
         return Bullets(levels[0], ordered=False)
 
     def _list(self, opening: Token) -> Bullets:
@@ -198,7 +163,7 @@ class _Cursor:
             else:
                 block = self.block(token)
             if isinstance(block, Paragraph) and not item.mark.text and not item.blocks:
-                item.mark = block.mark
+                item.begin(block.mark)
             elif block is not None:
                 item.blocks += [block, *self.behind()]
         item.blocks = joined(item.blocks)
@@ -275,7 +240,7 @@ def joined(blocks: list[Block]) -> list[Block]:
     out: list[Block] = []
     last: Bullets | None = None
     for block in blocks:
-        if isinstance(block, Bullets) and last is not None:
+        if isinstance(block, Bullets) and last is not None and not _begins_steps(last, block):
             _join(last, block)
             continue
         if isinstance(block, Bullets):
@@ -284,6 +249,12 @@ def joined(blocks: list[Block]) -> list[Block]:
             last = None
         out.append(block)
     return out
+
+
+def _begins_steps(last: Bullets, following: Bullets) -> bool:
+    """Whether a numbered list behind bullets is one of its own, and not nested in the last."""
+    right = last.items[-1].column + NESTED_INDENT
+    return following.ordered and not last.ordered and following.items[0].column < right
 
 
 def _join(last: Bullets, following: Bullets) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from toolmark._parse.blocks.outline import (
+from toolmark._parse.blocks.block import (
     Block,
     Bullets,
     Comment,
@@ -70,6 +70,8 @@ def _list(block: Bullets) -> str:
 def _item(item: Item) -> str:
     """Give a bullet's text, with a bold key written `**Key**: value`."""
     text = _lines(item.mark.text)
+    if item.checked is not None:
+        return f"[{'x' if item.checked else ' '}] {text}"
     pair = split(Mark(text, 1, 1))
     if pair is not None and pair.marked and text.startswith(("**", "__")):
         return f"**{pair.key.text.strip()}**: {pair.value.text}".rstrip()

@@ -7,8 +7,8 @@ from markdown_it.token import Token
 
 from toolmark._parse.blocks.plain_bullets import plain_bullets
 
-MAX_NESTING = 20
-"""markdown-it-py drops what is nested deeper; outline.py finds the lines and refuses them."""
+MAX_NESTING = 80
+"""Two for each list; markdown-it-py drops what is deeper, outline.py refuses those lines."""
 
 _NEEDS = {
     "table": ("|",),

@@ -6,7 +6,8 @@ from markdown_it.token import Token
 from toolmark._model.code import Code
 from toolmark._parse.source.page import Mark, Page
 
-MAX_LIST_DEPTH = 8
+MAX_LIST_DEPTH = 36
+"""Two lists for each of the 16 levels to which objects may nest, and those around them."""
 
 _HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
 
@@ -25,6 +26,7 @@ def refuse_unread(page: Page, stream: list[Token]) -> None:
 
 
 def too_deep(page: Page, mark: Mark) -> None:
+    """Report the first line of a list that is nested deeper than is read."""
     page.error(
         Code.NESTED_TOO_DEEP,
         mark,

@@ -7,13 +7,14 @@ from toolmark._model.code import Code
 from toolmark._model.definition import Noun
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.source import Position, Source
+from toolmark._parse.blocks.block import Paragraph
 from toolmark._parse.blocks.outline import outline
 from toolmark._parse.blocks.prose import prose, with_headings
 from toolmark._parse.blocks.tokens import source_lines
 from toolmark._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmark._parse.document.sections import Document, Section, read_sections
 from toolmark._parse.document.strays import refuse_strays
-from toolmark._parse.fields.table import TABLES, section_of
+from toolmark._parse.fields.table import TABLES, SectionTable, section_of
 from toolmark._parse.source.mojibake import report_mojibake
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.source.text import MAX_BYTES
@@ -42,13 +43,25 @@ class Definition:
             self.missing.add(name)
             if self._swallowed():
                 return None
-            self.page.error(
-                Code.MISSING_SECTION,
-                self._end(),
-                f"there is no section '{name}'",
-                f"add `## {name}`" + (" with `None` below it" if name == "Parameters" else ""),
-            )
+            help_ = f"add `## {name}`" + (" with `None` below it" if name == "Parameters" else "")
+            meant = self._meant(table)
+            if meant is not None:
+                help_ = f"write `## {name}` instead of '{meant.text}'"
+            message = f"there is no section '{name}'"
+            self.page.error(Code.MISSING_SECTION, meant or self._end(), message, help_)
         return found
+
+    def _meant(self, table: SectionTable) -> Mark | None:
+        """Give the title that holds a missing section's name, if there is one."""
+        names = {fold(name) for name in (table.name, *table.aliases)}
+        for section in self.document.others:
+            if fold(table.name).removesuffix("s") in fold(section.title):
+                return section.mark
+        known = [section.blocks for section in self.document.known.values()]
+        for block in [b for blocks in (self.document.head, *known) for b in blocks]:
+            if isinstance(block, Paragraph) and fold(block.mark.text) in names:
+                return block.mark
+        return None
 
     def _swallowed(self) -> bool:
         """Whether an error reported already hides sections, so that missing ones are no news."""

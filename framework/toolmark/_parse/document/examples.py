@@ -6,7 +6,7 @@ from typing import Any
 from toolmark._model.code import Code
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.tool import Example
-from toolmark._parse.blocks.outline import Block, Bullets, Fence, Item, Paragraph, Part
+from toolmark._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import keep
 from toolmark._parse.fields.entries import item_entry

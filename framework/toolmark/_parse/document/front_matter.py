@@ -45,6 +45,24 @@ def read_front_matter(page: Page) -> FrontMatter:
     return _parse(page, block[1:]) if any(line.strip() for line in block) else FrontMatter()
 
 
+def front_comments(page: Page) -> list[str]:
+    """Give the words of the comments in a page's front matter, and blank it out."""
+    before = list(page.lines)
+    read_front_matter(page)
+    block = [line if not left else "" for line, left in zip(before, page.lines, strict=True)]
+    block = [line for line in block if line.strip() and line.rstrip() not in _FENCES]
+    if not any("#" in line for line in block):
+        return []
+    from toolmark._parse.document.yaml_events import UnreadableError, comments
+
+    for lines in (block, [line for line, _ in _quoted(block)]):
+        try:
+            return comments(lines)
+        except UnreadableError:
+            continue
+    return []
+
+
 def _is_key(line: str) -> bool:
     """Whether a line below `---` begins a block of YAML, and not a page."""
     key, sign, _ = line.partition(":")

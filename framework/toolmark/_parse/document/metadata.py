@@ -10,11 +10,12 @@ from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import keep
 from toolmark._parse.document.strays import refuse_stray
-from toolmark._parse.fields.entries import Entry, Fields, name_fields, read_entries
-from toolmark._parse.fields.table import TABLES, SectionTable
-from toolmark._parse.fields.values import read_values
+from toolmark._parse.fields.entries import Entry, read_entries
+from toolmark._parse.fields.naming import Fields, name_fields
+from toolmark._parse.fields.table import TABLES, Field, SectionTable
+from toolmark._parse.fields.values import READERS, Unread, read_values
 from toolmark._parse.source.page import Mark, Page, insert_below
-from toolmark._parse.words.keys import Pair, fold, plain
+from toolmark._parse.words.keys import Pair, fold, nearest, plain
 from toolmark._parse.words.names import definition_name, mended_name
 from toolmark._parse.words.scalars import listed
 
@@ -49,9 +50,9 @@ def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable
             twin = next(
                 (e for e in head.values() if known and table.field(e.key.text) is known), None
             )
-            if twin is None:
+            if twin is None or known is None:
                 entries.append(entry)
-            elif not _same(twin, entry):
+            elif not _same(known, twin, entry):
                 definition.page.error(
                     Code.CONFLICT,
                     entry.value,
@@ -102,6 +103,8 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
         )
         _extra_warning(definition, entry.key, entry.name)
     for mark, data in definition.front.nested:
+        if _one_value(definition, mark):
+            continue
         extra[mark.text] = data
         _refuse_nested(definition, mark, data)
     return extra
@@ -161,6 +164,22 @@ def _refuse_nested(definition: Definition, mark: Mark, data: object) -> None:
         refuse_stray(definition.page, pair)
 
 
+def _one_value(definition: Definition, mark: Mark) -> bool:
+    """Whether front matter gives a map to a field that takes one value, or to a slip of one."""
+    fields = TABLES[definition.kind][0].fields
+    near = nearest(mark.text, [f.name for f in fields if f.restricts])
+    known = TABLES[definition.kind][0].field(near or mark.text)
+    if known is None:
+        return False
+    definition.page.error(
+        Code.UNREADABLE_VALUE,
+        mark,
+        f"'{known.name}' can't be read from a map",
+        f"write `{known.attribute}: value` on one line",
+    )
+    return True
+
+
 def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) -> None:
     section = definition.document.known.get("Metadata")
     if "Metadata" in definition.missing:
@@ -203,9 +222,14 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         )
 
 
-def _same(a: Entry, b: Entry) -> bool:
-    def said(entry: Entry) -> str:
-        words = [m.text for m in entry.listed] if entry.listed is not None else [entry.text]
-        return fold(" ".join([*words, *(i.mark.text for i in entry.items)]))
+def _same(known: Field, a: Entry, b: Entry) -> bool:
+    """Whether two places say the same: `true` and `yes` do, `1.1` and `1.10` do not."""
 
-    return said(a) == said(b)
+    def said(entry: Entry) -> object:
+        value = READERS[known.kind](Page("", []), known, entry)
+        return value.replace("-", "_").casefold() if isinstance(value, str) else value
+
+    try:
+        return said(a) == said(b)
+    except Unread:
+        return a.text == b.text  # what can't be read is reported where fields are

@@ -1,14 +1,22 @@
 """Parts to the sections of a tool or a skill, at whatever level and in whatever order."""
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Raw, Table
 from toolmark._parse.blocks.prose import prose, with_headings
 from toolmark._parse.fields.entries import item_entry
 from toolmark._parse.fields.table import PARAMETER, TABLES, SectionTable, section_of
 from toolmark._parse.source.page import Mark, Page, replace
-from toolmark._parse.words.keys import distance, fold, heading_text, section_title, split
+from toolmark._parse.words.keys import (
+    COLONS,
+    distance,
+    fold,
+    heading_text,
+    section_title,
+    split,
+)
 
 _LONG = 9
 """A section's name of so many letters may have two slips in it."""
@@ -73,7 +81,45 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
         line=mark.line,
     )
     _sort(page, document, rest, kind)
+    for part in parts:
+        _refuse_hidden(page, part.blocks, kind)
     return document
+
+
+def _refuse_hidden(page: Page, blocks: list[Block], kind: str) -> None:
+    """Refuse a section of restrictions whose title is no heading: in bold, a bullet or a quote."""
+    for block, below in zip_longest(blocks, blocks[1:]):
+        match block:
+            case Paragraph() if _marked(block.mark.text) and below and _has_fields([below]):
+                _refuse_title(page, block.mark, kind)
+            case Paragraph() | Raw():
+                for number, line in enumerate(block.mark.text.split("\n")):
+                    words = line.lstrip("> ")
+                    if words.startswith("#"):
+                        _refuse_title(page, page.mark(words, block.mark.line + number), kind)
+            case Bullets():
+                for item in block.items:
+                    if item.mark.text.startswith("#"):
+                        _refuse_title(page, item.mark, kind)
+                    _refuse_hidden(page, item.blocks, kind)
+            case _:
+                pass
+
+
+def _marked(text: str) -> bool:
+    bare = text.rstrip(COLONS + " ")
+    return "\n" not in text and bare.startswith(("**", "__")) and bare.endswith(("**", "__"))
+
+
+def _refuse_title(page: Page, mark: Mark, kind: str) -> None:
+    table = section_of(kind, fold(section_title(mark.text.lstrip("# "))))
+    if table is not None and table.restricts:
+        page.error(
+            Code.MISSPELT_SECTION,
+            mark,
+            f"'{mark.text}' is no heading here, so nothing below it is read as {table.name}",
+            f"write `## {table.name}` on a line of its own",
+        )
 
 
 def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
@@ -137,7 +183,7 @@ def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTabl
         name = fold(table.name)
         if table.name in named or distance(folded, name, 2) > (1 if len(name) < _LONG else 2):
             continue
-        if table.restricts and not _has_fields(part):
+        if table.restricts and not _has_fields(part.blocks):
             continue  # `## Roles` over a paragraph is no misspelt `## Rules`
         named.add(table.name)
         mark = page.mark(text, part.heading.line)
@@ -152,13 +198,13 @@ def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTabl
     return None
 
 
-def _has_fields(part: Part) -> bool:
-    """Whether a part holds more than paragraphs of words."""
+def _has_fields(blocks: list[Block]) -> bool:
+    """Whether blocks hold more than paragraphs of words."""
     return any(
         isinstance(block, Table)
         or (isinstance(block, Bullets) and any(_sets(item) for item in block.items))
         or (isinstance(block, Paragraph) and split(block.mark) is not None)
-        for block in part.blocks
+        for block in blocks
     )
 
 

@@ -1,9 +1,10 @@
 """Restrictions that stand where nothing would enforce them: found, and the door closed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Block, Bullets, Paragraph, Part, Raw, Table
+from toolmark._model.diagnostic import Severity
+from toolmark._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
 from toolmark._parse.fields.entries import Entry
 from toolmark._parse.fields.table import TABLES, Field, SectionTable
 from toolmark._parse.fields.values import READERS, Unread
@@ -30,15 +31,51 @@ def refuse_strays(
     What a known section did not read is held against its fields, near misses too; elsewhere a
     line counts where its key names a restriction and its value could be one.
     """
-    for pair in _pairs([*blocks, *(block for part in parts for block in part.blocks)]):
-        if here is None or not _refused_left(page, pair, here):
-            refuse_stray(page, pair)
-    if here is None or not here.restricts:
-        return
-    for part in parts:
-        known = here.field(plain(part.heading.text))
-        if known is not None:
-            _lost(page, part.heading, known.name, here)
+    all_blocks = [*blocks, *(block for part in parts for block in part.blocks)]
+    told: set[Mark] = set()
+    for pair in _pairs(all_blocks):
+        if pair.key in told:
+            continue  # a row of a table gives its first cell with each other one
+        if (here is not None and _refused_left(page, pair, here)) or refuse_stray(page, pair):
+            told.add(pair.key)
+    for item in _bare_items(all_blocks):
+        _refuse_bare(page, item)
+    if here is not None and (guarded := _guarded(here)):
+        marks = [*_lines(all_blocks), *(part.heading for part in parts)]
+        _refuse_begun(page, marks, here, guarded)
+
+
+def _guarded(here: SectionTable) -> list[Field]:
+    return [f for f in here.fields if f.restricts or here.restricts]
+
+
+def _refuse_bare(page: Page, item: Item) -> None:
+    """Report a bullet such as `- Requires Confirmation` where nothing reads it."""
+    words = plain(item.mark.text).rstrip(".")
+    found = _RESTRICTING.get(fold(words))
+    if found is not None and found[1].kind == "boolean" and len(words.split()) > 1:
+        _misplaced(page, item.mark, words, *found)
+
+
+def _refuse_begun(
+    page: Page, marks: Iterable[Mark], here: SectionTable, guarded: list[Field]
+) -> None:
+    """Report lines that begin with a restriction's name, but not as a field is written."""
+    told = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
+    for mark in marks:
+        html = mark.text.startswith("<")
+        named = next((f for f in guarded if _begins(mark.text, f, anywhere=html)), None)
+        if mark.line not in told and (named is not None or (html and here.restricts)):
+            told.add(mark.line)
+            _lost(page, mark, named.name if named else "HTML", here)
+
+
+def _begins(text: str, field: Field, *, anywhere: bool) -> bool:
+    """Whether the first words of a text are a field's name; in HTML, whether it holds them."""
+    if anywhere:
+        return fold(field.name) in fold(text)
+    words = [word for word in map(fold, text.replace("_", " ").split()) if word]
+    return any("".join(words[:many]) == fold(field.name) for many in range(1, 4))
 
 
 def refuse_stray(page: Page, pair: Pair) -> bool:
@@ -46,14 +83,17 @@ def refuse_stray(page: Page, pair: Pair) -> bool:
     found = restriction_of(pair)
     if found is None:
         return False
-    table, known = found
+    _misplaced(page, pair.key, plain(pair.key.text), *found)
+    return True
+
+
+def _misplaced(page: Page, mark: Mark, words: str, table: SectionTable, known: Field) -> None:
     page.error(
         Code.MISPLACED_FIELD,
-        pair.key,
-        f"'{plain(pair.key.text)}' restricts nothing here",
+        mark,
+        f"'{words}' restricts nothing here",
         f"write `- **{known.name}**: …` below `## {table.name}`, or reword it",
     )
-    return True
 
 
 def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
@@ -64,7 +104,7 @@ def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
 
 def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:
     """Report what a section with restrictions left unread and that was meant as one."""
-    guarded = [f for f in here.fields if f.restricts or here.restricts]
+    guarded = _guarded(here)
     known = here.field(pair.key.text)
     if known in guarded and known is not None:
         _lost(page, pair.key, known.name, here)
@@ -127,11 +167,36 @@ def _pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
 
 
 def _pairs_of_lines(mark: Mark) -> Iterator[Pair]:
-    for number, line in enumerate(mark.text.split("\n")):
-        column = mark.column if number == 0 else 1
-        pair = split(Mark(line, mark.line + number, column))
+    for line in _lines_of(mark):
+        pair = split(line)
         if pair is not None:
             yield pair
+
+
+def _lines_of(mark: Mark) -> Iterator[Mark]:
+    for number, line in enumerate(mark.text.split("\n")):
+        yield Mark(line, mark.line + number, mark.column if number == 0 else 1)
+
+
+def _lines(blocks: Sequence[Block]) -> Iterator[Mark]:
+    """Give the lines of prose, of bullets, of quotes and of HTML."""
+    for block in blocks:
+        match block:
+            case Paragraph() | Raw():
+                yield from _lines_of(block.mark)
+            case Bullets():
+                for item in block.items:
+                    yield from _lines_of(item.mark)
+                    yield from _lines(item.blocks)
+            case _:
+                pass
+
+
+def _bare_items(blocks: Sequence[Block]) -> Iterator[Item]:
+    for block in blocks:
+        for item in block.items if isinstance(block, Bullets) else ():
+            yield item
+            yield from _bare_items(item.blocks)
 
 
 def _pairs_of_table(table: Table) -> Iterator[Pair]:

@@ -39,6 +39,22 @@ def compose(block: Sequence[str]) -> tuple[list[Entry], list[tuple[Mark, object]
     return walk.entries, walk.nested
 
 
+def comments(block: Sequence[str]) -> list[str]:
+    """Give the words of each comment; raises UnreadableError."""
+    ends: dict[int, int] = {}
+    try:
+        for token in yaml.scan("\n".join(block), Loader=yaml.SafeLoader):
+            if token.start_mark.index == token.end_mark.index:
+                continue  # where a block or the stream ends, which is behind its comments
+            for line in range(token.start_mark.line, token.end_mark.line):
+                ends[line] = len(block[line])
+            ends[token.end_mark.line] = token.end_mark.column
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UnreadableError(str(error), 1, 1) from None
+    behind = (line[ends.get(number, 0) :].strip() for number, line in enumerate(block))
+    return [words.lstrip("# ").replace("-->", "-- >") for words in behind if words[:1] == "#"]
+
+
 @dataclass(slots=True)
 class _Walk:
     events: Sequence[object]

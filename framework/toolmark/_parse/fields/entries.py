@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Fence, Item, Paragraph, Table
-from toolmark._parse.fields.table import UNSUPPORTED, Field, SectionTable, elsewhere
-from toolmark._parse.source.page import Mark, Page, replace
+from toolmark._parse.blocks.block import Block, Bullets, Comment, Fence, Item, Paragraph, Table
+from toolmark._parse.fields.table import Field, SectionTable
+from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
 from toolmark._parse.words.keys import Pair, fold, nearest, plain, split
-from toolmark._parse.words.scalars import boolean
+from toolmark._parse.words.none import says_none
 
 
 @dataclass(slots=True)
@@ -25,6 +25,8 @@ class Entry:
     """Whether only the key stands there, as in `- Required`."""
     known: Field | None = None
     """The field that the key was found to name, where it was looked up before."""
+    checked: bool | None = None
+    """Whether the box before it is ticked, where there is one."""
     implied: bool = False
     """Whether a word or a sign stands for it, as in `name?`."""
 
@@ -71,15 +73,26 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
                 page.error(
                     Code.UNREADABLE_VALUE,
                     block.head[0],
-                    f"a table in {table.name} that names none of its fields restricts nothing",
-                    f"write `- **Field**: value`; {table.name} has {_names(table)}",
+                    f"this table in {table.name} is not read, so it restricts nothing",
+                    "write two columns, Field and Value, or `- **Field**: value`; "
+                    f"{table.name} has {names(table)}",
                 )
             case Paragraph() if entries := [*lines_as_entries(page, block.mark, table)]:
                 read.entries += entries
             case Comment():
                 pass
+            case Paragraph() if says_none(block.mark.text):
+                pass
             case _:
                 read.prose.append(block)
+    guards = table.restricts or any(field.restricts for field in table.fields)
+    if guards and not read.entries and (code := fences(read.prose)):
+        page.error(
+            Code.UNREADABLE_VALUE,
+            code[0].mark,
+            f"a code fence is not read, so {table.name} says nothing",
+            f"write `- **Field**: value`, one a line; {table.name} has {names(table)}",
+        )
     return read
 
 
@@ -89,7 +102,9 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
         entries = item_entries(page, item, table)
         if not entries and table.field(plain(item.mark.text)):
             entries = [bare_entry(item)]
-        if not entries and item.mark.text and (table.restricts or table.fields):
+        if not entries and not item.blocks and says_none(item.mark.text):
+            continue
+        if not entries and item.mark.text and table.restricts:
             _refuse_bare(page, item, table)
         if entries:
             read.entries += entries
@@ -100,24 +115,26 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
 
 
 def _refuse_bare(page: Page, item: Item, table: SectionTable) -> None:
-    if table.restricts:
-        page.error(
-            Code.UNREADABLE_VALUE,
-            item.mark,
-            f"'{_short(item.mark.text)}' in {table.name} is no field, so what it restricts is lost",
-            f"write `- **Field**: value`; {table.name} has {_names(table)}",
-        )
+    page.error(
+        Code.UNREADABLE_VALUE,
+        item.mark,
+        f"'{_short(item.mark.text)}' in {table.name} is no field, so what it restricts is lost",
+        f"write `- **Field**: value`; {table.name} has {names(table)}",
+    )
 
 
 def item_entry(item: Item) -> Entry | None:
     """Read a bullet as `key: value`, or None where it is not one."""
     pair = split(item.mark)
-    return None if pair is None else Entry(pair.key, pair.value, item.blocks)
+    if pair is None:
+        return None
+    return Entry(pair.key, pair.value, item.blocks, checked=item.checked)
 
 
 def bare_entry(item: Item) -> Entry:
     """Read a bullet that is a key alone, such as `- Required`."""
-    return Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True)
+    end = Mark("", item.line, item.mark.column)
+    return Entry(item.mark, end, item.blocks, bare=True, checked=item.checked)
 
 
 def item_entries(page: Page, item: Item, table: SectionTable) -> list[Entry]:
@@ -142,7 +159,7 @@ def lines_as_entries(
         taken = any_first if last is None else pair is not None and pair.marked
         if pair is not None and (taken or _is_field(table, pair)):
             if last is not None:
-                yield last
+                yield unbroken(last)
             last = Entry(pair.key, pair.value)
         elif last is None:
             return
@@ -150,6 +167,14 @@ def lines_as_entries(
             last.value = Mark(f"{last.value.text}\n{line}", last.value.line, last.value.column)
     if last is not None:
         yield last
+
+
+def unbroken(entry: Entry) -> Entry:
+    """Take the backslash off a value's end that breaks the line before the next field."""
+    text = entry.value.text
+    if text.endswith("\\"):
+        entry.value = entry.value._replace(text=text[:-1].rstrip())
+    return entry
 
 
 def _is_field(table: SectionTable, pair: Pair) -> bool:
@@ -171,118 +196,11 @@ def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
         return None
     if table.field(plain(block.head[0].text)):
         rows.insert(0, block.head)
-    elif fold(block.head[0].text) not in _HEADS:
-        return None
-    if not any(table.field(plain(row[0].text)) for row in rows):
+    known = [table.field(plain(row[0].text)) is not None for row in rows]
+    head = fold(block.head[0].text)
+    if not any(known) or not (all(known) or not head or head in _HEADS):
         return None
     return [Entry(row[0], row[1]) for row in rows]
-
-
-@dataclass(slots=True)
-class Fields:
-    """The entries that named a field of a table, and those that named none."""
-
-    known: dict[str, tuple[Field, Entry]]
-    unknown: list[Entry]
-
-    def entry(self, attribute: str) -> Entry | None:
-        """The entry of a field."""
-        found = self.known.get(attribute)
-        return found[1] if found else None
-
-
-def name_fields(
-    page: Page, entries: list[Entry], table: SectionTable, kind: str | None = None
-) -> Fields:
-    """Hold entries against a table: known, repaired, refused, or left as unknown."""
-    fields = Fields({}, [])
-    for entry in entries:
-        known = entry.known or table.field(entry.key.text) or _repaired(page, entry, table)
-        if known is None:
-            if not _refused(page, entry, table, kind):
-                fields.unknown.append(entry)
-            continue
-        if known.attribute in fields.known:
-            _twice(page, known, entry, fields.known[known.attribute][1])
-            continue
-        fields.known[known.attribute] = (known, entry)
-    return fields
-
-
-def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
-    near = nearest(entry.name, [f.name for f in table.fields])
-    known = table.field(near) if near else None
-    if near is None or known is None:
-        return None
-    key = page.mark(entry.name, entry.key.line, entry.key.column)
-    if table.restricts or known.restricts:
-        page.error(
-            Code.UNKNOWN_FIELD,
-            key,
-            f"unknown field '{entry.name}'; a restriction is never guessed",
-            f"did you mean '{near}'?",
-            replace(key, near),
-        )
-        return known
-    page.warn(
-        Code.MISSPELT_FIELD,
-        key,
-        f"'{entry.name}' was read as '{near}'",
-        f"write '{near}'",
-        replace(key, near),
-    )
-    return known
-
-
-def _refused(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:
-    folded = fold(entry.name)
-    if table.restricts:
-        page.error(
-            Code.UNKNOWN_FIELD,
-            entry.key,
-            f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
-            "keeps the tool from loading",
-            f"{table.name} has {_names(table)}",
-        )
-        return True
-    if table.field("types") and folded in UNSUPPORTED:
-        page.error(
-            Code.UNSUPPORTED_FIELD,
-            entry.key,
-            f"'{entry.name}' is a constraint that Toolmark can't hold",
-            "say it with Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
-        )
-        return True
-    misplaced = elsewhere(kind, entry.name, table) if kind else None
-    if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
-        page.error(
-            Code.MISPLACED_FIELD,
-            entry.key,
-            f"'{entry.name}' restricts nothing here",
-            f"move it to `## {misplaced[0].name}`",
-        )
-        return True
-    return False
-
-
-def _twice(page: Page, known: Field, entry: Entry, first: Entry) -> None:
-    if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
-        return  # `name?` and `Required: no` say the same in two usual ways
-    if entry.text == first.text and not entry.blocks and not first.blocks:
-        page.warn(
-            Code.DUPLICATE_FIELD,
-            entry.key,
-            f"'{known.name}' stands twice here",
-            f"keep the one in line {first.key.line}",
-        )
-        return
-    code = Code.DUPLICATE_FIELD
-    page.error(
-        code,
-        entry.key,
-        f"'{known.name}' stands twice here, and differently",
-        f"keep one; the other stands in line {first.key.line}",
-    )
 
 
 def fences(blocks: list[Block]) -> list[Fence]:
@@ -290,7 +208,7 @@ def fences(blocks: list[Block]) -> list[Fence]:
     return [block for block in blocks if isinstance(block, Fence)]
 
 
-def _names(table: SectionTable) -> str:
+def names(table: SectionTable) -> str:
     return ", ".join(f.name for f in table.fields) if table.fields else "no fields"
 
 

@@ -385,7 +385,7 @@ LIMITS = SectionTable(
         Field(
             "Allowed Domains",
             "allowed_domains",
-            "list",
+            "hosts",
             "The hosts that the tool may reach: exact, or `*.suffix`.",
             restricts=True,
         ),

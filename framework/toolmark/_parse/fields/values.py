@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Bullets, Comment
+from toolmark._parse.blocks.block import Bullets, Comment
 from toolmark._parse.blocks.prose import prose
-from toolmark._parse.fields.entries import Entry, Fields
+from toolmark._parse.fields.entries import Entry
+from toolmark._parse.fields.naming import Fields
 from toolmark._parse.fields.table import Field
 from toolmark._parse.source.page import Page, replace
 from toolmark._parse.words import scalars
-from toolmark._parse.words.keys import fold, nearest, plain, unwrap, visible
+from toolmark._parse.words.keys import fold, nearest, plain, value_text, visible
 
 ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")
@@ -31,11 +32,12 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
             values[attribute] = reader(page, known, entry)
         except Unread as unread:
             said = entry.value if entry.value.text else entry.key
-            shown = entry.text or "nothing"
+            shown = entry.text or ("what stands below it" if entry.blocks else "nothing")
             page.error(
                 Code.UNREADABLE_VALUE,
                 said,
-                f"'{known.name}' can't be read from '{_short(shown)}'",
+                f"'{known.name}' can't be read from "
+                + (f"'{_short(shown)}'" if entry.text else shown),
                 str(unread),
             )
     return values
@@ -43,7 +45,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
 
 def _text(page: Page, known: Field, entry: Entry) -> str:
     del page, known
-    parts = [unwrap(visible(entry.text)) if entry.text else "", prose(entry.blocks)]
+    parts = [value_text(visible(entry.text)) if entry.text else "", prose(entry.blocks)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -74,7 +76,12 @@ def _alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
 
 
 def _boolean(page: Page, known: Field, entry: Entry) -> Any:
-    return True if entry.bare and not entry.blocks else _yes_or_no(page, known, entry)
+    if entry.bare and not entry.blocks:
+        return entry.checked is not False
+    said = _yes_or_no(page, known, entry)
+    if entry.checked not in {None, said}:
+        raise Unread("tick the box or write the word: they say different things")
+    return said
 
 
 _yes_or_no = _alone(scalars.boolean, "write yes or no")
@@ -129,14 +136,34 @@ def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
         prose(item.blocks) for item in entry.items
     ):
         raise Unread("write the values on one line, or as nested bullets")
-    read = tuple(unwrap(word).replace("\\_", "_") for word in words)
+    read = tuple(map(value_text, words))
+    if len(read) == 1 and fold(read[0]) in _NONE:
+        read = ()
     if known.restricts and not any(read):
         raise Unread("name at least one, separated by commas")
     return tuple(word for word in read if word)
 
 
+_NONE = frozenset(("none", "na"))
+_NO_HOST = frozenset(("any", "all", ""))
+_HOST_SIGNS = frozenset("-_.:[]")
+
+
+def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    hosts = _list(page, known, entry)
+    for host in hosts:
+        name = host.removeprefix("*.").lower()
+        signs = name.isascii() and all(c.isalnum() or c in _HOST_SIGNS for c in name)
+        if name in _NO_HOST or not signs or "." in (name[0], name[-1]):
+            raise Unread(
+                f"'{_short(host)}' is no host; write `api.example.org`, or `*.example.org` for "
+                "all below it, separated by commas"
+            )
+    return hosts
+
+
 def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
-    if fold(entry.text) in {"none", "na", ""} and not entry.blocks and entry.listed is None:
+    if fold(entry.text) in {*_NONE, ""} and not entry.blocks and entry.listed is None:
         return ()
     words = _list(page, known, entry)
     names = tuple(word.partition("(")[0].strip("`*_ ").replace("-", "_") for word in words)
@@ -159,6 +186,8 @@ def _pattern(page: Page, known: Field, entry: Entry) -> str:
     pattern = code_text(entry.text)
     if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
         pattern = pattern[1:-1]
+    if pattern.startswith("/^"):
+        raise Unread("write it without the slashes around it and the flags behind, as `^[A-Z]+$`")
     if not pattern:
         raise Unread("write a regular expression in a code span, such as `` `[A-Z]{3}` ``")
     return pattern
@@ -195,6 +224,7 @@ READERS: Mapping[str, ValueReader] = {
     "choice": _choice,
     "list": _list,
     "names": _names,
+    "hosts": _hosts,
     "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
     "rate": _alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),

@@ -5,9 +5,10 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Schema
-from toolmark._parse.blocks.outline import Bullets, Comment, Fence
+from toolmark._parse.blocks.block import Bullets, Comment, Fence
 from toolmark._parse.blocks.prose import prose
-from toolmark._parse.fields.entries import Entry, Fields
+from toolmark._parse.fields.entries import Entry
+from toolmark._parse.fields.naming import Fields
 from toolmark._parse.fields.values import code_text
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words import scalars

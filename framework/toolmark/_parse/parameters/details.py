@@ -7,7 +7,7 @@ from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.types import TypeProblem, read_type
 from toolmark._parse.source.page import Mark
 from toolmark._parse.words.keys import fold
-from toolmark._parse.words.scalars import code_spans, number, split_outside
+from toolmark._parse.words.scalars import code_spans, listed, number, split_outside
 
 FLAGS = {
     "required": ("Required", "yes"),
@@ -35,12 +35,16 @@ class Inline:
     separated: bool = False
     """Whether a colon or a dash followed the name."""
 
+    def say(self, key: str, value: Mark) -> None:
+        """Take a field that the words at `value` stand for."""
+        self.entries.append(Entry(value._replace(text=key), value))
+
 
 def read_details(found: Inline, inside: Mark) -> None:
     """Read `string, required, default 5` into entries; what is no field becomes a note."""
     if code_spans(inside.text) and not any(map(is_type, code_spans(inside.text))):
         found.typed = True
-        found.entries.append(Entry(Mark("Enum", inside.line, inside.column), inside))
+        found.say("Enum", inside)
         return
     at = 0
     pieces = split_outside(inside.text, ",")
@@ -53,10 +57,11 @@ def read_details(found: Inline, inside: Mark) -> None:
         lead = fold(mark.text.split(" ", 1)[0].rstrip(":="))
         if lead in {"enum", "oneof", "values", "allowed", "one"} and " " in mark.text:
             tail = inside.at(at).strip()
-            value = tail.text.removeprefix("one of").strip()
-            value = value if value != tail.text else tail.text.split(" ", 1)[1]
-            found.entries.append(Entry(Mark("Enum", tail.line, tail.column), _inner(tail, value)))
-            return
+            value = tail.text.removeprefix("one of").strip(" :")
+            if lead != "one" or len(listed(value)) > 1:
+                value = value if value != tail.text else tail.text.split(" ", 1)[1]
+                found.say("Enum", _inner(tail, value))
+                return
         _detail(found, mark)
         at += len(piece) + 1
         index += 1
@@ -71,19 +76,37 @@ def _detail(found: Inline, mark: Mark) -> None:
         found.entries.append(implied(*FLAGS[folded], mark))
     elif not found.typed and is_type(text):
         found.typed = True
-        found.entries.append(Entry(Mark("Type", mark.line, mark.column), _inner(mark, text)))
+        found.say("Type", _inner(mark, text))
     elif not found.typed and (default := default_of(text)):
         found.typed = True
-        kind = text[: -len(default)].rstrip(" =")
-        found.entries.append(Entry(Mark("Type", mark.line, mark.column), _inner(mark, kind)))
-        found.entries.append(Entry(Mark("Default", mark.line, mark.column), _inner(mark, default)))
+        found.say("Type", _inner(mark, text[: -len(default)].rstrip(" =")))
+        found.say("Default", _inner(mark, default))
     elif not found.typed and code_spans(mark.text):
         found.typed = True
-        found.entries.append(Entry(Mark("Enum", mark.line, mark.column), mark))
+        found.say("Enum", mark)
+    elif found.typed and is_type(text):
+        _second_type(found, _inner(mark, text))
     elif (bounds := _range(text)) is not None:
         found.entries += [implied(key, value, mark) for key, value in bounds]
     else:
         _keyed(found, mark)
+
+
+def _second_type(found: Inline, mark: Mark) -> None:
+    """Read `array, string` as an array of strings, and `string, date` as a string of that format.
+
+    Any other second type is kept as a second Type, which is refused where fields are named.
+    """
+    first = next((e for e in found.entries if e.key.text == "Type"), None)
+    one, two = read_type(first.text if first else "any"), read_type(mark.text)
+    if one.types == ["array"] and one.items is None:
+        found.say("Items", mark)
+    elif one.types == two.types and two.format is not None and one.format is None:
+        found.say("Format", mark._replace(text=two.format))
+    elif one.types == two.types:
+        found.notes.append(mark)
+    else:
+        found.say("Type", mark)
 
 
 def _keyed(found: Inline, mark: Mark) -> None:
@@ -92,14 +115,14 @@ def _keyed(found: Inline, mark: Mark) -> None:
     for signs in (":", "=", " "):
         for at in (i for i, c in enumerate(text) if c == signs):
             known = PARAMETER.field(text[:at])
+            if fold(text[:at]) == "oneof" and len(listed(text[at:])) < 2:  # noqa: PLR2004
+                continue  # `one of them`
             if known is not None:
                 value = text[at + 1 :].strip().removeprefix("to ").removeprefix("is ")
                 found.entries.append(Entry(_inner(mark, text[:at]), _inner(mark, value)))
                 return
     if text.lower().startswith("defaults to "):
-        found.entries.append(
-            Entry(Mark("Default", mark.line, mark.column), _inner(mark, text[12:]))
-        )
+        found.say("Default", _inner(mark, text[12:]))
         return
     found.notes.append(mark)
 

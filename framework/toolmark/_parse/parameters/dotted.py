@@ -12,7 +12,8 @@ def nest_dotted(page: Page, drafts: list[ParameterDraft]) -> list[ParameterDraft
     roots: list[ParameterDraft] = []
     for draft in drafts:
         draft.drafts = nest_dotted(page, draft.drafts)
-        steps = draft.name.text.replace("[]", ".[]").split(".")
+        path = draft.name.text.replace("[]", ".[]")
+        steps = (path[1:] if path.startswith(".[]") else path).split(".")
         if len(steps) > _MAX_DOTS:
             page.error(
                 Code.NESTED_TOO_DEEP,

@@ -3,32 +3,19 @@
 from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.blocks.prose import prose
-from toolmark._parse.fields.entries import Entry, item_entry, table_entries
+from toolmark._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
 from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.details import Inline
 from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import Pair, fold, heading_text, nearest, plain, split
+from toolmark._parse.words.keys import Pair, heading_text, nearest, plain, split
+from toolmark._parse.words.none import says_none
 
-_NO_PARAMETERS = {
-    "none",
-    "na",
-    "no",
-    "noparameters",
-    "noparams",
-    "noarguments",
-    "noinputs",
-    "noinput",
-    "nothing",
-    "noparametersrequired",
-    "noneparameters",
-    "nonerequired",
-}
-_NO_PARAMETERS_TAILS = ("noparameters", "noarguments", "noinputs", "noinput", "noparams")
+_LABELS = frozenset(("Properties", "Fields"))
 
 
 @dataclass(slots=True)
@@ -53,9 +40,10 @@ def from_heading(page: Page, part: Part) -> ParameterDraft:
     """Read `### date` or `### date (string, required)` and what stands below it."""
     text = heading_text(part.heading.text)
     mark = page.mark(text, part.heading.line)
-    inline = None if text.isidentifier() else read_inline(mark)
+    words = mark._replace(text=text.replace(" *", "*"))
+    inline = None if text.isidentifier() else read_inline(words)
     said = inline is not None and (inline.typed or inline.separated)
-    if inline is None or (inline.name.text != text.rstrip("?") and not said):
+    if inline is None or (inline.name.text != text.rstrip("?* \\") and not said):
         draft = ParameterDraft(mark)
     else:
         draft = ParameterDraft.of(inline)
@@ -79,6 +67,8 @@ def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
                 draft.entries += lines
             case Comment():
                 pass
+            case Paragraph() if block.mark.text.strip("*_: ") in _LABELS:
+                pass  # `**Properties**` above what is read by its own form
             case _:
                 draft.prose.append(block)
 
@@ -97,13 +87,12 @@ def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
             draft.entries.append(entry)
         return True
     if entry is None and PARAMETER.field(plain(item.mark.text)):
-        draft.entries.append(
-            Entry(item.mark, Mark("", item.line, item.mark.column), item.blocks, bare=True)
-        )
+        draft.entries.append(bare_entry(item))
         return True
     inline = read_inline(item.mark)
     nested = any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items)
-    if inline is not None and (inline.typed or nested):
+    slip = entry is not None and not nested and _slip(entry.key) is not None
+    if inline is not None and (inline.typed or nested) and not slip:
         draft.drafts.append(from_item(page, item, inline))
         return True
     if entry is not None:
@@ -130,6 +119,8 @@ def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[
         column = mark.column if number == 0 else 0
         pair = split(page.mark(line.strip(), mark.line + number, column))
         if pair is not None and _is_field(pair, sure=below is None):
+            if entries:
+                unbroken(entries[-1])
             entries.append(Entry(pair.key, pair.value))
         elif entries:
             last = entries[-1]
@@ -143,17 +134,13 @@ def _is_field(pair: Pair, *, sure: bool) -> bool:
     """Whether a line names a field; within a bullet, where text goes on, it must be marked."""
     known = PARAMETER.field(pair.key.text)
     if known is None:
-        near = nearest(plain(pair.key.text), [f.name for f in PARAMETER.fields])
-        return near is not None and (sure or pair.marked)
+        return _slip(pair.key) is not None and (sure or pair.marked)
     return sure or pair.marked or known.restricts
 
 
-def says_none(text: str) -> bool:
-    """Whether words say that there are no parameters."""
-    folded = fold(text)
-    return folded in _NO_PARAMETERS or (
-        len(folded) < 60 and folded.endswith(_NO_PARAMETERS_TAILS)  # noqa: PLR2004 - a sentence
-    )
+def _slip(key: Mark) -> str | None:
+    """Give the field of which a key is a slip of the hand."""
+    return nearest(plain(key.text), [f.name for f in PARAMETER.fields])
 
 
 def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDraft]:

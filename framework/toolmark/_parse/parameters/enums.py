@@ -7,7 +7,8 @@ from pydantic import JsonValue
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Schema
-from toolmark._parse.fields.entries import Entry, Fields
+from toolmark._parse.fields.entries import Entry
+from toolmark._parse.fields.naming import Fields
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words import scalars
 from toolmark._parse.words.flow import flow
@@ -71,17 +72,30 @@ def _words(page: Page, entry: Entry) -> list[tuple[Mark, str]]:
     """Give each value with what is said beside it."""
     words: list[tuple[Mark, str]] = []
     column = entry.value.column
-    for word in scalars.listed(entry.text):
+    text = entry.text
+    for lead in ("one of:", "one of "):
+        if text.lower().startswith(lead):
+            text = text[len(lead) :]
+    for word in scalars.listed(text):
         mark = page.mark(word, entry.value.line, column)
         column = mark.column + len(word) if mark.column >= column else column
-        words.append((mark, ""))
+        words.append(_spanned(mark))
     for item in entry.items:
         pair = split(item.mark)
         if pair is not None and (pair.marked or (pair.value.text and " " in item.mark.text)):
             words.append((pair.key, flow(pair.value.text)))
         else:
-            words.append((item.mark, ""))
+            words.append(_spanned(item.mark))
     return words
+
+
+def _spanned(mark: Mark) -> tuple[Mark, str]:
+    """Part `` `full` (with dinner) `` in the value and what is said of it."""
+    end = mark.text.find("`", 1)
+    behind = mark.text[end + 1 :].strip()
+    if not mark.text.startswith("`") or not (behind.startswith("(") and behind.endswith(")")):
+        return mark, ""
+    return mark.at(0, end + 1), behind[1:-1].strip()
 
 
 def too_many(page: Page, mark: Mark, what: str, most: int) -> None:

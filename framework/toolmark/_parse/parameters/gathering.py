@@ -1,8 +1,8 @@
 """The parameters of a section, in its own blocks and below its headings, in groups or not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.fields.entries import Entry, implied, item_entry
 from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
@@ -13,12 +13,12 @@ from toolmark._parse.parameters.drafts import (
     from_heading,
     from_item,
     from_table,
-    says_none,
 )
 from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.parameters.type_words import WORDS
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.keys import fold
+from toolmark._parse.words.none import says_none
 
 
 @dataclass(slots=True)
@@ -76,9 +76,13 @@ def _all_fields(block: Block | None) -> bool:
 
 
 def _heads(block: Paragraph) -> bool:
-    """Whether a paragraph's last line is a name alone, in bold or a code span: `**date**:`."""
-    mark = Mark(block.mark.text.rpartition("\n")[2].strip(), block.mark.line, 1)
-    inline = read_inline(mark)
+    """Whether a line of a paragraph is a name, in bold or a code span: `**date**:`."""
+    lines = block.mark.text.split("\n")
+    return any(_is_head(Mark(line.strip(), block.mark.line, 1)) for line in lines)
+
+
+def _is_head(line: Mark) -> bool:
+    inline = read_inline(line)
     if inline is None or not inline.marked:
         return False
     return inline.typed or inline.separated or not inline.entries
@@ -126,7 +130,33 @@ def _from_headings(page: Page, parts: list[Part]) -> list[ParameterDraft]:
             stack.pop()
         (stack[-1][1].drafts if stack else drafts).append(draft)
         stack.append((part.level, draft))
+    for draft in drafts:
+        _take_headed(draft)
     return drafts
+
+
+def _take_headed(draft: ParameterDraft) -> None:
+    """Give `#### Items` and its kin to the parameter that they stand below, as its fields.
+
+    A field has a capital letter; `#### items` is a field of the object that is called so.
+    """
+    nested, draft.drafts = draft.drafts, []
+    for below in nested:
+        _take_headed(below)
+        name = below.name.text
+        known = PARAMETER.field(name) if name[:1].isupper() else None
+        if known is not None and known.attribute == "items":
+            draft.drafts.append(replace(below, name=below.name._replace(text="[]")))
+        elif known is not None and known.attribute == "properties" and not below.entries:
+            draft.drafts += below.drafts
+            draft.prose += below.prose
+        elif known is not None and not (below.entries or below.drafts):
+            first, *rest = below.prose or [Paragraph(Mark("", below.name.line, 1))]
+            said = first.mark if isinstance(first, Paragraph) else Mark("", below.name.line, 1)
+            blocks = rest if isinstance(first, Paragraph) else below.prose
+            draft.entries.append(Entry(below.name, said, blocks, bare=not below.prose))
+        else:
+            draft.drafts.append(below)
 
 
 def _may_hold_fields(draft: ParameterDraft) -> bool:

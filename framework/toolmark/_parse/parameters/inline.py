@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from toolmark._parse.fields.entries import Entry, implied
 from toolmark._parse.parameters.details import FLAGS, Inline, default_of, is_type, read_details
 from toolmark._parse.source.page import Mark
-from toolmark._parse.words.keys import fold, visible
+from toolmark._parse.words.keys import DASHES, SEPARATORS, fold, visible
 from toolmark._parse.words.scalars import code_spans, split_outside
 
 _WRAPPERS = ("**", "__", "`", "*", "_")
-_DASHES = (" - ", " – ", " — ", ". ")  # noqa: RUF001
-_SEPARATORS = ":：—–=-"  # noqa: RUF001
+_DASHES = (*(f" {dash} " for dash in DASHES), ". ")
 _BRACKETS = {"(": ")", "[": "]", "<": ">"}
 
 
@@ -60,10 +59,26 @@ def read_inline(mark: Mark) -> Inline | None:
             found.entries.append(implied("Required", "no", line.piece(line.at, line.at + 1)))
             line.at += 1
         line.close()
-    _group(found, line)
-    _flags(found, line)
+        _star(found, line)
+    before = -1
+    while line.at > before:
+        before = line.at
+        _group(found, line)
+        _flags(found, line)
     _description(found, line)
     return found
+
+
+def _star(found: Inline, line: _Line) -> None:
+    """Read `name*`, which forms mark what is required with."""
+    ahead = line.ahead().removeprefix("\\")
+    behind = ahead[1:].lstrip("*_`")[:1]
+    if ahead.startswith("*") and (not behind or behind.isspace() or behind in ":(：,"):  # noqa: RUF001
+        if line.opened and not line.ahead().startswith("\\"):
+            return
+        end = line.at + len(line.ahead()) - len(ahead) + 1
+        found.entries.append(implied("Required", "yes", line.piece(line.at, end)))
+        line.at = end
 
 
 def _name(line: _Line) -> Mark | None:
@@ -99,14 +114,22 @@ def _group(found: Inline, line: _Line) -> None:
             line.close()
             read_details(found, inside)
             return
-    elif line.opened[-1:] == ["`"] and (end := line.ahead().find("`")) > 0:
-        inside = line.piece(line.at, line.at + end)
-        if is_type(inside.text):
-            line.at += end
-            line.close()
-            read_details(found, inside)
-            return
+    elif line.at > before and _spanned(found, line):
+        return
     line.at, line.opened = before, opened
+
+
+def _spanned(found: Inline, line: _Line) -> bool:
+    """Read a type, and what is said beside it, up to where its code span or italics end."""
+    end = line.ahead().find(line.opened[-1]) if line.opened else -1
+    inside = line.piece(line.at, line.at + max(end, 0)).strip()
+    first = split_outside(inside.text, ",")[0].strip()
+    if end <= 0 or found.typed or not (is_type(first) or default_of(inside.text)):
+        return False
+    line.at += end
+    line.close()
+    read_details(found, inside)
+    return True
 
 
 def _flags(found: Inline, line: _Line) -> None:
@@ -121,7 +144,7 @@ def _flags(found: Inline, line: _Line) -> None:
         word = line.piece(line.at, end)
         flag = FLAGS.get(fold(word.text))
         behind = line.mark.text[end:].lstrip()[:1]
-        if flag is None or not (marked or not behind or behind in _SEPARATORS):
+        if flag is None or not (marked or not behind or behind in SEPARATORS):
             line.at, line.opened = before, opened
             return
         found.entries.append(implied(*flag, word))
@@ -133,11 +156,16 @@ def _flags(found: Inline, line: _Line) -> None:
 
 def _description(found: Inline, line: _Line) -> None:
     line.spaces()
-    if line.ahead()[:1] and line.ahead()[0] in _SEPARATORS:
+    if line.ahead()[:1] and line.ahead()[0] in SEPARATORS:
         found.separated = True
         line.at += 1
         line.close()
         line.spaces()
+        if _spanned(found, line):
+            _group(found, line)
+            _flags(found, line)
+            line.spaces()
+            line.at += 1 if line.ahead()[:1] and line.ahead()[0] in SEPARATORS else 0
         if not found.typed and line.ahead().startswith("("):
             _group(found, line)
             line.spaces()
@@ -162,6 +190,23 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
         read_details(found, rest.at(group + 1, len(head.rstrip()) - group - 2))
     else:
         read_details(found, rest.at(0, len(head)))
+    return _leading_flags(found, _behind(rest, end))
+
+
+def _leading_flags(found: Inline, rest: Mark) -> Mark:
+    """Read `required — the day`: words of their own between two dashes."""
+    while True:
+        end = min((at for sign in _DASHES if (at := rest.text.find(sign)) > 0), default=None)
+        word = rest.at(0, end or len(rest.text)) if rest.text else rest
+        flag = FLAGS.get(fold(word.text))
+        if flag is None:
+            return rest
+        found.entries.append(implied(*flag, word))
+        rest = _behind(rest, end or len(rest.text))
+
+
+def _behind(rest: Mark, end: int) -> Mark:
+    """Give what stands behind the dash at `end`."""
     after = rest.text[end:]
     skip = next((len(sign) for sign in _DASHES if after.startswith(sign)), 0)
     if end + skip >= len(rest.text):

@@ -4,15 +4,17 @@ import json
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Parameter, Schema
-from toolmark._parse.blocks.outline import Block
+from toolmark._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, mark_of
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import Section, keep
 from toolmark._parse.fields.entries import fences, implied
 from toolmark._parse.fields.table import PARAMETER
-from toolmark._parse.parameters.drafts import ParameterDraft, fill, from_heading, says_none
+from toolmark._parse.parameters.drafts import ParameterDraft, fill, from_heading
 from toolmark._parse.parameters.gathering import read_drafts
+from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.parameters.shapes import ShapeReader, read_parameters
-from toolmark._parse.source.page import Page
+from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.words.none import says_none
 
 
 def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
@@ -32,6 +34,16 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
             "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and what else "
             "the code says below it; or `None` above the fence",
         )
+    elif unread := next((block for block in found.prose if _may_hold(block)), None):
+        columns = "a table's columns are `Name`, `Type`, `Required`, `Default` and `Description`; "
+        page.error(
+            Code.NO_PARAMETERS_READ,
+            mark_of(unread),
+            f"no parameter could be read here, so '{section.title}' has none",
+            (columns if isinstance(unread, Table) else "")
+            + "write `### name` for each, or `` - `name` (string, required): what it means ``; "
+            "or `None` above what is no parameter",
+        )
     elif found.prose:
         page.warn(
             Code.NO_PARAMETERS_READ,
@@ -41,6 +53,26 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
         )
     keep(definition.document, section, found.prose, [])
     return read_parameters(page, found.drafts)
+
+
+def _may_hold(block: Block) -> bool:
+    """Whether a block that was not read may have been meant as parameters."""
+    match block:
+        case Table() | Bullets():
+            return True
+        case Raw():
+            return block.mark.text.startswith(("<", "    ", "\t"))
+        case Paragraph():
+            lines = block.mark.text.split("\n")
+            return any(_defines(block.mark._replace(text=line.strip())) for line in lines)
+        case _:
+            return False
+
+
+def _defines(line: Mark) -> bool:
+    """Whether a line begins as in a docstring: `name (str): …`, `name : str`, `:param name:`."""
+    inline = read_inline(line)
+    return line.text.startswith((":", "@")) or (inline is not None and inline.typed)
 
 
 def _says_none(code: str) -> bool:

@@ -6,21 +6,20 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.schema import Parameter, Schema
-from toolmark._parse.blocks.outline import Bullets, Item, Paragraph, Table
+from toolmark._parse.blocks.block import Bullets, Item
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.strays import refuse_stray, refuse_strays
-from toolmark._parse.fields.entries import Entry, Fields, name_fields
+from toolmark._parse.fields.entries import Entry
+from toolmark._parse.fields.naming import Fields, name_fields
 from toolmark._parse.fields.table import PARAMETER, SectionTable
 from toolmark._parse.fields.values import read_values
-from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.constraints import check_fit, finished
-from toolmark._parse.parameters.details import Inline, read_details
 from toolmark._parse.parameters.dotted import nest_dotted
-from toolmark._parse.parameters.drafts import ParameterDraft, fill, from_item, from_table, spread
+from toolmark._parse.parameters.drafts import ParameterDraft, spread
 from toolmark._parse.parameters.enums import read_enum, too_many
-from toolmark._parse.parameters.inline import read_inline
+from toolmark._parse.parameters.nested import item_draft, literal_properties, property_drafts
 from toolmark._parse.parameters.type_field import read_type_field
-from toolmark._parse.source.page import Mark, Page
+from toolmark._parse.source.page import Page
 from toolmark._parse.words import scalars
 from toolmark._parse.words.keys import Pair, fold
 from toolmark._parse.words.names import parameter_name
@@ -32,6 +31,7 @@ MAX_DEPTH = 16
 _ANY = Schema()
 _ATTRIBUTES = frozenset(field.name for field in fields_of(Schema))
 _FORMATS = {
+    **{fold(name): name for name in ("date", "time", "email", "uri", "uuid")},
     "datetime": "date-time",
     "isodatetime": "date-time",
     "iso8601": "date-time",
@@ -112,6 +112,13 @@ class ShapeReader:
         self._infer(said, fields, draft)
         read_enum(self.page, self.where, fields, said)
         check_fit(self.page, self.where, fields, said)
+        if values.get("required") is not None and values["required"] is values.get("optional"):
+            self.page.error(
+                Code.CONFLICT,
+                fields.known["optional"][1].key,
+                f"Required and Optional say different things of {self.where}",
+                "keep one of the two",
+            )
         shape = finished(self.page, self.where, fields, said)
         required = bool(values.get("required", "optional" in values and not values["optional"]))
         return shape, required
@@ -135,13 +142,18 @@ class ShapeReader:
         nested: dict[str, Any] = {}
         items = [d for d in draft.drafts if d.name.text == "[]"]
         properties = [d for d in draft.drafts if d.name.text != "[]"]
-        if (entry := fields.entry("properties")) is not None:
-            properties = self._property_drafts(entry, draft) + properties
+        literal: tuple[Parameter, ...] = ()
+        if (entry := fields.entry("properties")) is not None and not (
+            literal := literal_properties(entry)
+        ):
+            properties = property_drafts(self.page, self.where, entry, draft) + properties
+        if literal:
+            nested["properties"] = literal
         if properties and "array" in said.get("types", ()) and "object" not in said["types"]:
             items.append(ParameterDraft(draft.name, drafts=properties))
             properties = []
         if (entry := fields.entry("items")) is not None:
-            items.insert(0, self._item_draft(entry))
+            items.insert(0, item_draft(self.page, entry))
         if items:
             nested["items"] = self._items(items, said.get("items"))
         if properties:
@@ -167,57 +179,6 @@ class ShapeReader:
                 "keep one of the two",
             )
         return shape
-
-    def _item_draft(self, entry: Entry) -> ParameterDraft:
-        """Read `Items: string`, `Items: (string): each of them`, and what stands below."""
-        draft = ParameterDraft(entry.key)
-        if entry.text.startswith("("):
-            inside, _, behind = entry.text[1:].partition(")")
-            beside = Inline(entry.key)
-            read_details(beside, self.page.mark(inside, entry.value.line, entry.value.column))
-            draft.entries += beside.entries
-            draft.notes += beside.notes
-            key, value = "Description", entry.value._replace(text=behind.strip(" :-"))
-        else:
-            key, value = "Type", entry.value
-        if value.text:
-            draft.entries.append(Entry(entry.key._replace(text=key), value))
-        fill(self.page, draft, entry.blocks)
-        return draft
-
-    def _property_drafts(self, entry: Entry, draft: ParameterDraft) -> list[ParameterDraft]:
-        drafts = []
-        for block in entry.blocks:
-            if isinstance(block, Table) and (columns := columns_of(block)) is not None:
-                drafts += from_table(self.page, block, columns)
-            elif not isinstance(block, Bullets):
-                draft.prose.append(block)
-        for item in entry.items:
-            inline = read_inline(item.mark)
-            if inline is None:
-                self._nameless(item.mark if item.mark.text else entry.key)
-                continue
-            drafts.append(from_item(self.page, item, inline))
-        words = scalars.listed(entry.text) if entry.text else []
-        if drafts and not all(word.strip("*_` ?").isidentifier() for word in words):
-            draft.prose.append(Paragraph(entry.value))
-            return drafts
-        for word in words:
-            mark = self.page.mark(word, entry.value.line, entry.value.column)
-            inline = read_inline(mark)
-            if inline is None:
-                self._nameless(mark)
-            else:
-                drafts.append(ParameterDraft.of(inline))
-        return drafts
-
-    def _nameless(self, mark: Mark) -> None:
-        self.page.error(
-            Code.INVALID_NAME,
-            mark,
-            f"a field of {self.where} has no name",
-            "write `- **name**:` with its fields below",
-        )
 
     def _deeper(self, what: str, table: SectionTable) -> "ShapeReader":
         return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)

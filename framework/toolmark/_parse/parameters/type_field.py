@@ -4,13 +4,15 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.schema import JSON_TYPES
-from toolmark._parse.fields.entries import Entry, Fields, name_fields
+from toolmark._parse.fields.entries import Entry
+from toolmark._parse.fields.naming import Fields, name_fields, refuse_second
 from toolmark._parse.fields.table import PARAMETER
 from toolmark._parse.parameters.details import Inline, read_details
 from toolmark._parse.parameters.drafts import ParameterDraft
 from toolmark._parse.parameters.types import TypeProblem, read_type
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words.flow import flow
+from toolmark._parse.words.keys import fold
 
 
 def read_type_field(
@@ -28,21 +30,30 @@ def read_type_field(
     except TypeProblem as problem:
         inline = _beside(mark)
         typed = next((e for e in inline.entries if e.key.text == "Type"), None)
-        if typed is None:
+        if typed is None and not any(e.key.text == "Enum" for e in inline.entries):
             _unknown_type(page, where, entry, problem)
             return {"types": ("string",)}
         draft.notes += inline.notes
         beside = [e for e in inline.entries if e is not typed]
-        for attribute, found in name_fields(page, beside, PARAMETER).known.items():
-            fields.known.setdefault(attribute, found)
-        return read_type(typed.value.text).fields()
+        for attribute, (known, found) in name_fields(page, beside, PARAMETER).known.items():
+            if attribute in fields.known:
+                refuse_second(page, known, found, fields.known[attribute][1])
+            else:
+                fields.known[attribute] = known, found
+        if typed is not None:
+            return read_type(typed.value.text).fields()
+        del fields.known["types"]  # what stands there are the values of an enum
+        return {}
 
 
 def _beside(mark: Mark) -> Inline:
     """Read `string (optional)` or `string, required`."""
     inline = Inline(mark)
     group = mark.text.find("(")
-    if group > 0 and mark.text.endswith(")"):
+    if group > 0 and mark.text.endswith(")") and fold(mark.text[:group]) in {"enum", "oneof"}:
+        inside = mark.at(group + 1, len(mark.text) - group - 2)
+        inline.entries.append(Entry(Mark("Enum", inside.line, inside.column), inside))
+    elif group > 0 and mark.text.endswith(")"):
         read_details(inline, mark.at(0, group).strip())
         if inline.typed:
             read_details(inline, mark.at(group + 1, len(mark.text) - group - 2))

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmark._model.code import Code
 from toolmark._model.skill import Loop, OnError, Use, Way
-from toolmark._parse.blocks.outline import Paragraph
+from toolmark._parse.blocks.block import Paragraph
 from toolmark._parse.fields.entries import Entry, item_entry
 from toolmark._parse.fields.values import code_text
 from toolmark._parse.source.page import Mark, Page
@@ -72,7 +72,8 @@ def _return(page: Page, entry: Entry) -> dict[str, Any]:
 
 def _for_each(page: Page, entry: Entry) -> dict[str, Any]:
     text = flow(entry.value.text)
-    name, found, over = text.partition(" in ")
+    whole = code_text(text)
+    name, found, over = (whole if "`" not in whole else text).partition(" in ")
     name = plain(name)
     if not found or not name.isidentifier() or not over.strip():
         page.error(
@@ -101,6 +102,8 @@ def _on_error(page: Page, entry: Entry) -> dict[str, Any]:
     text = flow(entry.value.text)
     if not text.lower().startswith("retry "):
         return {"on_error": OnError(then=read_way(page, entry))}
+    if "," not in text:
+        text = text.replace(" and then ", ", ", 1).replace(" then ", ", ", 1)
     head, comma, tail = text.partition(",")
     words = head.split()
     many = scalars.whole(words[1]) if len(words) > 1 else None

@@ -2,12 +2,12 @@
 
 from toolmark._model.code import Code
 from toolmark._model.skill import Argument, Expression, Template, Value, Values, Way
-from toolmark._parse.blocks.outline import Bullets, Comment, Item, mark_of
+from toolmark._parse.blocks.block import Bullets, Comment, Item, mark_of
 from toolmark._parse.fields.entries import Entry, item_entry
 from toolmark._parse.fields.values import code_text
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import fold, plain
+from toolmark._parse.words.keys import fold, plain, unquoted
 
 
 def read_template(page: Page, mark: Mark) -> Template:
@@ -16,8 +16,7 @@ def read_template(page: Page, mark: Mark) -> Template:
     code = code_text(text)
     if code != text:
         return Template(parts=(expression(page, mark, code),), code=True)
-    if len(text) > 1 and text[0] == text[-1] == '"' and '"' not in text[1:-1]:
-        text = text[1:-1]
+    text = unquoted(text)
     parts: list[str | Expression] = []
     at = 0
     while (start := text.find("{", at)) >= 0:
@@ -173,8 +172,8 @@ def way_of(page: Page, mark: Mark, text: str) -> Way | None:
     if word == "stop":
         return Way(kind="stop")
     if text.lower().startswith(("go to ", "goto ")):
-        target = plain(text.split(" ", 2)[2] if text.lower().startswith("go to ") else text[5:])
-        return Way(kind="go", target=target.rstrip("."))
+        target = text.split(" ", 2)[2] if text.lower().startswith("go to ") else text[5:]
+        return Way(kind="go", target=plain(target.rstrip(".")))
     if text.lower().startswith(("stop ", "stop:")):
         rest = text[5:].strip()
         at = mark.text.find(rest.split(" ")[0]) if rest else 0

@@ -6,17 +6,10 @@ from typing import Any
 from toolmark._model.code import Code
 from toolmark._model.skill import Step, WorkflowSection
 from toolmark._model.source import Position
-from toolmark._parse.blocks.outline import (
-    Block,
-    Bullets,
-    Comment,
-    Item,
-    Paragraph,
-    Part,
-    mark_of,
-)
+from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, mark_of
 from toolmark._parse.blocks.prose import prose, with_headings
-from toolmark._parse.fields.entries import Entry, item_entry
+from toolmark._parse.document.strays import refuse_stray, refuse_strays
+from toolmark._parse.fields.entries import Entry, bare_entry, item_entry
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.steps.keys import KEY_BY_FOLD, READERS, STEP_KEYS
 from toolmark._parse.steps.templates import read_arguments
@@ -75,7 +68,24 @@ def _steps(page: Page, blocks: list[Block], section: str) -> tuple[list[Step], l
                 steps.append(_Reader(page, item, identity).read())
         else:
             rest.append(block)
+    for block in rest if steps else ():
+        _refuse_unnumbered(page, block)
+    refuse_strays(page, rest, (), None)
     return steps, rest
+
+
+def _refuse_unnumbered(page: Page, block: Block) -> None:
+    """Refuse a bullet that acts, beside numbered steps: it would be passed over."""
+    for item in block.items if isinstance(block, Bullets) else ():
+        for pair in (split(i.mark) for i in (item, *item.items)):
+            if pair is not None and pair.marked and pair.key.text in _ACTIONS:
+                page.error(
+                    Code.INVALID_STEP,
+                    pair.key,
+                    f"'{pair.key.text}' stands in no numbered step, so it would never be done",
+                    "number it as the steps beside it are: `1. **Title**`",
+                )
+                return
 
 
 @dataclass(slots=True)
@@ -90,6 +100,9 @@ class _Reader:
         said: dict[str, Any] = {"id": self.identity, "line": self.item.line}
         entries: dict[str, Entry] = {}
         own = item_entry(self.item) or self._bare()
+        pair = split(self.item.mark)
+        if pair is not None:
+            refuse_stray(self.page, pair)
         if own is not None and fold(own.name) in KEY_BY_FOLD:
             key = KEY_BY_FOLD[fold(own.name)]
             said["title"] = key
@@ -144,7 +157,7 @@ class _Reader:
         )
 
     def _take(self, items: list[Item], entries: dict[str, Entry], said: dict[str, Any]) -> None:
-        keyed = [item_entry(i) for i in items]
+        keyed = [item_entry(i) or _bare_key(i) for i in items]
         acts = any(e is not None and fold(e.name) in KEY_BY_FOLD for e in keyed) or bool(entries)
         left: list[Item] = []
         for item, entry in zip(items, keyed, strict=True):
@@ -238,6 +251,15 @@ class _Reader:
                     Code.INVALID_STEP, at_once.value, "At Once is a whole number", "write `3`"
                 )
             said["for_each"] = said["for_each"].model_copy(update={"at_once": many or 1})
+
+
+def _bare_key(item: Item) -> Entry | None:
+    """Read `- With` with bullets below it, or `- **Return**`: a key that lacks its colon alone."""
+    if fold(plain(item.mark.text)) in KEY_BY_FOLD and (
+        item.items or item.mark.text.startswith(("**", "__"))
+    ):
+        return bare_entry(item)
+    return None
 
 
 def _place(entry: Entry) -> Position:

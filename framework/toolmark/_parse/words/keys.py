@@ -9,8 +9,20 @@ from toolmark._parse.source.page import Mark
 from toolmark._parse.words.flow import without_comments
 
 _WRAPPERS = ("***", "**", "__", "``", "*", "_", "`")
-_OPENING = "*_`\"'“"
-_SEPARATORS = ":：—–=-"  # noqa: RUF001 - the dashes and the full-width colon that people write
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“”", "‚": "‘’", "「": "」"}  # noqa: RUF001
+_OPENING = frozenset("*_`") | set(_QUOTES)
+_ESCAPED = "_*~[]#|<>&`"
+"""What other tools write a backslash before, so that it is no markup."""
+COLONS = ":：﹕︓∶꞉"  # noqa: RUF001 - full-width, small, and what looks like one
+DASHES = "-–—‒―−‐‑"  # noqa: RUF001 - and those that other tools make of a hyphen
+SEPARATORS = COLONS + DASHES + "="
+_DASHED = tuple(f" {dash} " for dash in DASHES)
+_LOOKALIKES = str.maketrans(
+    "АВЕЅІЈКМНОРСТХаеѕіјорсухӏԁһΑΒΕΖΗΙΚΜΝΟΡΤΧοаı",  # noqa: RUF001 - Cyrillic and Greek
+    "ABESIJKMHOPCTXaesijopcyxldhABEZHIKMNOPTXoai",
+)
+"""Letters that nobody can tell from Latin ones by looking."""
+_ROMAN = frozenset("ivx")
 _KEYCAP = "\u20e3"
 _SHORT = 4
 _MAX_KEY = 48
@@ -33,7 +45,9 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _folded(text: str) -> str:
-    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    normal = text
+    if not text.isascii():
+        normal = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
     return "".join(c for c in normal if c.isalnum()).casefold()
 
 
@@ -60,20 +74,41 @@ def visible(text: str) -> str:
 def unwrap(text: str) -> str:
     """Take bold, italics, code and quotes off a text that stands in them whole."""
     while len(text) > 1 and text[0] in _OPENING:
-        for wrapper in (*_WRAPPERS, '"', "'", "“"):
-            closing = "”" if wrapper == "“" else wrapper
-            size = len(wrapper)
-            if (
-                len(text) > 2 * size
-                and text.startswith(wrapper)
-                and text.endswith(closing)
-                and closing not in text[size:-size]
-            ):
-                text = text[size:-size].strip()
-                break
-        else:
+        inner = unquoted(text).strip() if text[0] in _QUOTES else _inside_marks(text)
+        if inner is None or inner == text:
             return text
+        text = inner
     return text
+
+
+def _inside_marks(text: str) -> str | None:
+    for wrapper in _WRAPPERS:
+        size = len(wrapper)
+        if (
+            len(text) > 2 * size
+            and text.startswith(wrapper)
+            and text.endswith(wrapper)
+            and wrapper not in text[size:-size]
+        ):
+            return text[size:-size].strip()
+    return None
+
+
+def unquoted(text: str) -> str:
+    """Take the quotes off a text that stands in one pair of them whole."""
+    closing, inner = _QUOTES.get(text[:1], ""), text[1:-1]
+    whole = bool(inner) and text[-1] in closing and not any(sign in inner for sign in closing)
+    return inner if whole else text
+
+
+def value_text(text: str) -> str:
+    """Give a value's words: a code span as it stands, other text without marks and escapes."""
+    text = text.strip()
+    words = unwrap(text)
+    if "\\" not in words or text.startswith("`"):
+        return words
+    parts = words.split("\\")
+    return parts[0] + "".join(p if p[:1] and p[0] in _ESCAPED else f"\\{p}" for p in parts[1:])
 
 
 def heading_text(text: str) -> str:
@@ -85,16 +120,35 @@ def section_title(text: str) -> str:
     """Give a heading for looking a section up: `2 Parameters` is numbered, too."""
     text = heading_text(text)
     head, _, rest = text.partition(" ")
-    return rest.strip() if rest and head.replace(".", "").isdigit() else text
+    number = head.strip(".)(").lower()
+    if rest and (number.replace(".", "").isdigit() or _counts(head, number)):
+        return rest.strip()
+    return text
+
+
+def _counts(head: str, number: str) -> bool:
+    """Whether a heading's first word is `II.`, `a)` or another count that is no digits."""
+    return head != number and head[-1:] in ".)" and (len(number) == 1 or set(number) <= _ROMAN)
 
 
 @lru_cache(maxsize=2048)
 def _heading_text(text: str) -> str:
-    text = _without_signs(plain(without_comments(text)))
+    text = _without_signs(plain(_without_anchor(without_comments(text))))
     head, _, rest = text.partition(" ")
-    if rest and head[-1] in ".):" and head.rstrip(".):").replace(".", "").isdigit():
+    if rest and head[-1] in ".):" and head.strip("(.):").replace(".", "").isdigit():
         text = _without_signs(rest.strip())
-    return plain(text.rstrip(":： "))  # noqa: RUF001
+    return plain(text.rstrip(COLONS + " "))
+
+
+def _without_anchor(text: str) -> str:
+    """Drop `{#id}` behind a heading, and give the words of one that is a link whole."""
+    words, sign, anchor = text.rstrip().rpartition("{")
+    if sign and anchor.endswith("}") and anchor[:1] in ("#", ":", "."):
+        text = words.rstrip()
+    words, sign, target = text.strip().partition("](")
+    if sign and words.startswith("[") and target.find(")") == len(target) - 1:
+        text = words[1:]
+    return text
 
 
 def _without_signs(text: str) -> str:
@@ -114,7 +168,7 @@ def split(mark: Mark) -> Pair | None:
     text = mark.text
     if text.startswith("**"):  # the canonical way, quickly
         close = text.find("**", 2)
-        if close > 2 and text.startswith(":", close + 2) and text[close - 1] not in ":：":  # noqa: PLR2004, RUF001
+        if close > 2 and text.startswith(":", close + 2) and text[close - 1] not in COLONS:  # noqa: PLR2004
             return _pair(mark, 2, close, close + 3, marked=True)
     start = len(text) - len(text.lstrip())
     while start < len(text) and not (text[start].isalnum() or text[start] in "*_`\"'[("):
@@ -123,11 +177,11 @@ def split(mark: Mark) -> Pair | None:
         if text.startswith(wrapper, start):
             return _split_marked(mark, start, wrapper)
     for at, char in enumerate(text[: _MAX_KEY + 1]):
-        if char in ":：" and at > start and text[at - 1] != "\\":  # noqa: RUF001
+        if char in COLONS and at > start and text[at - 1] != "\\":
             return _pair(mark, start, at, at + 1, marked=False)
         if char in "`\n":
             break
-    for separator in (" - ", " – ", " — "):  # noqa: RUF001
+    for separator in _DASHED:
         at = text.find(separator, start, _MAX_KEY)
         if at > start:
             return _pair(mark, start, at, at + len(separator), marked=False)
@@ -143,13 +197,13 @@ def _split_marked(mark: Mark, start: int, wrapper: str) -> Pair | None:
     end = close + len(wrapper)
     key_end = close
     inside = text[inner:close].rstrip()
-    if inside.endswith((":", "：")) and not inside.endswith(("\\:", "\\：")):  # noqa: RUF001
+    if inside and inside[-1] in COLONS and inside[-2:-1] != "\\":
         return _pair(mark, inner, inner + len(inside) - 1, end, marked=True)
     rest = text[end:]
     stripped = visible(rest).lstrip()
     if not stripped:
         return None
-    if stripped[0] in _SEPARATORS:
+    if stripped[0] in SEPARATORS:
         value = end + rest.index(stripped[0]) + 1
         return _pair(mark, inner, key_end, value, marked=True)
     return None

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from toolmark._model.contract import Batch, Rate
 from toolmark._model.schema import Schema
-from toolmark._parse.words.keys import fold, plain, unwrap, visible
+from toolmark._parse.words.keys import fold, plain, value_text, visible
 
 _TRUE = {"true", "yes", "y", "on", "required", "mandatory"}
 _FALSE = {"false", "no", "n", "off", "optional"}
@@ -68,7 +68,7 @@ def boolean(text: str) -> bool | None:
 
 def number(text: str) -> int | float | None:
     """Read a finite decimal number."""
-    word = plain(text).replace("_", "")
+    word = plain(text).replace("_", "").replace("−", "-")  # noqa: RUF001 - the sign of minus
     body = word.lstrip("+-")
     if not body or not body[0].isdigit() or not body.isascii() or len(word) > 40:  # noqa: PLR2004
         return None
@@ -85,8 +85,17 @@ def number(text: str) -> int | float | None:
 
 def whole(text: str) -> int | None:
     """Read a whole number, not below zero."""
-    value = number(text)
+    value = number(_ungrouped(plain(text)))
     return value if isinstance(value, int) and value >= 0 else None
+
+
+def _ungrouped(text: str) -> str:
+    """Take the commas out of `1,000`; `1,5` is left, and no number."""
+    whole_, dot, rest = text.partition(".")
+    first, *groups = whole_.split(",")
+    if groups and 0 < len(first) <= 3 and all(len(group) == 3 for group in groups):  # noqa: PLR2004
+        return "".join([first, *groups]) + dot + rest
+    return text
 
 
 def duration(text: str) -> float | None:
@@ -130,6 +139,8 @@ def listed(text: str) -> list[str]:
     text = text.strip().rstrip(".") if text.strip().endswith(("`.", '".')) else text.strip()
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
+    elif text[:1] in ("(", "{") and len(split_outside(text, ",")) == 1 and "," in text:
+        text = text[1:-1].strip() if text[-1] == _CLOSING[text[0]] else text
     if (whole_ := _one_span(text)) is not None:
         text = whole_
     elif spans := code_spans(text):
@@ -143,6 +154,9 @@ def listed(text: str) -> list[str]:
         parts[-1] = parts[-1].strip()[3:]
     else:
         parts[-1:] = split_outside(parts[-1], " or ")
+    for separator in _OTHER_PARTINGS:
+        if len(parts) == 1:
+            parts = split_outside(text, separator)
     return [part for part in (visible(p).strip() for p in parts) if part]
 
 
@@ -162,7 +176,10 @@ def _one_span(text: str) -> str | None:
     return None
 
 
-_PARTINGS = {"", ",", "|", "/", ";", "or", ", or"}
+_PARTINGS = {"", ",", "|", "/", ";", "or", ", or", "and", ", and"}
+_OTHER_PARTINGS = (";", "，", "、", " / ")  # noqa: RUF001 - commas of other scripts
+"""What parts a list that has no comma, no bar and no `or`."""
+_CLOSING = {"(": ")", "{": "}"}
 _GROUPING = "`\"'()[]{}"
 
 
@@ -193,13 +210,17 @@ def split_outside(text: str, separator: str) -> list[str]:
     return parts
 
 
+_LITERAL_ORDER = ("null", "boolean", "integer", "number", "object", "array", "string")
+"""Null before an array, which any word could be the only item of; text when nothing else fits."""
+
+
 def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
     """Read a value by the type it should have; False where it can't be read as that."""
     bare = visible(text).strip()
     if len(bare) > 1 and bare[0] == bare[-1] == "`":
         bare = bare.strip("`").strip()
     types = shape.types or ("null", "boolean", "integer", "number", "array", "object", "string")
-    for kind in sorted(types, key=lambda t: t == "string"):
+    for kind in sorted(types, key=_LITERAL_ORDER.index):
         match kind:
             case "null" if bare.lower() in {"null", "none"}:
                 return None, True
@@ -207,8 +228,8 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
                 shape.types or fold(bare) in {"true", "false"}
             ):
                 return said, True
-            case "integer" if isinstance(value := number(bare), int):
-                return value, True
+            case "integer" if (value := number(bare)) is not None and value == int(value):
+                return int(value), True
             case "number" if (value := number(bare)) is not None:
                 return value, True
             case "array" | "object" if (parsed := _json(bare)) is not None and isinstance(
@@ -220,10 +241,10 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
             case "string" if bare in ('""', "''"):
                 return "", True
             case "string":
-                return unwrap(text.strip()), True
+                return value_text(text), True
             case _:
                 continue
-    return unwrap(text.strip()), False
+    return value_text(text), False
 
 
 def _literals(text: str, items: Schema | None) -> list[JsonValue]:
@@ -249,4 +270,4 @@ def _amount(text: str) -> tuple[int | float | None, str]:
     at = 0
     while at < len(word) and (word[at].isdigit() or word[at] in ".,_"):
         at += 1
-    return number(word[:at].replace(",", "")), word[at:].strip()
+    return number(_ungrouped(word[:at])), word[at:].strip()

@@ -12,6 +12,7 @@ from toolmark._model.schema import Parameter, Schema
 from toolmark._parse.blocks.unread import MAX_LIST_DEPTH
 from toolmark._parse.fields.table import PARAMETER, Field, SectionTable
 from toolmark._parse.words import scalars
+from toolmark._parse.words.keys import value_text
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")
@@ -78,7 +79,9 @@ def literal(value: JsonValue) -> str:
         quoted = (
             not value or value != value.strip() or value.lower() in {"none", "null", "-", "n/a"}
         )
-        return json.dumps(value, ensure_ascii=False) if quoted else value
+        if quoted:
+            return json.dumps(value, ensure_ascii=False)
+        return value if "`" in value or value_text(value) == value else f"`{value}`"
     if isinstance(value, (dict, list)):
         return f"`{json.dumps(value, ensure_ascii=False)}`"
     return json.dumps(value)
@@ -129,6 +132,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "choice": str,
     "list": lambda values: _listed([word(v) for v in values]),
     "names": ", ".join,
+    "hosts": lambda values: _listed([word(v) for v in values]),
     "duration": seconds,
     "size": _size,
     "rate": _rate,

@@ -1,7 +1,9 @@
 """Any accepted way of writing to the one canonical way, comments kept."""
 
-from toolmark._parse.blocks.outline import Block, Bullets, Comment, Paragraph, Table, outline
+from toolmark._parse.blocks.block import Block, Bullets, Comment, Paragraph, Table
+from toolmark._parse.blocks.outline import outline
 from toolmark._parse.blocks.tokens import source_lines
+from toolmark._parse.document.front_matter import front_comments
 from toolmark._parse.skill import parse_skill
 from toolmark._parse.source.page import Page
 from toolmark._parse.tool import parse_tool
@@ -33,11 +35,16 @@ def format_text(text: str, path: str) -> str | None:
 
 
 def _with_comments(text: str, written: str) -> str:
-    """Put each HTML comment of a text to the end of the part in which it stood."""
-    if "<!--" not in text:
+    """Put each comment of a text to the end of the part in which it stood."""
+    page = Page("", source_lines(text))
+    told = front_comments(page)
+    if "<!--" not in text and not told:
         return written
     lines = written.rstrip("\n").split("\n")
-    for part in outline(Page("", source_lines(text))):
+    if told:
+        at = _end_of(lines, fold("Metadata"))
+        lines[at:at] = [line for comment in told for line in ("", f"<!-- {comment} -->")]
+    for part in outline(page):
         found = [*comments(part.heading.text), *_comments(part.blocks)]
         if found:
             at = _end_of(lines, fold(heading_text(part.heading.text)))

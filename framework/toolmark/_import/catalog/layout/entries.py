@@ -8,7 +8,7 @@ from toolmark._import.catalog.layout.stretches import Stretch, stretches
 from toolmark._import.catalog.layout.tables import columns, rows_of
 from toolmark._import.catalog.words import clean, closing
 from toolmark._import.names import words
-from toolmark._parse.blocks.outline import Block, Bullets, Item, Paragraph, Part, Table
+from toolmark._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Table
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.keys import fold
 

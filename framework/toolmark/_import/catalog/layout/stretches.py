@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from toolmark._import.catalog.layout.labels import labelled, role_of
 from toolmark._import.catalog.layout.tables import Row, columns, is_aspects, pseudo_rows, rows_of
-from toolmark._parse.blocks.outline import Block, Bullets, Fence, Item, Paragraph, Part, Table
+from toolmark._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part, Table
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.keys import heading_text
 

@@ -4,7 +4,7 @@ import re
 
 from toolmark._import.catalog.layout.labels import role_of
 from toolmark._import.catalog.words import clean, quoted, unescaped
-from toolmark._parse.blocks.outline import Table
+from toolmark._parse.blocks.block import Table
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.keys import fold
 

@@ -13,7 +13,7 @@ from toolmark._import.catalog.phrases.literals import objects
 from toolmark._import.catalog.phrases.shapes import read_fields
 from toolmark._import.functions import SCHEMAS, is_function
 from toolmark._import.names import tool_name
-from toolmark._parse.blocks.outline import Fence
+from toolmark._parse.blocks.block import Fence
 
 _ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "inputs", "kwargs")
 _NAMES = ("tool", "name", "function", "tool_name", "action", "method")

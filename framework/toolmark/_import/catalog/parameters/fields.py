@@ -8,7 +8,7 @@ from toolmark._import.catalog.phrases.clauses import read_clause, read_prose
 from toolmark._import.catalog.phrases.found import ParameterFound
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.schema import Schema
-from toolmark._parse.blocks.outline import Item, Paragraph, Table
+from toolmark._parse.blocks.block import Item, Paragraph, Table
 from toolmark._parse.source.page import Page
 from toolmark._parse.words import scalars
 

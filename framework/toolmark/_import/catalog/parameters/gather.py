@@ -15,7 +15,7 @@ from toolmark._import.catalog.phrases.found import ParameterFound, Relation
 from toolmark._import.catalog.phrases.shapes import alternatives
 from toolmark._import.catalog.words import bare, clean
 from toolmark._model.code import Code
-from toolmark._parse.blocks.outline import Bullets, Paragraph, Table
+from toolmark._parse.blocks.block import Bullets, Paragraph, Table
 from toolmark._parse.source.page import Page
 
 _COMPARED = re.compile(

@@ -1,0 +1,109 @@
+"""What was meant as parameters and is none closes the door; a slip in a field is never a field."""
+
+import pytest
+
+from toolmark._parse import parse_tool
+
+TEXT = """\
+# Weigh Animal
+
+Put an animal on the scales.
+
+## Metadata
+
+- **Name**: weigh_animal
+- **Version**: 1.0.0
+- **Category**: surgery
+
+## Parameters
+
+{}
+
+## Returns
+
+{}
+"""
+RESULT = "- **Type**: number\n- **Description**: Kilograms"
+
+
+def told(parameters: str, result: str = RESULT) -> tuple[bool, list[str]]:
+    spec, diagnostics = parse_tool(TEXT.format(parameters, result), "weigh_animal.tool.md")
+    return spec is not None, [d.code for d in diagnostics]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "| Feld | Typ |\n|---|---|\n| animal | string |",
+        "animal (str): Which one.\nunit (str, optional): kg or lb.",
+        "animal : str\n    Which one.",
+        ":param animal: which one",
+        "- string `animal`: which one",
+        "<table><tr><td>animal</td><td>string</td></tr></table>",
+    ],
+)
+def test_parameters_that_are_not_read_close_the_door(parameters):
+    assert told(parameters) == (False, ["no-parameters-read"])
+
+
+def test_a_table_whose_columns_are_unknown_is_told_those_that_are_read():
+    text = TEXT.format("| Feld | Typ |\n|---|---|\n| animal | string |", RESULT)
+    _, (found,) = parse_tool(text, "weigh_animal.tool.md")
+    assert (found.span.line, found.span.column) == (13, 3)
+    assert "`Name`, `Type`, `Required`, `Default` and `Description`" in found.help
+
+
+def test_a_sentence_alone_is_a_tool_without_parameters_and_a_warning():
+    assert told("The scales know what stands on them.") == (True, ["no-parameters-read"])
+
+
+def test_fields_of_an_object_in_a_code_fence_alone_close_the_door():
+    field = "### box\n\n- **Type**: object\n- **Properties**:\n  ```json\n  {}\n  ```"
+    assert told(field) == (False, ["no-parameters-read"])
+
+
+@pytest.mark.parametrize("slip", ["Typ", "Tpye", "Tyype"])
+def test_a_slip_of_type_is_no_field_of_an_object(slip):
+    assert told(f"### animal\n\n- **{slip}**: string") == (True, ["misspelt-field"])
+    assert told("None", RESULT.replace("Type", slip)) == (True, ["misspelt-field"])
+
+
+@pytest.mark.parametrize(
+    ("field", "code"),
+    [
+        ("- **Type**: string, number", "duplicate-field"),
+        ("- **Type**: string (required)\n- **Required**: no", "duplicate-field"),
+        ("- **Type**: string\n- **Required**: yes\n- **Optional**: yes", "conflict"),
+        ("- **Type**: string\n- **Pattern**: /^[a-z]+$/i", "unreadable-value"),
+        ("- **Type**: string\n- **Required**: yes\n- [ ] Required", "duplicate-field"),
+    ],
+)
+def test_what_contradicts_itself_closes_the_door(field, code):
+    assert told(f"### animal\n\n{field}") == (False, [code])
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("Date", "date"), ("EMAIL", "email"), ("Url", "uri")]
+)
+def test_a_format_is_checked_in_any_case(written, meant):
+    field = f"### at\n\n- **Type**: string\n- **Format**: {written}"
+    spec, _ = parse_tool(TEXT.format(field, RESULT), "weigh_animal.tool.md")
+    assert spec is not None
+    assert spec.parameters[0].shape.format == meant
+
+
+def test_one_of_them_is_no_list_of_values():
+    spec, (found,) = parse_tool(
+        TEXT.format("- `animal` (string, one of them): which", RESULT), "weigh_animal.tool.md"
+    )
+    assert found.code == "unread-detail"
+    assert spec is not None
+    assert spec.parameters[0].shape.enum is None
+
+
+def test_a_null_default_of_an_array_is_null():
+    field = "### tags\n\n- **Type**: array | null\n- **Default**: null"
+    spec, _ = parse_tool(TEXT.format(field, RESULT), "weigh_animal.tool.md")
+    assert spec is not None
+    assert spec.parameters[0].shape.default is None
+    assert spec.parameters[0].shape.has_default

@@ -1,0 +1,131 @@
+"""Ways in which people write a skill's steps, and what would be passed over in silence."""
+
+import pytest
+
+from toolmark._parse import parse_skill
+
+SKILL = """\
+# Discharge Animal
+
+Send an animal home.
+
+## Metadata
+
+- **Name**: discharge_animal
+- **Version**: 1.0.0
+- **Category**: surgery
+- **Required Tools**: weigh_animal, bill_owner
+
+## Workflow
+
+{}
+
+## Input Schema
+
+### animal
+
+- **Type**: string
+- **Required**: true
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+CANONICAL = """\
+1. **Weigh**
+   - **Use**: weigh_animal
+   - **With**:
+     - animal: `animal`
+   - **Save as**: weight
+   - **On error**: retry 2 times, then stop "No scales."
+   - **If empty**: go to Nothing
+
+### Nothing
+
+1. **Stop**: Nothing weighed."""
+
+
+def read(steps: str):
+    return parse_skill(SKILL.format(steps), "discharge_animal.skill.md")
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("   - **With**:\n", "   - With\n"),
+        ("   - **With**:\n", "   - **with**\n"),
+        ("1. **Weigh**\n", "1. [ ] **Weigh**\n"),
+        ("go to Nothing", "go to `Nothing`."),
+        ("go to Nothing", "goto Nothing"),
+        ('stop "No scales."', "stop \u201cNo scales.\u201d"),
+        ('stop "No scales."', "stop 'No scales.'"),
+        ("times, then", "times and then"),
+        ("times, then", "times then"),
+        ("1. **Weigh**", "Be quick:\n\n- at the door\n\n1. **Weigh**"),
+    ],
+)
+def test_a_step_in_another_form_reads_as_the_same(written, instead):
+    spec, diagnostics = read(CANONICAL.replace(written, instead))
+    canonical, _ = read(CANONICAL)
+    assert not diagnostics
+    assert spec is not None
+    assert canonical is not None
+    assert [s.name for s in spec.workflow_sections] == ["", "Nothing"]
+    steps = [section.steps for section in spec.workflow_sections]
+    plain = [section.steps for section in canonical.workflow_sections]
+    assert [[s.model_dump(exclude=AT) for s in part] for part in steps] == [
+        [s.model_dump(exclude=AT) for s in part] for part in plain
+    ]
+
+
+AT = {
+    "line": True,
+    "places": True,
+    "use": {"arguments": {"__all__": {"line", "column", "value_column", "value"}}},
+}
+
+
+@pytest.mark.parametrize(
+    "loop", ["`day in [1, 2]`", "`day` in `[1, 2]`", "day in `[1, 2]`", "day in [1, 2]"]
+)
+def test_a_loop_may_stand_in_one_code_span(loop):
+    spec, _ = read(f"1. **Weigh**\n   - **For each**: {loop}\n   - **Use**: weigh_animal")
+    assert spec is not None
+    said = spec.workflow_sections[0].steps[0].for_each
+    assert (said.name, said.over.cel) == ("day", "[1, 2]")
+
+
+@pytest.mark.parametrize(
+    "bullet",
+    [
+        "- **Ask**: Is the owner here?",
+        "- **Bill**\n  - **Use**: bill_owner",
+        "### Before\n\n- **Ask**: Is the owner here?\n\n1. **Wait**\n   - **Choose**: `1`",
+    ],
+)
+def test_a_bullet_that_acts_beside_numbered_steps_is_refused(bullet):
+    spec, (found,) = read(f"{bullet}\n\n1. **Weigh**\n   - **Use**: weigh_animal")
+    assert spec is None
+    assert found.code == "invalid-step"
+    assert "number it" in found.help
+
+
+def test_bullets_of_a_workflow_without_steps_are_words():
+    spec, diagnostics = read("- **Ask**: the owner\n- **Use**: the scales")
+    assert not diagnostics
+    assert spec is not None
+    assert not spec.executable
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "1. **Requires Confirmation**: yes\n   - **Use**: bill_owner",
+        "**Requires Confirmation**: yes\n\n1. **Bill**\n   - **Use**: bill_owner",
+        "1. **Bill**\n   - **Use**: bill_owner\n\n> Min Confidence: 0.9",
+    ],
+)
+def test_a_restriction_among_the_steps_closes_the_door(steps):
+    spec, (found,) = read(steps)
+    assert spec is None
+    assert found.code == "misplaced-field"

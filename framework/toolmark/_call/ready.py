@@ -118,20 +118,22 @@ class ReadyTool:
         worst = ALLOWED
         try:
             for row in self._rows:
-                verdict = row(call, arguments)
+                verdict = row(call.confidence, call.caller.message, arguments)
                 if verdict is not ALLOWED and verdict.ruling > worst.ruling:
                     worst = verdict
         except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
             raise guard_failed(call.tool, "policy", error) from None
         return worst
 
-    def is_clear(self, call: Call, arguments: Mapping[str, Any]) -> bool:
+    def is_clear(
+        self, confidence: float | None, message: str, arguments: Mapping[str, Any]
+    ) -> bool:
         """Tell whether no rule and no row stops the call; what broke is told by the ladder."""
         try:
             if self._rules is not None:
                 self._rules.check(arguments)
             for row in self._rows:
-                if row(call, arguments) is not ALLOWED:
+                if row(confidence, message, arguments) is not ALLOWED:
                     return False
         except Exception:  # noqa: BLE001 - whatever breaks in a guard clears nothing
             return False

@@ -78,17 +78,16 @@ class Workspace(Turns, Reloading):
         known.wake()
         return tuple(known.listed.values())
 
-    def call(  # noqa: PLR0913 - the face of a call, by keyword
+    def call(  # noqa: PLR0913, PLR0917 - the face of a call; an asterisk would cost a fortieth
         self,
         name: str,
         arguments: Mapping[str, Any] | str | bytes = "{}",
-        *,
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
         patient: str | None = None,
         conversation: str | None = None,
-        dry_run: bool = False,
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
         call_id: str | None = None,
         budget: Budget | None = None,
         on_event: EventListener | None = None,

@@ -50,8 +50,9 @@ class Ways(NamedTuple):
     """The ladder in full, for a call in doubt."""
 
 
-Clear = Callable[[Call, Mapping[str, Any]], bool]
-"""Tells whether no rule and no row of the ladder stops a call of these arguments."""
+Clear = Callable[[float | None, str, Mapping[str, Any]], bool]
+"""Tells whether no rule and no row of the ladder stops a call of this confidence, this message of
+its user and these arguments."""
 
 
 def plain_run(
@@ -92,13 +93,12 @@ def plain_run(
                 except ValidationError:
                     return _refused(name, call_id, partial(explain, validator, text), began)
                 sure = text.count('"') == quotes_in(arguments)
-                for default, value in defaults:
-                    arguments.setdefault(default, value)
-            if is_clear is not None or not sure:
-                caller = _make(Caller, (user, patient, message, conversation))
-                call = _make(Call, (name, text, call_id, confidence, caller, False, None, None, 0))
-                if not (sure and is_clear and is_clear(call, arguments)):
-                    return await take(call)
+                if defaults:
+                    for default, value in defaults:
+                        arguments.setdefault(default, value)
+            if not sure or not (is_clear is None or is_clear(confidence, message, arguments)):
+                caller = Caller(user, patient, message, conversation)
+                return await take(Call(name, text, call_id, confidence, caller))
         try:
             if waits:
                 with within(seconds):
@@ -124,7 +124,7 @@ def may_wait(function: Callable[..., Any]) -> bool:
 
 
 _YIELDS = frozenset({"SEND", "YIELD_VALUE"})
-# A call is made for each call: its fields in order, without naming defaults.
+# A refusal is made for each refused call: its fields in order, without naming defaults.
 _make = tuple.__new__
 
 

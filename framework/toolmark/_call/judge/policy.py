@@ -5,14 +5,13 @@ from itertools import chain
 from typing import Any
 
 from toolmark._call.judge.intent import MAX_MESSAGE, finder, unsaid
-from toolmark._model.call import Call
 from toolmark._model.contract import ToolContract
 from toolmark._model.schema import Schema
 from toolmark._model.settings import OnMissingConfidence, SafetySettings
 from toolmark._model.verdict import ALLOWED, Problem, Ruling, Verdict
 
-Row = Callable[[Call, Mapping[str, Any]], Verdict]
-"""Judges one call and its validated arguments."""
+Row = Callable[[float | None, str, Mapping[str, Any]], Verdict]
+"""Judges a call by the confidence it states, its user's message and its validated arguments."""
 
 
 def rows_of(
@@ -40,7 +39,7 @@ def rows_of(
         looked_at.append(_when(contract, own.escalate_when, _ESCALATED))
     rows += _one_row(looked_at)
     if own.requires_confirmation or own.sensitivity == "critical":
-        rows.append(lambda _call, _arguments: _UNCONFIRMED)
+        rows.append(lambda _stated, _message, _arguments: _UNCONFIRMED)
     elif own.confirm_when is not None:
         rows.append(_when(contract, own.confirm_when, _UNCONFIRMED))
     return tuple(rows)
@@ -69,8 +68,8 @@ def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
     if len(checks) < 2:  # noqa: PLR2004 - several
         return checks
 
-    def row(call: Call, arguments: Mapping[str, Any]) -> Verdict:
-        failed = [v for check in checks if (v := check(call, arguments)) is not ALLOWED]
+    def row(stated: float | None, message: str, arguments: Mapping[str, Any]) -> Verdict:
+        failed = [v for check in checks if (v := check(stated, message, arguments)) is not ALLOWED]
         if len(failed) < 2:  # noqa: PLR2004 - as above
             return failed[0] if failed else ALLOWED
         told = " ".join(verdict.message for verdict in failed)
@@ -94,14 +93,13 @@ def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Row:
     ruling = Ruling.CONFIRM if unstated == "confirm" else Ruling.DENY
     missing = Verdict(ruling, "missing_confidence", f"{wanted}: state it (0 to 1) with the call.")
 
-    def row(call: Call, _arguments: Mapping[str, Any]) -> Verdict:
-        given = call.confidence
-        if given is None:
+    def row(stated: float | None, _message: str, _arguments: Mapping[str, Any]) -> Verdict:
+        if stated is None:
             return missing
-        if given >= least:
+        if stated >= least:
             return ALLOWED
-        message = f"{wanted}, not {given:g}: ask the user instead."
-        return Verdict(Ruling.DENY, "low_confidence", message)
+        told = f"{wanted}, not {stated:g}: ask the user instead."
+        return Verdict(Ruling.DENY, "low_confidence", told)
 
     return row
 
@@ -114,20 +112,20 @@ def _intent(contract: ToolContract) -> Row:
         f"The user did not ask for {name} in words of their own: ask whether they want it.",
     )
 
-    def row(call: Call, _arguments: Mapping[str, Any]) -> Verdict:
+    def row(_stated: float | None, message: str, _arguments: Mapping[str, Any]) -> Verdict:
         # Nobody states an intent behind so many words: what follows lets nothing through.
-        return ALLOWED if told(call.caller.message[:MAX_MESSAGE]) else missing
+        return ALLOWED if told(message[:MAX_MESSAGE]) else missing
 
     return row
 
 
 def _verbatim(shapes: Mapping[str, Schema]) -> Row:
-    def row(call: Call, arguments: Mapping[str, Any]) -> Verdict:
+    def row(_stated: float | None, message: str, arguments: Mapping[str, Any]) -> Verdict:
         missing = tuple(
             Problem("not_stated_by_user", path, f"{path} must be in the user's own words")
             for name, shape in shapes.items()
             if name in arguments
-            for path in _unsaid(arguments[name], shape, name, call.caller.message)
+            for path in _unsaid(arguments[name], shape, name, message)
         )
         if not missing:
             return ALLOWED
@@ -154,7 +152,7 @@ def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[str]
 
 def _crisis(words: tuple[str, ...]) -> Row:
     told = finder(words)
-    return lambda call, _arguments: _CRISIS if told(call.caller.message) else ALLOWED
+    return lambda _stated, message, _arguments: _CRISIS if told(message) else ALLOWED
 
 
 def _when(contract: ToolContract, expression: str, verdict: Verdict) -> Row:
@@ -163,7 +161,7 @@ def _when(contract: ToolContract, expression: str, verdict: Verdict) -> Row:
 
     program = compile_expression(expression, frozenset(p.name for p in contract.parameters))
 
-    def row(_call: Call, arguments: Mapping[str, Any]) -> Verdict:
+    def row(_stated: float | None, _message: str, arguments: Mapping[str, Any]) -> Verdict:
         try:
             answer = program.evaluate(arguments)
         except EvaluationError:

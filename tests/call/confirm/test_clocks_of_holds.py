@@ -1,0 +1,54 @@
+"""A hold is open for ten minutes by the clock that held it, wherever that clock goes."""
+
+import asyncio
+
+import pytest
+
+from toolmark._model.contract import Safety
+from toolmark._model.settings import Settings
+
+
+class World:
+    """A tool that must be confirmed, by a clock that the test sets."""
+
+    def __init__(self, harness, tool, root):
+        made = tool("act", dict, safety=Safety(requires_confirmation=True))
+        project = Settings(root=root, state=root, audit=False)
+        self.now = 1_000_000.0
+        self.door = harness(made, settings=project, clock=lambda: self.now)
+        self.decisions = self.door.door.decisions
+        self.held = self.door.call("act").confirmation.id
+
+    def confirm(self):
+        return asyncio.run(self.decisions.confirm(self.held))
+
+
+@pytest.fixture
+def world(harness, tool, tmp_path):
+    return World(harness, tool, tmp_path)
+
+
+@pytest.mark.parametrize("moved", [0.0, 599.0, -600.0])
+def test_within_ten_minutes_of_its_moment_it_is_open(world, moved):
+    world.now += moved
+
+    assert [held.id for held in world.decisions.pending()] == [world.held]
+    assert world.confirm().success
+
+
+@pytest.mark.parametrize("moved", [600.0, 601.0, -601.0])
+def test_later_or_where_the_clock_went_far_back_it_is_over(world, moved):
+    world.now += moved
+
+    assert world.decisions.pending() == ()
+    assert world.confirm().error.code == "confirmation_expired"
+
+
+def test_what_is_over_stays_so_where_the_clock_goes_back(world):
+    world.now += 600.0
+    assert world.confirm().error.code == "confirmation_expired"
+
+    world.now -= 600.0
+
+    assert world.decisions.pending() == ()
+    assert world.confirm().error.code == "confirmation_expired"

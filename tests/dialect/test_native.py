@@ -299,3 +299,19 @@ def test_half_of_a_character_refuses_the_reply_in_an_object_as_in_text(changes):
     for given in (reply, json.dumps(reply), plan, json.dumps(plan)):
         with pytest.raises(MalformedReplyError, match="surrogate"):
             parse_reply(given)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ({"object": "chat.completion.chunk", "choices": [{"delta": {}}]}, "a stream's pieces"),
+        ([{"object": "chat.completion.chunk", "choices": []}], "a stream's pieces"),
+        ([{"type": "message_start"}, {"type": "content_block_start"}], "a stream's pieces"),
+        ([{"type": "response.output_item.added"}], "a stream's pieces"),
+        (chat(function_call={"name": "x", "arguments": "{}"}), "the form before tool_calls"),
+    ],
+)
+def test_a_call_in_a_form_that_is_not_read_is_refused_and_not_lost(reply, said) -> None:
+    for given in (reply, json.dumps(reply)):
+        with pytest.raises(MalformedReplyError, match=said):
+            parse_reply(given)

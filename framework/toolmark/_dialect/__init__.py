@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from toolmark._dialect import action, anthropic, auto, inline, openai, plan
+from toolmark._dialect import action, anthropic, auto, gemini, inline, openai, plan
 from toolmark._dialect.body import body_text
 from toolmark._dialect.foreign import parse_foreign
 from toolmark._model.reply import Dialect, Parsed
@@ -20,6 +20,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
             openai.CHAT,
             openai.RESPONSES,
             anthropic.DIALECT,
+            gemini.DIALECT,
             inline.DIALECT,
             action.DIALECT,
             plan.DIALECT,
@@ -56,6 +57,8 @@ def render_refusal(
     found = find_dialect(dialect, dialects)
     if found.teach is not None:
         return found.render([result])
+    if found is gemini.DIALECT:
+        return [gemini.say(body_text(result))]
     return [{"role": "user", "content": body_text(result)}]
 
 

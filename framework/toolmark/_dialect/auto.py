@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from toolmark._dialect import action, anthropic, inline, openai, plan
+from toolmark._dialect import action, anthropic, gemini, inline, openai, plan
 from toolmark._dialect.envelope import open_reply
 from toolmark._dialect.opened import Readers, read_envelope
 from toolmark._dialect.terminal import read_place
@@ -15,6 +15,7 @@ _READERS: Readers = {
     "openai": openai.read_chat,
     "openai-responses": openai.read_item,
     "anthropic": anthropic.read_block,
+    "gemini": gemini.read_function,
 }
 
 

@@ -1,13 +1,14 @@
 """Open what a host hands in (text, JSON, a provider's object) down to the assistant's message."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal
 
 from toolmark._dialect.decoder import MAX_BYTES, decode_whole, skip_space
 from toolmark.errors import MalformedReplyError
 
-ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "foreign", "json"]
+ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
 """`foreign` are the words of the user or of a tool, `json` is no provider's message."""
 
 _MAX_DEPTH = 48
@@ -15,6 +16,10 @@ _MAX_DEPTH = 48
 _MAX_PARTS = 1024
 _RESPONSES = frozenset({"function_call", "custom_tool_call", "reasoning", "message"})
 _ANTHROPIC = frozenset({"tool_use", "text", "thinking", "redacted_thinking", "tool_result"})
+_UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+"""Why Gemini says that its model's call is not in the answer."""
+_PIECES = ("response.", "content_block_", "message_start", "message_delta", "message_stop")
+"""How the types of a stream's events begin, of Responses and of Anthropic."""
 _SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
 """Kinds of parts that the user reads, and the key that holds the words."""
 
@@ -77,6 +82,8 @@ class _Copy:
 
     def __init__(self) -> None:
         self._left = MAX_BYTES
+        self._within = 0
+        """How many of a provider's objects the value at hand lies in."""
         self.is_halved = False
         """Whether a text holds half of a surrogate pair."""
 
@@ -95,7 +102,12 @@ class _Copy:
         if isinstance(value, list | tuple):
             return [self.of(item, depth + 1) for item in value]
         if callable(dump := getattr(value, "model_dump", None)):
-            return self.of(_dumped(dump), depth + 1)
+            self._within += 1
+            copy = self.of(_dumped(dump), depth + 1)
+            self._within -= 1
+            return copy
+        if self._within and isinstance(value, bytes | date):
+            return None  # a signature, a picture, a time: no words and no call
         raise MalformedReplyError(f"{type(value).__name__} is nothing that a reply can hold")
 
     def _key(self, key: Any) -> str:
@@ -131,10 +143,12 @@ def _opened(value: Any) -> Envelope:
         return _listed(value, value)
     if not isinstance(value, dict):
         raise MalformedReplyError("the reply is neither text nor an object")
-    if isinstance(choices := value.get("choices"), list):
+    if isinstance(choices := value.get("choices"), list) and not _is_piece(value):
         return _chosen(choices)
     if isinstance(output := value.get("output"), list) and len(output) <= _MAX_PARTS:
         return _whole(_responses(output), cut=value.get("status") == "incomplete")
+    if (candidate := _candidate(value)) is not None:
+        return candidate
     if "role" in value or "tool_calls" in value:
         return _message(value)
     return _listed([value], value)
@@ -145,6 +159,8 @@ def _listed(values: list[Any], whole: Any) -> Envelope:
         raise MalformedReplyError(f"the reply has more than {_MAX_PARTS} parts")
     if not values or not all(isinstance(item, dict) for item in values):
         return Envelope("json", "", (), whole)
+    if any(_is_piece(item) for item in values):
+        raise MalformedReplyError("a stream's pieces: gather them into one message first")
     if all("role" in item for item in values):
         # A conversation: what is not its last message has been answered.
         return _opened(values[-1])
@@ -167,6 +183,8 @@ def _chosen(choices: list[Any]) -> Envelope:
 
 def _message(message: dict[str, Any]) -> Envelope:
     content, calls = message.get("content"), message.get("tool_calls")
+    if message.get("function_call") is not None:
+        raise MalformedReplyError("function_call was the form before tool_calls: offer `tools`")
     if message.get("role", "assistant") != "assistant":
         # The user's words and a tool's result are not the assistant's: no call is in them.
         return Envelope("foreign", _words(content))
@@ -202,6 +220,41 @@ def _anthropic(blocks: list[Any]) -> Envelope:
     return Envelope("anthropic", _words(blocks), calls)
 
 
+def _is_piece(item: dict[str, Any]) -> bool:
+    if item.get("object") == "chat.completion.chunk":
+        return True
+    kind = item.get("type")
+    return isinstance(kind, str) and kind.startswith(_PIECES)
+
+
+def _candidate(value: dict[str, Any]) -> Envelope | None:
+    """Open an answer of Gemini's, or one content of it; None where it is none."""
+    if isinstance(value.get("parts"), list) and value.get("role") in {"model", "user", "function"}:
+        return _gemini(value, value["parts"])
+    candidates = value.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    if not isinstance(first, dict):
+        return None
+    reason = first.get("finishReason") or first.get("finish_reason")
+    content = first.get("content")
+    if reason in _UNREADABLE:
+        raise MalformedReplyError(f"the model's call could not be read: {reason}")
+    if isinstance(content, dict) and isinstance(content.get("parts"), list):
+        return _whole(_gemini(content, content["parts"]), cut=reason == "MAX_TOKENS")
+    return Envelope("gemini", "") if isinstance(reason, str) else None
+
+
+def _gemini(content: dict[str, Any], parts: list[Any]) -> Envelope:
+    if len(parts) > _MAX_PARTS:
+        raise MalformedReplyError(f"the reply has more than {_MAX_PARTS} parts")
+    held = [part for part in parts if isinstance(part, dict)]
+    said = [None if part.get("thought") else part.get("text") for part in held]
+    if content.get("role") not in {"model", None}:
+        return Envelope("foreign", _joined(said))
+    calls = [part.get("functionCall", part.get("function_call")) for part in held]
+    return Envelope("gemini", _joined(said), tuple(call for call in calls if call is not None))
+
+
 def _whole(envelope: Envelope, *, cut: bool) -> Envelope:
     if cut and envelope.calls:
         raise MalformedReplyError("the reply was cut off at its token limit, in a call")
@@ -216,10 +269,17 @@ def _words(content: Any) -> str:
         raise MalformedReplyError(
             f"a message's content must be text or a list of at most {_MAX_PARTS} parts"
         )
+    kinds = [part.get("type") if isinstance(part, dict) else None for part in content]
+    return _joined(
+        part.get(_SPOKEN[kind]) if isinstance(kind, str) and kind in _SPOKEN else None
+        for part, kind in zip(content, kinds, strict=True)
+    )
+
+
+def _joined(parts: Iterable[Any]) -> str:
+    """Give the texts among some parts; those that touch are one."""
     spoken = [""]
-    for part in content:
-        kind = part.get("type") if isinstance(part, dict) else None
-        words = part.get(_SPOKEN[kind]) if isinstance(kind, str) and kind in _SPOKEN else None
+    for words in parts:
         if isinstance(words, str):
             spoken[-1] += words
         else:

@@ -67,7 +67,7 @@ def export(
         fitted = functions(specs, document.RULE, losses, asks_confidence)
         made = document.document([document.item(f, losses) for f in fitted])
     else:
-        hint = did_you_mean(target, TARGETS) or f"there are {', '.join(TARGETS)}"
+        hint = did_you_mean(target, TARGETS, alike=0.7) or f"there are {', '.join(TARGETS)}"
         message = f"no export target {target!r}; {hint}"
         raise NotFoundError(message)
     return Exported(target, made, tuple(losses))

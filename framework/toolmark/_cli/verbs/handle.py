@@ -28,7 +28,7 @@ from toolmark._cli.terminal.screen import (
 
 MOST = 1024 * 1024
 """Bytes of a reply that are read; a reply of more than a quarter of it is refused anyway."""
-_DIALECTS = "auto, openai, openai-responses, anthropic, inline, action, plan"
+_DIALECTS = "auto, openai, openai-responses, anthropic, gemini, inline, action, plan"
 _PAINTS: dict[str, Paint] = {"ok": "green", "allowed": "green", "confirm": "cyan", "review": "cyan"}
 _WORST = (
     ExitCode.FINDINGS,

@@ -56,7 +56,7 @@ def pair(harness, tool, shape, guard):
     made = [tool("book", book, *SHAPES[shape], returns=Schema(types=("object",)), **GUARDS[guard])
             for _ in range(2)]  # fmt: skip
     quick = harness(made[0])
-    whole = harness(made[1], before=lambda _call, _spec: None)
+    whole = harness(made[1], before=lambda _call, _tool: None)
     for _ in range(2):
         quick.call("book", json.dumps(GOOD[shape]), **SAID)
     return quick, whole

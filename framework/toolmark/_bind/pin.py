@@ -16,13 +16,10 @@ from toolmark._bind.python.binding import bind_all
 from toolmark._bind.python.implementation import SnapshotParts
 from toolmark._bind.source.files import DefinitionKind, File, Folder
 from toolmark._bind.source.modules import code_hash
-from toolmark._model.registry import Bound, Registry
+from toolmark._model.registry import AnySpec, Bound, Registry
 from toolmark._model.settings import Settings
-from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
 from toolmark.errors import ImplementationError
-
-AnySpec = ToolSpec | SkillSpec
 
 
 class Pin(NamedTuple):

@@ -1,17 +1,13 @@
 """Those who hear of a call before it runs and after, and what rides on every outcome."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from toolmark._call.judge.intent import says_any
 from toolmark._call.ready import ReadyTool
 from toolmark._crash import logged
 from toolmark._model.call import Call
-from toolmark._model.registry import Registry
+from toolmark._model.registry import BoundTool, Registry
 from toolmark._model.result import Result
-
-if TYPE_CHECKING:
-    from toolmark._model.tool import ToolSpec
 
 
 class Audience:
@@ -20,8 +16,8 @@ class Audience:
     def __init__(
         self,
         registry: Registry,
-        before: "Callable[[Call, ToolSpec], None] | None",
-        after: "Callable[[Call, ToolSpec, Result], None] | None",
+        before: Callable[[Call, BoundTool], None] | None,
+        after: Callable[[Call, BoundTool, Result], None] | None,
         crisis_words: tuple[str, ...],
     ) -> None:
         """The flag of a crisis rides on every outcome of a message with one of these words."""
@@ -36,7 +32,7 @@ class Audience:
         """Tell that a call runs now."""
         if self.before is not None:
             try:
-                self.before(call, tool.spec)
+                self.before(call, tool.bound)
             except Exception as error:  # noqa: BLE001 - it only listens
                 logged(error, "a listener to calls failed")
 
@@ -53,7 +49,7 @@ class Audience:
         bound = self._registry.tools.get(call.tool)
         if self._after is not None and bound is not None:
             try:
-                self._after(call, bound.spec, result)
+                self._after(call, bound, result)
             except Exception as error:  # noqa: BLE001 - it only listens
                 logged(error, "a listener to calls failed")
         return result

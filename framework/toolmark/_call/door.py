@@ -12,7 +12,6 @@ from toolmark._call.audit.recorder import Recorder
 from toolmark._call.invoke.clients import Clients
 from toolmark._call.invoke.context import Resources
 from toolmark._call.invoke.trace import tracing_of
-from toolmark._call.judge.plugins import Judge
 from toolmark._call.ladder import Ladder
 from toolmark._call.limits.starts import limits_of
 from toolmark._call.limits.tally import Tally
@@ -24,6 +23,7 @@ from toolmark._model.contract import Contract
 from toolmark._model.registry import BoundTool, Registry
 from toolmark._model.result import EventListener, Result
 from toolmark._model.settings import Settings
+from toolmark.hooks import Judge
 
 if TYPE_CHECKING:
     # What a call that nobody holds or records does not wait for.
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from toolmark._call.confirm.decisions import Decisions
     from toolmark._call.confirm.desk import Desk
     from toolmark._call.locked import Patience
-    from toolmark._model.tool import ToolSpec
 
 # A call is made for each call: its fields in order, without naming defaults.
 _make = tuple.__new__
@@ -47,8 +46,8 @@ class Door:
         *,
         resources: Resources | None = None,
         judges: Callable[[BoundTool], Sequence[Judge]] | None = None,
-        before: Callable[[Call, "ToolSpec"], None] | None = None,
-        after: Callable[[Call, "ToolSpec", Result], None] | None = None,
+        before: Callable[[Call, BoundTool], None] | None = None,
+        after: Callable[[Call, BoundTool, Result], None] | None = None,
         clock: Callable[[], float] = time,
         provider: Any = None,
         timing: Timing = MACHINE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import ValidationError
 
@@ -10,7 +10,7 @@ from toolmark._call.arguments.misfit import explain, misfit, read
 from toolmark._call.invoke.context import Surroundings
 from toolmark._call.invoke.invoker import Invoker
 from toolmark._call.invoke.trace import TracedInvoker, Tracing
-from toolmark._call.judge.plugins import Judge, ask
+from toolmark._call.judge.plugins import ask
 from toolmark._call.judge.policy import rows_of
 from toolmark._call.limits.starts import StartLimits
 from toolmark._call.refusal import Refusal, guard_failed, refuse
@@ -26,9 +26,7 @@ from toolmark._values import (
     read_object,
 )
 from toolmark.errors import did_you_mean
-
-if TYPE_CHECKING:
-    from toolmark._model.tool import ToolSpec
+from toolmark.hooks import Judge
 
 
 class ReadyTool:
@@ -49,7 +47,8 @@ class ReadyTool:
         self._rows = rows_of(contract, tool.default_min, safety)
         self.judges = judges
         self.limits = limits
-        self._tool = tool
+        self.bound = tool
+        """The tool itself; no call needs its spec."""
         self.contract = contract
         ignores = contract.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(contract.parameters, ignore_unknown=ignores)
@@ -67,14 +66,9 @@ class ReadyTool:
         """Whether no row of the ladder waits or counts, so that its calls may go the quick way."""
 
     @property
-    def spec(self) -> "ToolSpec":
-        """What the file says, whole; no call needs it."""
-        return self._tool.spec
-
-    @property
     def hash(self) -> str:
         """The hash over what the file says, which records and approvals hold."""
-        return self._tool.hash
+        return self.bound.hash
 
     def admit(self, call: Call) -> None:
         """Row 2a: the host names the user and the patient that the tool requires."""

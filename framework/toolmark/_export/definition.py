@@ -4,11 +4,9 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from toolmark._model.registry import Bound
+from toolmark._model.registry import AnySpec, Bound
 from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
 
-AnySpec = ToolSpec | SkillSpec
 _LISTED = ("kind", "name", "title", "description", "version", "category", "tags", "source",
            "implementation")  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from toolmark._model.contract import Contract, ToolContract
 from toolmark._model.diagnostic import Diagnostic
@@ -57,6 +57,10 @@ NOT_IMPLEMENTED = Binding("none")
 
 
 Spec = TypeVar("Spec", "ToolSpec", "SkillSpec")
+AnySpec: TypeAlias = "ToolSpec | SkillSpec"
+"""What either file says. Whoever only names it need not import pydantic, as the nouns do."""
+ToolSpecs: TypeAlias = "Mapping[str, ToolSpec]"
+SkillSpecs: TypeAlias = "Mapping[str, SkillSpec]"
 
 
 class Bound(Generic[Spec]):

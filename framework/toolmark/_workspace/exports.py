@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolmark._export.exported import Exported
+from toolmark._model.registry import AnySpec
 from toolmark._workspace.names import can_run, known_name
 from toolmark._workspace.snapshot.live import Live
-
-if TYPE_CHECKING:
-    from toolmark._model.definition import FileSpec
 
 
 def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
@@ -48,7 +46,7 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     )
 
 
-def _asks_confidence(live: Live, spec: "FileSpec") -> bool:
+def _asks_confidence(live: Live, spec: AnySpec) -> bool:
     """Tell whether a call must say how sure it is; a skill's steps say what the skill was told."""
     from toolmark._call.judge.policy import threshold
     from toolmark._model.skill import SkillSpec

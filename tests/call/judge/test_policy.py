@@ -354,11 +354,11 @@ def test_max_calls_are_counted_for_each_user(harness, tool, tmp_path):
 def test_listeners_hear_and_decide_nothing(harness, tool, tmp_path):
     heard = []
 
-    def before(call, spec):
+    def before(call, tool):
         heard.append(("before", call.tool))
         raise RuntimeError
 
-    def after(call, spec, result):
+    def after(call, tool, result):
         heard.append(("after", result.outcome))
         raise RuntimeError
 

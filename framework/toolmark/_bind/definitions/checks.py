@@ -1,23 +1,17 @@
 """Hold the skills against the tools when they are read, and remember what was found."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolmark._bind.definitions.cache import NONSENSE, Cache
 from toolmark._bind.definitions.reading import DefinitionReader, FoundDefinition, fault
 from toolmark._bind.source.files import whole_file
 from toolmark._model.code import Code
 from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.registry import BoundSkill, BoundTool, Specs
-
-if TYPE_CHECKING:
-    from toolmark._model.skill import SkillSpec
-    from toolmark._model.tool import ToolSpec
+from toolmark._model.registry import BoundSkill, BoundTool, SkillSpecs, Specs, ToolSpecs
 
 
 @dataclass(slots=True)
@@ -45,11 +39,7 @@ class Checks:
         return found
 
     def _one(
-        self,
-        bound: BoundSkill,
-        tools: Mapping[str, ToolSpec],
-        skills: Mapping[str, SkillSpec],
-        all_names: str,
+        self, bound: BoundSkill, tools: ToolSpecs, skills: SkillSpecs, all_names: str
     ) -> tuple[Diagnostic, ...]:
         own = self.definitions[bound.name]
         implemented = bound.binding.kind != "none"

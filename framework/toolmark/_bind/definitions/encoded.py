@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from pydantic_core import from_json
 
 from toolmark._bind.source.files import DefinitionKind
 from toolmark._model.canonical import canonical_json, content_hash, contract_json, example_json
 from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety, ToolContract
+from toolmark._model.registry import AnySpec
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.source import Source
-
-if TYPE_CHECKING:
-    from toolmark._model.skill import SkillSpec
-    from toolmark._model.tool import ToolSpec
-
-    AnySpec: TypeAlias = ToolSpec | SkillSpec
 
 
 def encode(spec: AnySpec) -> bytes:

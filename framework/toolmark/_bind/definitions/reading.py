@@ -15,11 +15,10 @@ from toolmark._bind.source.files import DefinitionKind, File, whole_file
 from toolmark._model.code import Code
 from toolmark._model.contract import Contract, ToolContract
 from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
-    from toolmark._bind.definitions.encoded import AnySpec
     from toolmark._model.skill import SkillSpec
-    from toolmark._model.tool import ToolSpec
 
 _log = logging.getLogger(__name__)
 
@@ -37,12 +36,7 @@ class DefinitionReader(Protocol):
         """Read a definition; never raises for its author's mistake."""
 
     def check_skill(
-        self,
-        spec: SkillSpec,
-        tools: Mapping[str, ToolSpec],
-        skills: Mapping[str, SkillSpec],
-        *,
-        implemented: bool,
+        self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
     ) -> tuple[Diagnostic, ...]:
         """Say what a skill asks that its tools can't give."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from toolmark._bind.definitions.cache import digest
 from toolmark._bind.definitions.encoded import decode, encode
@@ -16,11 +16,9 @@ from toolmark._model.code import Code
 from toolmark._model.contract import ToolContract
 from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.edit import HeldEdit, Loosening
+from toolmark._model.registry import AnySpec
 from toolmark._model.settings import Settings
 from toolmark._model.source import Span
-
-if TYPE_CHECKING:
-    from toolmark._bind.definitions.encoded import AnySpec
 
 _UNREAD = frozenset({Code.UNREADABLE_FILE, Code.FILE_TOO_LARGE, Code.OUTSIDE_ROOT})
 

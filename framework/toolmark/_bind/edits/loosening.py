@@ -22,14 +22,14 @@ from toolmark._bind.edits.strictness import (
 from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
 from toolmark._model.definition import FileSpec
 from toolmark._model.edit import Loosening
+from toolmark._model.registry import AnySpec
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.skill import SkillSpec, Step
 from toolmark._model.tool import ToolSpec
 from toolmark._values import problems
 
 _Noun = TypeVar("_Noun", ToolSpec, Safety, Limits, Schema, Parameter)
-AnySpec = ToolSpec | SkillSpec
-_Compared = AnySpec | Safety | Limits | Schema
+_Compared = ToolSpec | SkillSpec | Safety | Limits | Schema
 
 
 class Loosened(NamedTuple):

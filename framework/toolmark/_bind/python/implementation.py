@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolmark._bind.plugins.manager import FAULTS, Plugins, reason
 from toolmark._bind.plugins.resources import SnapshotResources
@@ -17,12 +17,8 @@ from toolmark._bind.source.modules import code_hash
 from toolmark._model.code import Code
 from toolmark._model.contract import Contract
 from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.registry import Implementation
+from toolmark._model.registry import AnySpec, Implementation
 from toolmark.errors import ImplementationError, near_words
-
-if TYPE_CHECKING:
-    from toolmark._model.skill import SkillSpec
-    from toolmark._model.tool import ToolSpec
 
 
 @dataclass(slots=True)
@@ -119,7 +115,7 @@ def from_module(
 
 
 def from_plugins(
-    around: SnapshotParts, spec_of: Callable[[], "ToolSpec | SkillSpec"]
+    around: SnapshotParts, spec_of: Callable[[], AnySpec]
 ) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
     """Ask the plugins for the function behind a definition."""
 

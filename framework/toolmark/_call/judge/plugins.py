@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -10,9 +10,7 @@ from toolmark._call.refusal import guard_failed
 from toolmark._call.threads import in_thread
 from toolmark._model.call import Call
 from toolmark._model.verdict import Ruling, Verdict
-
-Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
-"""Says its ruling on one call and its validated arguments; None has no opinion."""
+from toolmark.hooks import Judge
 
 UNNAMED = "denied"
 """The code of a verdict that has none: what a model reads always has one."""

@@ -1,9 +1,7 @@
 """Bring to the door what plugins say of calls: their judges, and those who only listen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolmark._bind.plugins.manager import Plugins
 from toolmark._model.call import Call
@@ -11,9 +9,6 @@ from toolmark._model.registry import BoundTool
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
 from toolmark.hooks import Judge
-
-if TYPE_CHECKING:
-    from toolmark._model.tool import ToolSpec
 
 
 def judges_of(
@@ -70,15 +65,15 @@ def _texts(said: Any) -> tuple[str, ...]:
 def listeners_of(
     plugins: Plugins,
 ) -> tuple[
-    Callable[[Call, ToolSpec], None] | None, Callable[[Call, ToolSpec, Result], None] | None
+    Callable[[Call, BoundTool], None] | None, Callable[[Call, BoundTool, Result], None] | None
 ]:
     """Give what tells of a call before and after it; None where no plugin listens."""
 
-    def before(call: Call, spec: ToolSpec) -> None:
-        _tell(plugins, "toolmark_before_call", call=call, spec=spec)
+    def before(call: Call, tool: BoundTool) -> None:
+        _tell(plugins, "toolmark_before_call", call=call, spec=tool.spec)
 
-    def after(call: Call, spec: ToolSpec, result: Result) -> None:
-        _tell(plugins, "toolmark_after_call", call=call, spec=spec, result=result)
+    def after(call: Call, tool: BoundTool, result: Result) -> None:
+        _tell(plugins, "toolmark_after_call", call=call, spec=tool.spec, result=result)
 
     return (
         before if plugins.implements("toolmark_before_call") else None,

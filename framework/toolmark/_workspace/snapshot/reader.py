@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolmark._model.diagnostic import Diagnostic
+from toolmark._model.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
     from toolmark._model.skill import SkillSpec
-    from toolmark._model.tool import ToolSpec
 
 _ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
 """Whose code decides what is read of a file, or found in a skill."""
@@ -48,7 +47,7 @@ class FileReader:
 
     def parse(
         self, kind: str, data: bytes, path: str
-    ) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
+    ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
         """Read a definition; never raises for its author's mistake."""
         from toolmark._parse import decode, lint_tool, parse_skill, parse_tool
 
@@ -63,12 +62,7 @@ class FileReader:
         return tool, (*said, *more, *policy)
 
     def check_skill(
-        self,
-        spec: SkillSpec,
-        tools: Mapping[str, ToolSpec],
-        skills: Mapping[str, SkillSpec],
-        *,
-        implemented: bool,
+        self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
     ) -> tuple[Diagnostic, ...]:
         """Say what a skill asks that its tools can't give."""
         from toolmark._run.check import check_skill

@@ -62,3 +62,19 @@ def test_a_files_text_does_not_steer_the_terminal(shop) -> None:
     shown, _ = typed(shop.folder, "check")
     assert "\x1b[2J" not in shown
     assert "<U+001B>" in shown
+
+
+def test_how_far_a_call_is_goes_to_a_terminal_only(shop) -> None:
+    shop.write(
+        "tools_md/sell_flowers.py",
+        "async def sell_flowers(kind, number, note=None, *, context):\n"
+        "    await context.progress('cutting \\x1b[2Jthem', 0.5)\n"
+        "    await context.progress('tying')\n"
+        "    return 'done'\n",
+    )
+    call = ("call", "sell_flowers", "kind=rose", "number=1")
+    shown, code = typed(shop.folder, *call, no_color="1")
+    assert code == 0, shown
+    assert " 50% cutting <U+001B>[2Jthem\r\ntying\r\n" in shown
+    assert "tying" not in shop(*call).err
+    assert "tying" not in typed(shop.folder, *call, "--json")[0]

@@ -95,7 +95,7 @@ class Gate:
 
     def _check_place(self, headers: dict[str, str]) -> None:
         if not self._addresses.host_fits(headers.get("host")):
-            detail = "This server has no such Host."
+            detail = "This server has no such Host; --allow-host gives it another name."
             raise TurnedAway(HTTPStatus.MISDIRECTED_REQUEST, "foreign_host", detail)
         if not self._addresses.origin_fits(headers.get("origin")):
             detail = "No page of this Origin may ask."

@@ -22,7 +22,7 @@ from toolmark._cli.terminal.options import (
     project_of,
     stop,
 )
-from toolmark._cli.terminal.screen import err, out_json, paint
+from toolmark._cli.terminal.screen import err, out_json, paint, printable
 
 
 def add(app: typer.Typer) -> None:
@@ -63,6 +63,7 @@ def call(
             user=user,
             patient=patient,
             dry_run=dry_run,
+            on_event=None if json or not sys.stderr.isatty() else _progress,
         )
         held = result.confirmation
         if result.outcome == "confirm" and held and not dry_run and agreed(held.prompt, yes=yes):
@@ -74,6 +75,14 @@ def call(
         if help_ := why or _remedy(result, workspace):
             err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
     raise typer.Exit(exit_code(result))
+
+
+def _progress(event: Any) -> None:
+    """Tell somebody at a terminal how far the call is."""
+    if event.kind == "progress":
+        fraction = event.data["fraction"]
+        share = "" if fraction is None else f"{fraction:4.0%} "
+        err(paint(f"{share}{printable(event.data['text'])}", "dim", sys.stderr))
 
 
 def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
@@ -99,6 +108,14 @@ def _remedy(result: Any, workspace: Any) -> str:
         case "not_implemented":
             path = Path(workspace.tools[result.tool].spec.source.path)
             return wanted_python(result.tool, path, workspace.settings.root)
+        case "auth_required":
+            return "--user ID says who asks"
+        case "patient_context_required":
+            return "--patient ID says for which patient"
+        case "missing_confidence":
+            return "--confidence N says how sure the caller is"
+        case "no_explicit_intent" | "not_stated_by_user":
+            return "--message TEXT says what the user said"
         case "malformed_call":
             return """the shell takes quotes away: --args-json '{"key": "value"}', or key=value"""
         case _:

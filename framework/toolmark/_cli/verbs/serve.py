@@ -146,6 +146,8 @@ def _over_http(
         err(f"MCP at {url}/mcp")
         if own is not None and "TOOLMARK_TOKEN" not in os.environ:
             err(f"Token of this start: {own}")
+        if known:
+            err(f"Tokens of the settings: {', '.join(sorted({one.user for one in known}))}")
         err(f"API at {url}/api")
         bound = Entrance(listening, port, Addresses.of(host, port, allowed),
                       Tokens(known, own=own, caller=caller))  # fmt: skip

@@ -243,6 +243,27 @@ def test_a_closed_output_is_no_fault(project) -> None:
     assert (done.stderr, done.returncode) == ("1 tool, 0 skills.\n", 0)
 
 
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("handle", 0),
+        ("fmt -", 1),
+        ("check -", 1),
+        ("call say_hello -", 3),
+        ("call say_hello name=Ana", 0),
+        ("chat --model x hi", 2),
+        ("import openai -", 1),
+        ("serve", 0),
+        ("lsp", 0),
+    ],
+)
+def test_a_closed_input_is_an_empty_one(project, command: str, code: int) -> None:
+    done = shell(project.folder, f"toolmark {command} <&-")
+    assert "Traceback" not in done.stderr
+    assert "Toolmark itself failed" not in done.stderr
+    assert done.returncode == code, done.stderr
+
+
 @pytest.mark.skipif(not WHOLE.exists(), reason="the system has no /dev/full")
 def test_a_full_disk_is_told(project) -> None:
     done = shell(project.folder, "toolmark list > /dev/full")

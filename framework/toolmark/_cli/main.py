@@ -152,6 +152,8 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; give its exit code."""
     words = [_as_typed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    if sys.stdin is None:  # started without: `<&-`
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115  # lasts
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # started without: `>&-`
             setattr(sys, name, Path(os.devnull).open("w", 1, "utf-8"))  # noqa: SIM115  # lasts

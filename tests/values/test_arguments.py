@@ -50,6 +50,20 @@ def test_types_are_strict(kind: Any, good: Any, bad: list[Any]) -> None:
         assert problem.code == "wrong_type"
 
 
+@pytest.mark.parametrize(
+    ("shape", "good", "bad"),
+    [
+        (Schema(minimum=0), 0, -1),
+        (Schema(maximum=0), 0, 1),
+        (Schema(max_length=0), "", "a"),
+        (Schema(max_items=0), [], [None]),
+    ],
+)
+def test_a_bound_of_zero_binds_a_value_of_any_type(shape: Schema, good: Any, bad: Any) -> None:
+    assert accepts(shape, good)
+    assert not accepts(shape, bad)
+
+
 def test_an_integral_number_is_an_integer_and_comes_out_as_one() -> None:
     (value,) = one(INTEGER).validate('{"x": 2.0}').values()
     assert value == 2

@@ -87,7 +87,9 @@ def is_plain(shape: Schema) -> bool:
 
 def is_bounded(shape: Schema) -> bool:
     """Tell whether a shape says anything beyond its types, enum and words."""
-    return any(getattr(shape, name) not in (None, False) for name in _BOUNDS)
+    bounds = (getattr(shape, name) for name in _BOUNDS)
+    # By identity: a bound of 0 equals False, and bounds all the same.
+    return any(bound is not None and bound is not False for bound in bounds)
 
 
 _BOUNDS = (

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from toolmark._call.arguments.misfit import misfit
 from toolmark._call.confirm.desk import NOT_YOURS
 from toolmark._crash import logged
-from toolmark._model.call import Call
+from toolmark._model.call import Budget, Call
 from toolmark._model.result import Failure, Held, Outcome, Result, SkillResult
 from toolmark._model.run import Answer, Question
 from toolmark._model.skill import SkillSpec
@@ -15,7 +15,8 @@ from toolmark._model.turn import Pending
 from toolmark._model.verdict import REFUSALS
 from toolmark._run.engine.outcomes import AnsweredError
 from toolmark._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
-from toolmark._workspace.runs.runs import Runs
+from toolmark._workspace.replies.budgets import LateRunError, in_time, within
+from toolmark._workspace.runs.runs import Runs, new_run_id
 from toolmark.errors import NotFoundError
 
 MAX_ASKED = 1000
@@ -63,8 +64,11 @@ class SkillCalls:
         call = call._replace(arguments=inputs)
         if call.dry_run:
             return _result(call, "allowed", began)
-        run = self._runs.run(spec.name, inputs, caller=call.caller, confidence=call.confidence)
-        return await self._go(call, began, run)
+        run_id = new_run_id()
+        run = self._runs.run(
+            spec.name, inputs, caller=call.caller, confidence=call.confidence, run_id=run_id
+        )
+        return await self._go(call, began, run, run_id)
 
     def pending(self, result: Result) -> tuple[Pending, ...]:
         """Give everything that the run behind a result waits for."""
@@ -97,7 +101,8 @@ class SkillCalls:
         self._asked.pop(held_id, None)
         notes = () if question is None else self._notes(question, answer)
         try:
-            result = await self._go(call, began, self._runs.answer(run_id, key, answer))
+            answered = self._runs.answer(run_id, key, answer)
+            result = await self._go(call, began, answered, run_id)
             return result._replace(notes=(*notes, *result.notes))
         except NotFoundError as error:
             used = isinstance(error, AnsweredError)
@@ -124,23 +129,43 @@ class SkillCalls:
             return None
         return Call(order.plan.skill.name, order.inputs, None, order.confidence, order.caller)
 
-    async def _go(self, call: Call, began: float, run: Awaitable[SkillResult]) -> Result:
+    async def _go(
+        self, call: Call, began: float, run: Awaitable[SkillResult], run_id: str
+    ) -> Result:
+        budget = call.budget
         try:
-            result = await run
+            if budget is None:
+                result = await run
+            else:
+                left = budget.timeout_ms / 1000 - (perf_counter() - began)
+                result = await in_time(run, left, lambda: self._runs.cancel(run_id))
             if result.code == "waiting" and result.run_id is not None:
                 return await self._waiting(call, began, result.run_id)
         except NotFoundError:
             raise
+        except LateRunError:
+            assert budget is not None
+            return self._late(call, began, budget, run_id)
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
             reference = logged(error, "the run of %s failed", call.tool)
             message = f"{call.tool} failed inside; its operator finds the reason under {reference}."
             return _result(call, "failed", began, error=Failure("tool_error", message))
         if result.success:
-            return _result(call, "ok", began, message=result.message, data=result.data)
+            done = _result(call, "ok", began, message=result.message, data=result.data)
+            return done if budget is None else within(done, budget)
         code = result.code or "skill_failed"
         outcome: Outcome = "denied" if code in REFUSALS or code == "refused" else "failed"
         failure = Failure(code, result.message)
         return _result(call, outcome, began, error=failure, data=result.data or None)
+
+    def _late(self, call: Call, began: float, budget: Budget, run_id: str) -> Result:
+        message = (
+            f"{call.tool} did not end within {budget.timeout_ms / 1000:g} s: its run {run_id} is"
+            f" stopped before its next call, and what it did is undone."
+        )
+        if self._runs.is_repeatable(call.tool):
+            return _result(call, "failed", began, error=Failure("timeout", message))
+        return _result(call, "unknown", began, error=Failure("outcome_unknown", message))
 
     async def _waiting(self, call: Call, began: float, run_id: str) -> Result:
         questions = (await self._runs.show(run_id)).questions

@@ -89,7 +89,7 @@ class Runs:
             return SkillResult(success=False, message=str(error), error=told, code="malformed_call")
         engine, code = await self.engines.begin(skill, live)
         plan = _plan(skill.spec, live, code)
-        order = Order(run_id or f"run-{secrets.token_hex(8)}", plan, given, caller, confidence)
+        order = Order(run_id or new_run_id(), plan, given, caller, confidence)
         self._lives.setdefault(order.id, live)
         result = await engine.run(order, ask=ask and asking(ask), watch=on_event)
         return self._ended(order.id, result)
@@ -136,6 +136,14 @@ class Runs:
     async def cancel(self, run_id: str) -> SkillResult:
         """Stop a run before its next call, and undo what it did; raises NotFoundError."""
         return self._ended(run_id, await self.engines.of(run_id).cancel(run_id))
+
+    def is_repeatable(self, name: str) -> bool:
+        """Tell whether a skill may be run again whatever became of a run: all its tools may."""
+        live = self._current()
+        skill = live.registry.skills.get(name)
+        if skill is None:
+            return False
+        return all(tool.is_repeatable for tool in _plan(skill.spec, live, "").tools.values())
 
     def pending(self) -> tuple[HeldCall, ...]:
         """Give the questions of waiting runs, as calls that are held."""
@@ -222,6 +230,11 @@ class Runs:
         if live is self._current():
             return live, order
         return await asyncio.to_thread(self._pinned.strictest, order, live)
+
+
+def new_run_id() -> str:
+    """Give a name that no run has."""
+    return f"run-{secrets.token_hex(8)}"
 
 
 def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:

@@ -1,0 +1,190 @@
+"""Skills in a plan: its budget binds them as it binds tools."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from toolmark._workspace.replies.budgets import LateRunError, in_time
+from toolmark.errors import NotFoundError
+from toolmark.testing import memory_workspace
+
+TOOL = """# {name}
+
+Does {name}.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: archive
+- **Idempotent**: {idempotent}
+
+## Parameters
+
+None
+
+## Returns
+
+- **Type**: object
+- **Description**: What came of it
+"""
+SKILL = """# Search
+
+Searches the archive.
+
+## Metadata
+
+- **Name**: search
+- **Version**: 1.0.0
+- **Category**: archive
+- **Required Tools**: look, unlook, more
+
+## Workflow
+
+1. **Look**.
+   - **Use**: look
+   - **Save as**: found
+   - **Undo**: unlook
+
+2. **Look for more**.
+   - **Use**: more
+
+3. **Return**:
+   - rows: `[1, 2, 3, 4, 5]`
+   - other: `'x'`
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: object
+- **Success**: boolean - whether it worked
+- **Message**: string - words
+- **Data**: object - values
+- **Error**: string - why
+"""
+
+
+class Archive:
+    """A workspace of one skill, and the names of the tools that ran."""
+
+    def __init__(self, *, idempotent: str = "no") -> None:
+        self.ran: list[str] = []
+        self.release = asyncio.Event()
+        self.release.set()
+        texts = {f"{name}.tool.md": TOOL.format(name=name, idempotent=idempotent)
+                 for name in ("look", "unlook", "more")}  # fmt: skip
+        functions = {name: self._tool(name) for name in ("look", "unlook", "more")}
+        self.workspace = memory_workspace(
+            {**texts, "search.skill.md": SKILL}, functions, overrides={"engine": "memory"}
+        )
+
+    def _tool(self, name: str) -> Any:
+        async def run() -> dict[str, Any]:
+            self.ran.append(name)
+            if name == "look":
+                await self.release.wait()
+            return {}
+
+        return run
+
+    async def plan(self, rows: int = 100, size: int = 10_000, ms: int = 60_000) -> Any:
+        """Handle a plan of the skill, and give its result."""
+        budget = {"rows": rows, "bytes": size, "timeout_ms": ms}
+        plan = {"calls": [{"tool": "search", "params": {}}], "budget": budget}
+        return (await self.workspace.handle(json.dumps(plan), "plan")).results[0]
+
+
+@pytest.mark.parametrize(
+    ("budget", "rows", "truncated"),
+    [
+        ({}, [1, 2, 3, 4, 5], None),
+        ({"rows": 2}, [1, 2], {"rows": True, "bytes": False}),
+        ({"size": 29}, [1, 2, 3], {"rows": False, "bytes": True}),
+    ],
+)
+def test_what_a_skill_returns_is_cut_by_the_budget_of_its_plan(
+    budget: dict[str, int], rows: list[int], truncated: dict[str, bool] | None
+) -> None:
+    archive = Archive()
+    with archive.workspace:
+        result = asyncio.run(archive.plan(**budget))
+    assert result.success
+    assert result.data == {"rows": rows, "other": "x"}
+    assert result.truncated == truncated
+    assert bool(result.notes) == bool(truncated)
+
+
+@pytest.mark.parametrize(
+    ("idempotent", "outcome", "code"),
+    [("no", "unknown", "outcome_unknown"), ("yes", "failed", "timeout")],
+)
+def test_a_skill_that_is_late_for_its_plan_is_told_so_with_its_run(
+    idempotent: str, outcome: str, code: str
+) -> None:
+    async def scene() -> None:
+        archive = Archive(idempotent=idempotent)
+        archive.release.clear()
+        with archive.workspace:
+            result = await archive.plan(ms=1)
+            assert (result.outcome, result.error.code) == (outcome, code)
+            assert "its run run-" in result.error.message
+            archive.release.set()
+
+    asyncio.run(scene())
+
+
+def test_a_run_that_is_late_is_told_to_stop_until_it_has() -> None:
+    async def scene() -> None:
+        stopped, told = asyncio.Event(), []
+
+        async def stop() -> None:
+            told.append(1)
+            if len(told) == 1:
+                raise NotFoundError("it has not begun")
+            stopped.set()
+
+        with pytest.raises(LateRunError):
+            await in_time(stopped.wait(), 0.0, stop)
+        await stopped.wait()
+        assert len(told) == 2
+
+    asyncio.run(scene())
+
+
+def test_a_run_in_time_is_not_told_to_stop() -> None:
+    async def run() -> str:
+        return "done"
+
+    async def stop() -> None:
+        raise AssertionError("it has ended")
+
+    assert asyncio.run(in_time(run(), 60.0, stop)) == "done"
+
+
+def test_whoever_gives_up_waiting_for_a_run_ends_it() -> None:
+    async def scene() -> None:
+        begun, ended = asyncio.Event(), asyncio.Event()
+
+        async def run() -> None:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+        async def stop() -> None:
+            raise AssertionError("nobody was late")
+
+        waiting = asyncio.create_task(in_time(run(), 60.0, stop))
+        await begun.wait()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await ended.wait()
+
+    asyncio.run(scene())

@@ -178,6 +178,14 @@ def test_a_token_names_its_user_and_a_patient_only_where_it_allows_that_one(
     assert raw(shared, good) == 403
 
 
+def test_whose_tokens_are_let_in_is_told_at_the_start(shared: Serving) -> None:
+    assert shared.process.stderr is not None
+    told = shared.process.stderr.readline()
+    assert told == f"Tokens of the settings: {', '.join(sorted(TOKENS))}\n"
+    assert not [token for token in TOKENS.values() if token in told]
+    assert httpx2.get(f"http://127.0.0.1:{shared.port}/health", timeout=30).status_code == 200
+
+
 def test_a_session_is_nobody_elses(shared: Serving) -> None:
     accept = "application/json, text/event-stream"
     first = {

@@ -53,7 +53,7 @@ class Holds:
             )
             return changed.rowcount == 1
 
-    def pending(self, now: float, *, wait_s: float = 0.0) -> tuple[HeldCall, ...]:
+    def pending(self, now: float, *, wait_s: float) -> tuple[HeldCall, ...]:
         """Give what may still be decided, the oldest first."""
         question = "SELECT * FROM held WHERE state = 'pending' AND expires > ? ORDER BY created, id"
         with closing(self._open(wait_s)) as store:

@@ -18,6 +18,11 @@ FORMS = {
     "length": "length lengths lengthed",
     "it": "it",
     "c3p": "c3p",
+    "take": "take takes took taken taking taker takers",
+    "drink": "drink drinks drank drunk drinking drinker",
+    "put": "put puts putting",
+    "go": "go goes went gone going",
+    "tooth": "tooth teeth",
 }
 OTHERS = {
     "log": "lo logg logo logics blog login logeed logied",
@@ -33,6 +38,11 @@ OTHERS = {
     "length": "lengthhed lengthhing",
     "it": "its ites ited iting iter itter",
     "c3p": "c3ps c3pped",
+    "take": "tooks tak untaken mistook",
+    "drink": "drunken drankk",
+    "put": "pu pat",
+    "go": "gos goer ego forgone",
+    "tooth": "teethe toot",
 }
 
 

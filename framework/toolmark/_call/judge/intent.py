@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from toolmark._call.judge.inflections import inflections
+
 _WORD = re.compile(r"\w+")
-_VOWELS = "aeiou"
 MAX_MESSAGE = 256 * 1024
 """Characters of a message in which the user's intent is looked for."""
 
@@ -44,33 +45,20 @@ def _folded(text: str) -> str:
 
 def _phrase(words: list[str]) -> str:
     """Match words side by side: a search skips to the first letter, then looks what is around."""
-    forms = [list(_inflections(word)) for word in words]
-    first = re.escape(words[0][0])
-    forms[0] = [form[1:] for form in forms[0]]
-    phrase = r"\W+".join(f"(?:{'|'.join(map(re.escape, each))})" for each in forms)
-    return rf"{first}(?<!\w{first}){phrase}"
+    first, *others = ([*inflections(word)] for word in words)
+    behind = "".join(rf"\W+(?:{'|'.join(map(re.escape, forms))})" for forms in others)
+    ways = []
+    for letter in dict.fromkeys(form[0] for form in first):
+        said = "|".join(re.escape(form[1:]) for form in first if form[0] == letter)
+        at = re.escape(letter)
+        ways.append(rf"{at}(?<!\w{at})(?:{said}){behind}")
+    return "|".join(ways)
 
 
 def unsaid(value: Any, message: str) -> bool:
     """Tell whether a value has a word that the message lacks."""
     said = set(words_of(message))
     return any(word not in said for text in _texts(value) for word in words_of(text))
-
-
-def _inflections(word: str) -> Iterator[str]:
-    """Give the regular English forms of a word."""
-    yield word
-    if len(word) < 3 or not word.isalpha():  # noqa: PLR2004 - "go" and "at" would become others
-        return
-    yield word + "s"
-    if word.endswith("e"):
-        yield from (word + "d", word + "r", word + "rs", word[:-1] + "ing")
-        return
-    yield from (word + ending for ending in ("es", "ed", "ing", "er", "ers"))
-    if word.endswith("y") and word[-2] not in _VOWELS:
-        yield from (word[:-1] + ending for ending in ("ies", "ied", "ier"))
-    elif word[-1] not in _VOWELS + "wxy" and word[-2] in _VOWELS and word[-3] not in _VOWELS:
-        yield from (word + word[-1] + ending for ending in ("ed", "ing", "er", "ers"))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -251,6 +251,16 @@ def test_a_read_only_tool_without_domains_lives_in_a_closed_world() -> None:
     }
 
 
+def test_more_functions_than_a_request_takes_are_given_and_told() -> None:
+    tools = [tool(name=f"t{number}") for number in range(129)]
+    assert export("openai", tools[1:]).losses == ()
+    exported = export("openai", tools)
+    assert len(exported.items) == 129
+    assert [str(loss) for loss in exported.losses] == [
+        "all: nothing yet, but a request takes 128 functions, not 129: name those that it needs"
+    ]
+
+
 def test_an_unknown_target_names_the_known_ones() -> None:
     with pytest.raises(NotFoundError, match="no export target 'zz'; there are openai, "):
         export("zz", [])

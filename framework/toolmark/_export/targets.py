@@ -34,6 +34,8 @@ _LISTED: dict[str, tuple[NameRule, MakeItem]] = {
     "gemini": (gemini.RULE, gemini.item),
     "mcp": (mcp.RULE, mcp.item),
 }
+_MOST = {"openai": 128, "openai-responses": 128}
+"""How many functions the API takes in one request."""
 _DOCUMENTS: dict[str, Any] = {"prompt": prompt, "openapi": openapi}
 TARGETS = (*_LISTED, *_DOCUMENTS, "agentskills")
 """Every name that `export` takes."""
@@ -62,6 +64,9 @@ def export(
         rule, item = _LISTED[target]
         listed = [item(f, losses) for f in functions(specs, rule, losses, asks_confidence)]
         made = [shown for shown in listed if shown is not None]
+        if (most := _MOST.get(target)) and len(made) > most:
+            what = f"nothing yet, but a request takes {most} functions, not {len(made)}"
+            losses.append(Loss("all", "", f"{what}: name those that it needs"))
     elif target in _DOCUMENTS:
         document = _DOCUMENTS[target]
         fitted = functions(specs, document.RULE, losses, asks_confidence)

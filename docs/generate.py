@@ -19,7 +19,9 @@ from toolmark import config, database, hooks, testing
 from toolmark._cli.main import make_app
 from toolmark._model import settings
 from toolmark._model.code import Code
-from toolmark._parse.fields import table as fields
+from toolmark._parse.fields.field import Field
+from toolmark._parse.fields.parameter import PARAMETER
+from toolmark._parse.fields.table import TABLES
 from toolmark.config import values
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -60,7 +62,7 @@ found or not reached, 70 when Toolmark itself is at fault.
 def fields_page() -> str:
     """Tell each section and field of a definition, off the field table."""
     parts = [FIELDS]
-    for kind, sections in fields.TABLES.items():
+    for kind, sections in TABLES.items():
         parts.append(f"## {kind.capitalize()} files: `{{name}}.{kind}.md`\n")
         for section in sections:
             needed = " Needed." if section.needed else ""
@@ -73,12 +75,12 @@ def fields_page() -> str:
                 )
             elif section.fields:
                 parts.append(_field_table(section.fields))
-    parts.append(f"## Fields of a parameter\n\n{_field_table(fields.PARAMETER.fields)}")
+    parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
     return "\n".join(parts)
 
 
-def _field_table(rows: Iterable[fields.Field]) -> str:
-    def row(field: fields.Field) -> tuple[str, ...]:
+def _field_table(rows: Iterable[Field]) -> str:
+    def row(field: Field) -> tuple[str, ...]:
         choices = f" One of {', '.join(f'`{c}`' for c in field.choices)}." if field.choices else ""
         fits = f" For {' and '.join(field.fits)}." if field.fits else ""
         return (
@@ -216,8 +218,8 @@ def _of_the_format(value: type, name: str) -> str:
     """Give what the field table says of a spec's field."""
     if value not in {toolmark.ToolSpec, toolmark.SkillSpec, toolmark.Schema, toolmark.Parameter}:
         return ""
-    tables = [section.fields for kind in fields.TABLES.values() for section in kind]
-    rows = [row for table in (*tables, fields.PARAMETER.fields) for row in table]
+    tables = [section.fields for kind in TABLES.values() for section in kind]
+    rows = [row for table in (*tables, PARAMETER.fields) for row in table]
     return next((row.says for row in rows if row.name.lower().replace(" ", "_") == name), "")
 
 

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolmark._parse import parse_skill, parse_tool
-from toolmark._parse.fields.table import LIMITS, SAFETY, TOOL_METADATA
+from toolmark._parse.fields.policy import LIMITS, SAFETY
+from toolmark._parse.fields.table import TOOL_METADATA
 
 TOOL = """\
 # Weather

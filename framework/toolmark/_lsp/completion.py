@@ -10,7 +10,8 @@ from toolmark._lsp.place import Cursor
 from toolmark._lsp.project import EditorProject
 from toolmark._model.schema import JSON_TYPES
 from toolmark._model.source import Span
-from toolmark._parse.fields.table import TABLES, Field
+from toolmark._parse.fields.field import Field
+from toolmark._parse.fields.table import TABLES
 from toolmark._parse.words.keys import fold
 
 _TYPES = (*JSON_TYPES, "array of string", "datetime", "date", "time", "email", "uri")

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from toolmark._parse.fields.table import PARAMETER, Field, SectionTable, section_of
+from toolmark._parse.fields.field import Field, SectionTable
+from toolmark._parse.fields.parameter import PARAMETER
+from toolmark._parse.fields.table import section_of
 from toolmark._parse.source.page import Mark
 from toolmark._parse.steps.keys import STEP_KEYS
 from toolmark._parse.words.keys import fold, heading_text, split

@@ -3,7 +3,7 @@
 from toolmark._model.definition import FileSpec
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import ToolSpec
-from toolmark._parse.fields.table import Field, SectionTable
+from toolmark._parse.fields.field import Field, SectionTable
 
 
 def of_field(name: str, field: Field | str) -> str:

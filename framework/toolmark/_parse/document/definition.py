@@ -14,7 +14,8 @@ from toolmark._parse.blocks.tokens import source_lines
 from toolmark._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmark._parse.document.sections import Document, Section, read_sections
 from toolmark._parse.document.strays import refuse_strays
-from toolmark._parse.fields.table import TABLES, SectionTable, section_of
+from toolmark._parse.fields.field import SectionTable
+from toolmark._parse.fields.table import TABLES, section_of
 from toolmark._parse.source.mojibake import report_mojibake
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.source.text import MAX_BYTES

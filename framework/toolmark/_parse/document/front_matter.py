@@ -38,6 +38,7 @@ def read_front_matter(page: Page) -> FrontMatter:
         return FrontMatter()  # a rule above the title
     block = page.lines[:end]
     block[: start + 1] = [""] * (start + 1)
+    page.hidden = page.lines[: end + 1]
     page.lines[: end + 1] = [""] * (end + 1)
     if sign == _TOML or end == 0:
         _refuse_whole(page, sign, start)

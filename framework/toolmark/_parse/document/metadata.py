@@ -11,8 +11,9 @@ from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import keep
 from toolmark._parse.document.strays import refuse_stray
 from toolmark._parse.fields.entries import Entry, read_entries
+from toolmark._parse.fields.field import Field, SectionTable
 from toolmark._parse.fields.naming import Fields, name_fields
-from toolmark._parse.fields.table import TABLES, Field, SectionTable
+from toolmark._parse.fields.table import TABLES
 from toolmark._parse.fields.values import READERS, Unread, read_values
 from toolmark._parse.source.page import Mark, Page, insert_below
 from toolmark._parse.words.keys import Pair, fold, nearest, plain

@@ -7,7 +7,9 @@ from toolmark._model.code import Code
 from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Raw, Table
 from toolmark._parse.blocks.prose import prose, with_headings
 from toolmark._parse.fields.entries import item_entry
-from toolmark._parse.fields.table import PARAMETER, TABLES, SectionTable, section_of
+from toolmark._parse.fields.field import SectionTable
+from toolmark._parse.fields.parameter import PARAMETER
+from toolmark._parse.fields.table import TABLES, section_of
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words.keys import (
     COLONS,

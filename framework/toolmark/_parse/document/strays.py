@@ -6,7 +6,8 @@ from toolmark._model.code import Code
 from toolmark._model.diagnostic import Severity
 from toolmark._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
 from toolmark._parse.fields.entries import Entry
-from toolmark._parse.fields.table import TABLES, Field, SectionTable
+from toolmark._parse.fields.field import Field, SectionTable
+from toolmark._parse.fields.table import TABLES
 from toolmark._parse.fields.values import READERS, Unread
 from toolmark._parse.source.page import Mark, Page, replace
 from toolmark._parse.words import scalars

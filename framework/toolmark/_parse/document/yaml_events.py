@@ -69,6 +69,8 @@ class _Walk:
     def top(self) -> None:
         events = [e for e in self.events if not isinstance(e, yaml.StreamStartEvent)]
         self.events, self.position = events, 1
+        if isinstance(events[0], yaml.StreamEndEvent):
+            return  # comments alone
         first = self.take()
         if not isinstance(first, yaml.MappingStartEvent):
             raise UnreadableError("it is no list of `key: value`", 1, 1)
@@ -80,6 +82,9 @@ class _Walk:
                 raise UnreadableError(message, key.line - 1, key.column)
             seen.add(key.text)
             self.value(key)
+        for event in self.events[self.position :]:
+            if not isinstance(event, (yaml.DocumentEndEvent, yaml.StreamEndEvent)):
+                raise UnreadableError("it holds a second document", *self.place(event))
 
     def value(self, key: Mark) -> None:
         event = self.take()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from toolmark._model.code import Code
 from toolmark._parse.blocks.block import Block, Bullets, Comment, Fence, Item, Paragraph, Table
-from toolmark._parse.fields.table import Field, SectionTable
+from toolmark._parse.fields.field import Field, SectionTable
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
 from toolmark._parse.words.keys import Pair, fold, nearest, plain, split

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from toolmark._model.code import Code
 from toolmark._parse.fields.entries import Entry, names
-from toolmark._parse.fields.table import UNSUPPORTED, Field, SectionTable, elsewhere
+from toolmark._parse.fields.field import Field, SectionTable
+from toolmark._parse.fields.parameter import UNSUPPORTED
+from toolmark._parse.fields.table import elsewhere
 from toolmark._parse.source.page import Page, replace
 from toolmark._parse.words.keys import fold, nearest
 from toolmark._parse.words.scalars import boolean

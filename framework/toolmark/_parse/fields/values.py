@@ -7,8 +7,8 @@ from toolmark._model.code import Code
 from toolmark._parse.blocks.block import Bullets, Comment
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.fields.entries import Entry
+from toolmark._parse.fields.field import Field
 from toolmark._parse.fields.naming import Fields
-from toolmark._parse.fields.table import Field
 from toolmark._parse.source.page import Page, replace
 from toolmark._parse.words import scalars
 from toolmark._parse.words.keys import fold, nearest, plain, value_text, visible

@@ -1,7 +1,7 @@
 """A table's columns by the fields that they hold, under any sensible header."""
 
 from toolmark._parse.blocks.block import Table
-from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.words.keys import fold, plain
 
 _COLUMNS = {

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolmark._parse.fields.entries import Entry, implied
-from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.types import TypeProblem, read_type
 from toolmark._parse.source.page import Mark
 from toolmark._parse.words.keys import fold

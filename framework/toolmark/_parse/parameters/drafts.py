@@ -6,7 +6,7 @@ from toolmark._model.code import Code
 from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
-from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.details import Inline
 from toolmark._parse.parameters.inline import read_inline

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from toolmark._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmark._parse.fields.entries import Entry, implied, item_entry
-from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
 from toolmark._parse.parameters.details import Inline
 from toolmark._parse.parameters.drafts import (

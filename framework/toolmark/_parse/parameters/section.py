@@ -8,7 +8,7 @@ from toolmark._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, 
 from toolmark._parse.document.definition import Definition
 from toolmark._parse.document.sections import Section, keep
 from toolmark._parse.fields.entries import fences, implied
-from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.drafts import ParameterDraft, fill, from_heading
 from toolmark._parse.parameters.gathering import read_drafts
 from toolmark._parse.parameters.inline import read_inline

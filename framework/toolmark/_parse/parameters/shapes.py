@@ -10,8 +10,9 @@ from toolmark._parse.blocks.block import Bullets, Item
 from toolmark._parse.blocks.prose import prose
 from toolmark._parse.document.strays import refuse_stray, refuse_strays
 from toolmark._parse.fields.entries import Entry
+from toolmark._parse.fields.field import SectionTable
 from toolmark._parse.fields.naming import Fields, name_fields
-from toolmark._parse.fields.table import PARAMETER, SectionTable
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.fields.values import read_values
 from toolmark._parse.parameters.constraints import check_fit, finished
 from toolmark._parse.parameters.dotted import nest_dotted

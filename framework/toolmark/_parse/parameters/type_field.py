@@ -6,7 +6,7 @@ from toolmark._model.code import Code
 from toolmark._model.schema import JSON_TYPES
 from toolmark._parse.fields.entries import Entry
 from toolmark._parse.fields.naming import Fields, name_fields, refuse_second
-from toolmark._parse.fields.table import PARAMETER
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.details import Inline, read_details
 from toolmark._parse.parameters.drafts import ParameterDraft
 from toolmark._parse.parameters.types import TypeProblem, read_type

@@ -44,6 +44,8 @@ class Page:
     path: str
     lines: list[str]
     """What is read as markdown; front matter is blanked out."""
+    hidden: list[str] = field(default_factory=list)
+    """The front matter's lines, as they stood."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def mark(self, text: str, line: int, after: int = 0) -> Mark:
@@ -110,7 +112,7 @@ class Page:
     def _holds(self, edit: Edit) -> bool:
         """Tell whether an edit lies within the file, or right behind it."""
         for line, column in ((edit.line, edit.column), (edit.end_line, edit.end_column)):
-            source = self.lines[line - 1] if line <= len(self.lines) else ""
+            source = next(iter([*self.hidden[line - 1 : line], *self.lines[line - 1 : line]]), "")
             if line > len(self.lines) + 1 or (source and column > len(source) + 1):
                 return False
         return True

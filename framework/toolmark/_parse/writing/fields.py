@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from toolmark._model.contract import Batch, Rate
 from toolmark._model.schema import Parameter, Schema
 from toolmark._parse.blocks.unread import MAX_LIST_DEPTH
-from toolmark._parse.fields.table import PARAMETER, Field, SectionTable
+from toolmark._parse.fields.field import Field, SectionTable
+from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.words import scalars
 from toolmark._parse.words.keys import value_text
 

@@ -8,7 +8,8 @@ from typing import Any
 from toolmark._model.contract import Limits, Safety
 from toolmark._model.skill import SkillSpec
 from toolmark._model.tool import Example, ToolSpec
-from toolmark._parse.fields.table import LIMITS, SAFETY, TOOL_METADATA
+from toolmark._parse.fields.policy import LIMITS, SAFETY
+from toolmark._parse.fields.table import TOOL_METADATA
 from toolmark._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
 
 _LINE = 88

@@ -1,5 +1,6 @@
 """Take calls of skills from a reply: a run each, its questions decided like held calls."""
 
+import asyncio
 from collections.abc import Awaitable, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -89,7 +90,7 @@ class SkillCalls:
         """Answer a question and run on; None where no run asked it, or another user's did."""
         asked = self._asked.get(held_id)
         run_id, _, key = held_id.partition("/")
-        call = asked.call if asked is not None else self._begun(run_id)
+        call = asked.call if asked else await asyncio.to_thread(self._begun, run_id)
         if call is None or (user is not None and call.caller.user not in {None, user}):
             return None
         began = perf_counter()
@@ -99,7 +100,7 @@ class SkillCalls:
             return _result(call, "denied", began, error=Failure("held_for_review", NOT_YOURS))
         # Taken before it is answered: of racing decisions one counts.
         self._asked.pop(held_id, None)
-        notes = () if question is None else self._notes(question, answer)
+        notes = () if question is None else await asyncio.to_thread(self._notes, question, answer)
         try:
             answered = self._runs.answer(run_id, key, answer)
             result = await self._go(call, began, answered, run_id)

@@ -58,21 +58,26 @@ class Engines:
         """Give the engine of a run that begins, and the hash of the Python that it pinned."""
         if not (skill.spec.durable and self.keep):
             return self._memory, ""
-        engine = self.durable()
+        # Opening a data base waits for whoever has locked it.
+        engine = await asyncio.to_thread(self.durable)
         await asyncio.to_thread(lambda: engine.code.keep(*live.pin))
         return engine, live.pin.hash
 
-    def of(self, run_id: str) -> Engine:
+    async def of(self, run_id: str) -> Engine:
         """Give the engine that has this run, or would have it."""
-        if self._memory.knows(run_id) or not self._any_kept:
+        if self._is_of_memory(run_id):
             return self._memory
-        engine: Engine = self.durable()
+        engine: Engine = await asyncio.to_thread(self.durable)
         return engine
+
+    def _is_of_memory(self, run_id: str) -> bool:
+        return self._memory.knows(run_id) or not self._any_kept
 
     def order(self, run_id: str) -> Order | None:
         """Give what was ordered; None where there is no such run."""
+        engine: Engine = self._memory if self._is_of_memory(run_id) else self.durable()
         try:
-            return self.of(run_id).order(run_id)
+            return engine.order(run_id)
         except NotFoundError:
             return None
 
@@ -83,7 +88,7 @@ class Engines:
 
     async def runs(self) -> tuple[RunView, ...]:
         """Give the runs, the latest first."""
-        kept = await self.durable().runs() if self._any_kept else ()
+        kept = await (await asyncio.to_thread(self.durable)).runs() if self._any_kept else ()
         return (*await self._memory.runs(), *kept)
 
     def close(self) -> None:

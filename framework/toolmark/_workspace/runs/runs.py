@@ -92,11 +92,11 @@ class Runs:
         order = Order(run_id or new_run_id(), plan, given, caller, confidence)
         self._lives.setdefault(order.id, live)
         result = await engine.run(order, ask=ask and asking(ask), watch=on_event)
-        return self._ended(order.id, result)
+        return await self._ended(order.id, result)
 
     async def show(self, run_id: str) -> RunView:
         """Give one run step by step; raises NotFoundError."""
-        return await self.engines.of(run_id).show(run_id)
+        return await (await self.engines.of(run_id)).show(run_id)
 
     async def trace(self, run_id: str) -> RunTrace:
         """Give what a run did so far, and how its steps fare; raises NotFoundError."""
@@ -123,19 +123,21 @@ class Runs:
 
     async def answer(self, run_id: str, key: str, answer: Answer) -> SkillResult:
         """Answer a run's question and run on; raises NotFoundError where it is open no more."""
-        return self._ended(run_id, await self.engines.of(run_id).answer(run_id, key, answer))
+        engine = await self.engines.of(run_id)
+        return await self._ended(run_id, await engine.answer(run_id, key, answer))
 
     async def resume(
         self, run_id: str, *, ask: Asker | None = None, on_event: RunListener | None = None
     ) -> SkillResult:
         """Take up a run that stands still; raises NotFoundError."""
-        engine = self.engines.of(run_id)
+        engine = await self.engines.of(run_id)
         result = await engine.resume(run_id, ask=ask and asking(ask), watch=on_event)
-        return self._ended(run_id, result)
+        return await self._ended(run_id, result)
 
     async def cancel(self, run_id: str) -> SkillResult:
         """Stop a run before its next call, and undo what it did; raises NotFoundError."""
-        return self._ended(run_id, await self.engines.of(run_id).cancel(run_id))
+        engine = await self.engines.of(run_id)
+        return await self._ended(run_id, await engine.cancel(run_id))
 
     def is_repeatable(self, name: str) -> bool:
         """Tell whether a skill may be run again whatever became of a run: all its tools may."""
@@ -147,7 +149,10 @@ class Runs:
 
     def pending(self) -> tuple[HeldCall, ...]:
         """Give the questions of waiting runs, as calls that are held."""
-        return tuple(map(self._held, self.engines.waiting()))
+        return self._waiting()
+
+    def _waiting(self, run_id: str | None = None) -> tuple[HeldCall, ...]:
+        return tuple(map(self._held, self.engines.waiting(run_id)))
 
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""
@@ -183,16 +188,16 @@ class Runs:
         return HeldCall(name, question.kind or "confirm", call, "", prompt, question.sensitivity,
                         one.opened, one.expires, shown=shown)  # fmt: skip
 
-    def _ended(self, run_id: str, result: SkillResult) -> SkillResult:
+    async def _ended(self, run_id: str, result: SkillResult) -> SkillResult:
         if result.code not in {"waiting", "stuck"}:
             self._lives.pop(run_id, None)
         elif result.code == "waiting":
-            self._tell_waiting(run_id)
+            await self._tell_waiting(run_id)
         return result
 
-    def _tell_waiting(self, run_id: str) -> None:
+    async def _tell_waiting(self, run_id: str) -> None:
         """Tell what a run asks once `pending` lists it; its steps tell of it a moment before."""
-        for one in map(self._held, self.engines.waiting(run_id)):
+        for one in await asyncio.to_thread(self._waiting, run_id):
             told = {"id": one.id, "state": "pending", "tool": one.call.tool}
             self._tell("pending", told, one.call.caller.user)
 

@@ -41,7 +41,7 @@ class Asking:
     ) -> Result | InputRequiredResult:
         """Ask as long as the result waits for the user, where the client can ask them."""
         for _ in range(MAX_ROUNDS):
-            pending = self._pending(result)
+            pending = await self._pending(result)
             if pending is None or not can_ask(ctx):
                 break
             message = _worded(result, pending)
@@ -62,7 +62,7 @@ class Asking:
     ) -> Result | InputRequiredResult:
         """Go on where the client comes back with an answer, or with none."""
         held_id = str(json.loads(state)["held"])
-        pending = self._workspace.waiting(held_id)
+        pending = await self._waiting(held_id)
         if pending is None:
             return _gone(held_id)
         response = responses.get(_key(pending))
@@ -81,16 +81,20 @@ class Asking:
             return await self._workspace.respond(pending.id, words, user=caller.user)
         edit = changed(pending.parameters, told.content)
         result = await self._workspace.confirm(pending.id, edit=edit or None, user=caller.user)
-        if edit and not result.success and self._workspace.waiting(pending.id) is not None:
+        if edit and not result.success and await self._waiting(pending.id) is not None:
             # The form came back with what does not fit: nothing was decided, ask again.
             held = Held(pending.id, pending.prompt, pending.sensitivity)
             return result._replace(outcome="confirm", confirmation=held)
         return result
 
-    def _pending(self, result: Result) -> Pending | None:
+    async def _pending(self, result: Result) -> Pending | None:
         if result.outcome != "confirm" or result.confirmation is None:
             return None
-        return self._workspace.waiting(result.confirmation.id)
+        return await self._waiting(result.confirmation.id)
+
+    async def _waiting(self, held_id: str) -> Pending | None:
+        # It reads a file, which may be locked.
+        return await anyio.to_thread.run_sync(self._workspace.waiting, held_id)
 
     def _form(self, ctx: ServerRequestContext[Any, Any], pending: Pending) -> dict[str, Any]:
         if pending.saves is not None:

@@ -16,7 +16,8 @@ from kept import Kept
 from postgres_server import database
 from run_world import YES
 
-from toolmark._run.engine.durable.database import CONNECT_S, FILE, address
+from toolmark._run.engine import RUNS_FILE
+from toolmark._run.engine.durable.database import CONNECT_S, address
 from toolmark.errors import ConfigError, UnreachableError
 
 
@@ -30,7 +31,7 @@ def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(kept: Kept) ->
         ]
 
     assert asked == ["wal", 2, 1, 10_000]
-    assert (kept.state / FILE).stat().st_mode & 0o077 == 0
+    assert (kept.state / RUNS_FILE).stat().st_mode & 0o077 == 0
 
 
 def test_a_unix_socket_is_no_way_to_postgres(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_a_locked_file_is_said_instead_of_waited_for_for_ever(kept: Kept) -> Non
     # The test waits no longer than it must.
     sa.event.listen(kept.engine._database, "connect", be_impatient)
     kept.run(kept.order())
-    with closing(sqlite3.connect(kept.state / FILE, isolation_level=None)) as other:
+    with closing(sqlite3.connect(kept.state / RUNS_FILE, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert len(kept.engine.views()) == 1
         with pytest.raises(UnreachableError, match="locked by another program"):

@@ -7,6 +7,8 @@ from toolmark._model.result import SkillResult
 from toolmark._model.run import Answer, Order, Question, RunListener, RunView
 from toolmark._run.journal import Journal
 
+RUNS_FILE = "runs.sqlite3"
+"""In the state folder, where runs are kept and `engine` is `sqlite`."""
 Play = Callable[[Order, Journal], Awaitable[SkillResult]]
 """Interprets an order over its journal; raises ParkedError."""
 Ask = Callable[[Question], Awaitable[Answer | None]]

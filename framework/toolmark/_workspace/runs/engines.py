@@ -9,14 +9,11 @@ from toolmark._model.registry import Bound
 from toolmark._model.run import Clock, Order, RunView
 from toolmark._model.settings import Settings
 from toolmark._model.skill import SkillSpec
-from toolmark._run.engine import Engine, OpenQuestion, Play
+from toolmark._run.engine import RUNS_FILE, Engine, OpenQuestion, Play
 from toolmark._run.engine.memory import MemoryEngine
 from toolmark._workspace.snapshot.live import Live
 from toolmark.config import state_folder
 from toolmark.errors import NotFoundError
-
-KEPT = "runs.sqlite3"
-"""The file in the state folder that holds the runs, where `engine` is `sqlite`."""
 
 
 class Engines:
@@ -40,7 +37,7 @@ class Engines:
         """Whether there may be runs of other processes; a look that imports nothing."""
         if self._durable is not None or self._settings.engine not in {"sqlite", "memory"}:
             return True
-        return self.keep and Path(self._settings.state / KEPT).exists()
+        return self.keep and Path(self._settings.state / RUNS_FILE).exists()
 
     def durable(self) -> Any:
         """Give the engine that keeps runs, opened on first use."""

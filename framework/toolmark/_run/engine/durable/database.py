@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from toolmark._run.engine import RUNS_FILE
 from toolmark.errors import ConfigError, UnreachableError
 
-FILE = "runs.sqlite3"
 SCHEMA = "toolmark"
 """Where the tables lie on Postgres."""
 BUSY_MS = 10_000
@@ -41,7 +41,7 @@ def address(engine: str, state: Path) -> str:
     Raises ConfigError for one that can't be read, and for a unix socket.
     """
     if not is_postgres(engine):
-        return sa.URL.create("sqlite", database=str(state / FILE)).render_as_string()
+        return sa.URL.create("sqlite", database=str(state / RUNS_FILE)).render_as_string()
     example = "postgresql://user@127.0.0.1:5432/name"
     try:
         url = sa.make_url("postgresql" + engine[engine.index("://") :])

@@ -12,6 +12,7 @@ from contextlib import suppress
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
+from toolmark._run.engine.durable.outage import Outage
 from toolmark._run.engine.durable.tables import Tables
 
 BEAT_S = 1.0
@@ -90,11 +91,13 @@ class Heartbeat:
             self._leave()
 
     def _go_on(self) -> None:
+        outage = Outage(logger, "this worker can't say that it lives", "it can say so again")
         while not self._ended.wait(BEAT_S):
             try:
                 self._beat()
+                outage.over()
             except Exception as error:  # noqa: BLE001 - the server may be back at the next beat
-                logger.warning("this worker could not say that it lives: %s", error)
+                outage.met(error)
                 self._leave()
 
     def _beat(self) -> None:

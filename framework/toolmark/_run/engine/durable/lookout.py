@@ -9,6 +9,7 @@ from functools import partial
 
 from toolmark._run.engine.durable.heartbeat import Heartbeat
 from toolmark._run.engine.durable.liveness import Locks
+from toolmark._run.engine.durable.outage import Outage
 from toolmark._run.engine.durable.process import VERSION, Process
 from toolmark._run.engine.durable.segment import Segments, in_thread
 from toolmark._run.engine.durable.store import Store
@@ -30,15 +31,21 @@ class Lookout:
     """A thread beside the one in which the runs of this process are played."""
 
     def __init__(
-        self, process: Process, segments: Segments, store: Store, locks: Locks | Heartbeat
+        self,
+        process: Process,
+        segments: Segments,
+        store: Store,
+        locks: Locks | Heartbeat,
+        every_s: float = LOOK_S,
     ) -> None:
-        """`locks` know which processes live."""
+        """`locks` know which processes live; `every_s` lies between two looks."""
         self._process = process
         self._segments = segments
         self._store = store
         self._locks = locks
         self._lost: Counter[str | tuple[str, int]] = Counter()
         """How often in a row each thing was seen lost."""
+        self._every_s = every_s
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, name="toolmark-look", daemon=True)
 
@@ -52,14 +59,16 @@ class Lookout:
         self._thread.join()
 
     def _look(self) -> None:
+        outage = Outage(logger, "the runs can't be looked after now", "the runs are looked after")
         for count in itertools.count():
             try:
                 self._process.wait_for(partial(self._round, count))
+                outage.over()
             except UnreachableError as error:
-                logger.warning("the runs can't be looked after now: %s", error)
-            except Exception:
-                logger.exception("looking after the runs failed")
-            if self._ended.wait(LOOK_S):
+                outage.met(error)
+            except Exception as error:  # noqa: BLE001 - the next look may succeed
+                outage.met(error, crash=True)
+            if self._ended.wait(self._every_s):
                 return
 
     async def _round(self, count: int) -> None:

@@ -1,0 +1,52 @@
+"""A data base that can't be reached is told of once, and once more when it is back."""
+
+import logging
+import threading
+
+from toolmark._run.engine.durable.lookout import Lookout
+from toolmark.errors import UnreachableError
+
+GONE = UnreachableError("the runs in /state/runs.sqlite3 can't be reached: disk I/O error")
+
+
+class Rounds:
+    """A process whose rounds end as they are told to, one after the other."""
+
+    def __init__(self, *ends):
+        self.ends, self.done = list(ends), threading.Event()
+
+    def wait_for(self, work):
+        if not self.ends:
+            self.done.set()
+            return
+        end = self.ends.pop(0)
+        if end is not None:
+            raise end
+
+
+def told(caplog, *ends):
+    """Give what a lookout says of rounds that end so."""
+    caplog.set_level(logging.INFO)
+    rounds = Rounds(*ends)
+    lookout = Lookout(rounds, None, None, None, every_s=0.0)
+    lookout.start()
+    assert rounds.done.wait(60)
+    lookout.end()
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_what_can_not_be_reached_is_told_once_and_once_when_it_is_back(caplog):
+    said = told(caplog, None, GONE, GONE, GONE, None, None)
+    assert said == [f"the runs can't be looked after now: {GONE}", "the runs are looked after"]
+
+
+def test_what_goes_twice_is_told_twice(caplog):
+    said = told(caplog, GONE, None, GONE, GONE)
+    assert len(said) == 4
+    assert said[:2] == said[2:]
+
+
+def test_what_breaks_otherwise_meanwhile_is_told_with_its_traceback(caplog):
+    said = told(caplog, GONE, GONE, KeyError("odd"), KeyError("odd"), GONE)
+    assert len(said) == 4
+    assert [bool(record.exc_info) for record in caplog.records] == [False, True, False, False]

@@ -1,0 +1,109 @@
+"""While the data base of the runs is locked, whoever runs waits for it, and the others go on."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from toolmark import Workspace
+
+TOOL = """# Say
+
+Say it.
+
+## Metadata
+
+- **Name**: say
+- **Version**: 1.0.0
+- **Category**: test
+- **Idempotent**: true
+
+## Parameters
+
+None
+
+## Returns
+
+- **Type**: object
+- **Description**: What was said
+"""
+SKILL = """# Walk
+
+Walk.
+
+## Metadata
+
+- **Name**: walk
+- **Version**: 1.0.0
+- **Category**: test
+- **Required Tools**: say
+
+## Workflow
+
+1. **Say** it.
+   - **Use**: say
+2. **Agree**.
+   - **Ask**: Go on?
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+
+
+KEPT = {"engine": "sqlite"}
+
+
+@pytest.fixture
+def project(tmp_path):
+    files = {
+        "toolmark.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n',
+        "tools_md/say.tool.md": TOOL,
+        "tools_md/say.py": "async def say():\n    return {}\n",
+        "skills_md/walk.skill.md": SKILL,
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    with Workspace.open(tmp_path, overrides=KEPT) as workspace:
+        assert workspace.diagnostics == ()
+        assert workspace.run_sync("walk", run_id="r1").code == "waiting"
+    return tmp_path
+
+
+def begin(workspace):
+    return workspace.run("walk", run_id="r2")
+
+
+def show(workspace):
+    return workspace.trace_run("r1")
+
+
+def answer(workspace):
+    return workspace.reject("r1/2:ask")
+
+
+@pytest.mark.parametrize("work", [begin, show, answer])
+def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
+    async def main(workspace, somebody):
+        somebody.execute("BEGIN IMMEDIATE")
+        waiting = asyncio.create_task(work(workspace))
+        for _ in range(20):
+            # A call gives way to nobody.
+            await asyncio.sleep(0)
+            assert (await workspace.call("say", {})).success
+        assert not waiting.done()
+        somebody.execute("ROLLBACK")
+        return await waiting
+
+    file = project / ".toolmark" / "runs.sqlite3"
+    with (
+        Workspace.open(project, overrides=KEPT) as workspace,
+        closing(sqlite3.connect(file, isolation_level=None)) as somebody,
+    ):
+        asyncio.run(main(workspace, somebody))

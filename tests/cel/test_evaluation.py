@@ -172,7 +172,7 @@ def test_odd_input_is_an_error_and_no_crash(given_value: Any) -> None:
 
 def test_a_runaway_loop_is_stopped() -> None:
     with pytest.raises(EvaluationError, match="too many steps"):
-        value("x.all(a, x.all(b, x.all(c, a + b + c >= 0)))", x=list(range(300)))
+        value("x.all(a, x.all(b, x.all(c, a >= b || c >= 0)))", x=list(range(300)))
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

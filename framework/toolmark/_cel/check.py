@@ -6,6 +6,7 @@ from typing import Any
 
 from toolmark._cel.environment import environment
 from toolmark._cel.error import ExpressionError
+from toolmark._cel.growth import growth_of
 from toolmark._cel.rewrite import CLASHING, GIVEN, Rewritten, fold, rewrite
 from toolmark._cel.shapes import Shapes, at_path
 from toolmark._cel.wording import compile_error
@@ -48,7 +49,9 @@ class Checker:
         if self._environment is None:
             self._environment = self._make()
         try:
-            kind = self._environment.compile(rewritten.text).return_type().name()
+            compiled = self._environment.compile(rewritten.text)
+            kind = compiled.return_type().name()
+            growth_of(compiled)
         except (RuntimeError, ValueError, MemoryError, SystemError) as error:
             fields = self._shapes.fields()
             raise compile_error(str(error), rewritten, self._names, fields) from None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from toolmark._cel.error import EvaluationError
+from toolmark._cel.growth import Size
 from toolmark._cel.wording import evaluation_error
 
 MAX_DEPTH = 64
@@ -19,34 +20,39 @@ class Optional_(Exception):  # noqa: N801, N818 - a signal within this room
     """The result is an optional, which the binding can't convert."""
 
 
-def bounded(value: Any, name: str) -> Any:
-    """Give a JSON value as it goes into CEL, or raise EvaluationError where it can't.
+def measured(value: Any, name: str) -> Size:
+    """Give the size of a JSON value that goes into CEL, or raise EvaluationError where it can't.
 
     The evaluator crashes on endless nesting, so depth is counted here. Its binding cuts text at
     the character NUL, after which a rule would judge another text than the tool gets.
     """
     if isinstance(value, str):
-        return value if "\0" not in value else _cut(name)
-    nodes = 0
+        return Size(len(value), 1, 0) if "\0" not in value else _cut(name)
+    nodes = keys = text = longest = 0
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
         for item in level:
             if isinstance(item, dict):
                 nodes += len(item)
+                keys += len(item)
+                longest = max(longest, len(item))
                 below += item.values()
                 below += item
             elif isinstance(item, list):
                 nodes += len(item)
+                longest = max(longest, len(item))
                 below += item
-            elif isinstance(item, str) and "\0" in item:
-                _cut(name)
+            elif isinstance(item, str):
+                text += len(item)
+                if "\0" in item:
+                    _cut(name)
         if nodes > MAX_NODES:
             message = f"'{name}' is too large for an expression (over {MAX_NODES} values)"
             raise EvaluationError(message)
         level = below
         if not level:
-            return value
+            return Size(text, 1 + nodes + keys, longest)
     message = f"'{name}' is nested deeper than {MAX_DEPTH} levels"
     raise EvaluationError(message)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from toolmark._cel.environment import CLOCK, environment
 from toolmark._cel.error import EvaluationError, ExpressionError
-from toolmark._cel.plain import NUMBERS, Optional_, bounded, plain
+from toolmark._cel.growth import MOST, ONE_VALUE, GrowthBound, Size, growth_of, is_usual
+from toolmark._cel.plain import NUMBERS, Optional_, measured, plain
 from toolmark._cel.rewrite import CLASHING, GIVEN, Rewritten, rewrite
 from toolmark._cel.wording import compile_error, evaluation_error, undeclared
 
@@ -19,6 +20,7 @@ class Program:
 
     __slots__ = (
         "_compiled",
+        "_growth",
         "_path",
         "_reads",
         "_tests",
@@ -28,7 +30,9 @@ class Program:
         "unguarded",
     )
 
-    def __init__(self, rewritten: Rewritten, compiled: Any, reads: frozenset[str]) -> None:
+    def __init__(
+        self, rewritten: Rewritten, compiled: Any, reads: frozenset[str], growth: GrowthBound
+    ) -> None:
         aliases = rewritten.aliases
         self.source = rewritten.source
         self.names = frozenset(aliases.get(n, n) for n in reads) | set(rewritten.tested.values())
@@ -39,6 +43,7 @@ class Program:
         """The names that are read and never tested by `has()`: without a value of one of them
         the expression may give none."""
         self._compiled = compiled
+        self._growth = growth
         self._reads = tuple((n, aliases.get(n, n)) for n in sorted(reads))
         self._tests = tuple(rewritten.tested.items())
         self._path = rewritten.path
@@ -53,17 +58,30 @@ class Program:
         if self._path:
             return self._walk(values)
         data: dict[str, Any] = {}
+        sizes: dict[str, Size] = {}
+        is_tame = self._growth.is_tame
         for name, given in self._reads:
             value = values.get(given, _ABSENT)
             if value is _ABSENT:
                 continue
-            data[name] = value if type(value) in NUMBERS else bounded(value, given)
+            data[name] = value
+            if type(value) not in NUMBERS:
+                sizes[name] = size = measured(value, given)
+                is_tame = is_tame and is_usual(size)
+        if not is_tame:
+            self._hold(sizes)
         if self._tests:
             data[GIVEN] = {name: True for name, given in self._tests if given in values}
         try:
             return self._run(self._compiled, data, now)
         except Optional_:
             return self._run_unwrapped(data, now)
+
+    def _hold(self, sizes: Mapping[str, Size]) -> None:
+        """Raise EvaluationError where values of these sizes may take more than they should."""
+        if self._growth.is_over(sizes, ONE_VALUE):
+            message = f"it may take over {MOST >> 20} MiB on these values"
+            raise EvaluationError(message)
 
     def _walk(self, values: Mapping[str, Any]) -> Any:
         root, *fields = self._path
@@ -132,9 +150,10 @@ def _program(source: str, names: frozenset[str], *, functions: bool) -> Program:
     rewritten = rewrite(source, names)
     try:
         compiled, reads = _compile(rewritten, functions=functions)
+        growth = growth_of(compiled)
     except (RuntimeError, ValueError, MemoryError, SystemError) as error:
         raise compile_error(str(error), rewritten, names) from None
-    return Program(rewritten, compiled, reads)
+    return Program(rewritten, compiled, reads, growth)
 
 
 def _compile(rewritten: Rewritten, *, functions: bool) -> tuple[Any, frozenset[str]]:

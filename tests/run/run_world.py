@@ -1,5 +1,6 @@
 """A small world for runs: tools as plain functions behind a door that records every call."""
 
+import asyncio
 import datetime as dt
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,6 +22,25 @@ START = dt.datetime(2026, 3, 2, 9, 0, tzinfo=dt.UTC)
 YES = Answer(approved=True)
 NO = Answer(approved=False)
 SOMEBODY = Caller("u1")
+WORD = """### word
+
+- **Type**: string
+- **Description**: a word
+"""
+READ = "- **Read Only**: true"
+MAKE = """{n}. **Make {n}**
+   - **Use**: make
+   - **With**:
+     - name: n{n}
+   - **Save as**: made{n}
+   - **Undo**: drop
+     - name: `made{n}.id`
+"""
+"""A step of this number that makes something, and drops it where the run is undone."""
+MAKE_ONE = (
+    "1. **Make**\n   - **Use**: make\n   - **With**:\n     - name: one\n   - **Save as**: made\n"
+    "   - **Undo**: drop\n     - name: `made.id`\n"
+)
 
 
 def tool(name: str, parameters: str = "None", returns: str = "- **Type**: object",
@@ -154,3 +174,45 @@ class World:
 def failed(name: str, code: str, message: str, outcome: Any) -> Result:
     """Give a call's failure."""
     return Result(success=False, tool=name, outcome=outcome, error=Failure(code, message))
+
+
+def small_world(**skills: SkillSpec) -> World:
+    """Give a world of four tools that make, drop, read and ask."""
+    world = World(
+        tool("make", "- `name` (string, required)"),
+        tool("drop", "- `name` (string, required)"),
+        tool("read", metadata="- **Read Only**: true"),
+        tool("guarded", more="## Safety\n\n- **Requires Confirmation**: true"),
+        skills=tuple(skills.values()),
+    )
+    world.functions["make"] = lambda name: {"id": f"id-{name}"}
+    world.functions["read"] = lambda: {"n": 3}
+    return world
+
+
+def play_steps(
+    world: World,
+    steps: str,
+    inputs: dict[str, Any] | None = None,
+    *,
+    answers: tuple[Answer | None, ...] = (),
+    metadata: str = "",
+    caller: Caller | None = None,
+) -> SkillResult:
+    """Run a skill of these steps in the world of conftest.py."""
+    tools = "echo, make, drop, list, guarded, ward"
+    spec = skill(steps, tools, WORD, metadata=metadata)
+    who = caller or Caller("u1")
+    return asyncio.run(world.run(spec, inputs, answers=answers, caller=who))
+
+
+def failing(times: int, code: str = "down") -> Any:
+    """Give a tool that fails so often before it works."""
+    left = iter([True] * times)
+
+    def tool_function(**_: Any) -> dict[str, str]:
+        if next(left, False):
+            raise ToolError("out of order", code=code)
+        return {"id": "made"}
+
+    return tool_function

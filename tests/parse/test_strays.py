@@ -328,3 +328,14 @@ def test_front_matter_that_says_yes_in_another_word_is_in_none(there, here):
     assert not diagnostics
     assert spec is not None
     assert spec.requires_auth is (there != "no")
+
+
+def test_front_matter_of_comments_alone_says_nothing():
+    spec, diagnostics = read(f"---\n# name: x\n---\n{HEAD}{METADATA}{REST}")
+    assert not diagnostics
+    assert spec is not None
+
+
+def test_a_second_document_in_front_matter_closes_the_door():
+    front = "---\nname: pay_wage\n--- # more\nrequires_auth: true\n---\n"
+    assert "front-matter" in codes(f"{front}{HEAD}{METADATA}{REST}")

@@ -27,6 +27,12 @@ from toolmark._parse.words.none import says_none
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 _JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
 """What stands between two expressions, and never between an expression and its message."""
+_REFUSED = ("is refused", "!has({}) ||")
+_WITHOUT = {
+    "Confirm When": ("must be confirmed", "has({}) &&"),
+    "Escalate When": ("is held for a review", "has({}) &&"),
+}
+"""What becomes of a call for which a condition can't be computed, and what keeps it from that."""
 
 
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
@@ -40,7 +46,8 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
     conditions = _Conditions(definition.page, said["parameters"])
     said["rules"] = _rules(definition, conditions)
     said["safety"] = _safety(definition, conditions)
-    said["limits"] = _limits(definition, said["parameters"])
+    is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
+    said["limits"] = _limits(definition, said["parameters"], is_repeatable=is_repeatable)
     said["when_to_use"] = definition.prose_of("When to use")
     said["examples"] = read_examples(definition, said["name"], said["parameters"])
     said["sections"] = definition.kept()
@@ -166,12 +173,13 @@ def _condition(
         )
         return False
     optional = {p.name for p in parameters if not p.required and not p.shape.has_default}
+    becomes, guard = _WITHOUT.get(what, _REFUSED)
     for name in sorted(checked.unguarded & optional):
         page.warn(
             Code.RULE_MAY_NOT_COMPUTE,
             mark,
-            f"the {what} reads '{name}', which a call may leave out: that call is refused",
-            f"write `!has({name}) || …`, or make '{name}' required",
+            f"the {what} reads '{name}', which a call may leave out: that call {becomes}",
+            f"write `{guard.format(name)} …`, or make '{name}' required",
         )
     return True
 
@@ -206,11 +214,21 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
     return Safety(**values)
 
 
-def _limits(definition: Definition, parameters: tuple[Parameter, ...]) -> Limits:
+def _limits(
+    definition: Definition, parameters: tuple[Parameter, ...], *, is_repeatable: bool
+) -> Limits:
     read = _read_fields(definition, "Limits")
     if read is None:
         return _NO_LIMITS
     page, fields, values = definition.page, *read
+    entry = fields.entry("retries")
+    if entry is not None and values.get("retries") and not is_repeatable:
+        page.warn(
+            Code.UNSAFE_RETRY,
+            entry.value,
+            "no call is tried again: the tool is neither Read Only nor Idempotent",
+            "a second try might do it twice; say so in Metadata if it can't, or take Retries away",
+        )
     if (batch := values.get("max_batch")) is not None:
         arrays = [p.name for p in parameters if "array" in p.shape.types]
         entry = fields.entry("max_batch")

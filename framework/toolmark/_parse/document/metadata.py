@@ -213,7 +213,9 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         if values.get(attribute):
             continue
         values[attribute] = default
-        anchor = entry.key.line if entry is not None and section is not None else 0
+        anchor = section.mark.line + 1 if section is not None else 0
+        if anchor and entry is not None and entry.key.line > anchor:
+            anchor = entry.key.line
         definition.page.warn(
             code,
             mark,

@@ -51,10 +51,13 @@ class Page:
     def mark(self, text: str, line: int, after: int = 0) -> Mark:
         """Find `text` (its first line) in the source line `line`, at or behind column `after`."""
         first = text.partition("\n")[0] if "\n" in text else text
-        if first and 0 < line <= len(self.lines):
-            found = self.lines[line - 1].find(first, after - 1 if after > 0 else 0)
-            return Mark(text, line, found + 1 if found >= 0 else 1)
-        return Mark(text, line, 1)
+        found = self.source(line).find(first, after - 1 if after > 0 else 0) if first else -1
+        return Mark(text, line, found + 1 if found >= 0 else 1)
+
+    def source(self, line: int) -> str:
+        """Give a line as it stands in the file, counted from 1; nothing behind the last one."""
+        lines = self.hidden if line <= len(self.hidden) else self.lines
+        return lines[line - 1] if 0 < line <= len(lines) else ""
 
     def error(
         self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
@@ -92,7 +95,7 @@ class Page:
             width = len(mark.text.split("\n", 1)[0])
             last, end = mark.line, mark.column + max(width, 1)
         span = Span(self.path, mark.line, mark.column, last, max(end, 1))
-        if not all(self._holds(edit) for edit in fix):
+        if not all(self._holds(edit, mark) for edit in fix):
             fix = ()
         self.diagnostics.append(Diagnostic(span, code, severity, message, help_, fix))
 
@@ -100,22 +103,27 @@ class Page:
         """Give the mark where its text begins: a value may begin on a line below its key."""
         if self.lines and mark.line > len(self.lines):
             return Mark("", len(self.lines), len(self.lines[-1]) + 1)
-        source = self.lines[mark.line - 1] if 0 < mark.line <= len(self.lines) else ""
+        source = self.source(mark.line)
         if not source or mark.column <= len(source) + 1:
-            return mark  # Front matter is blanked out.
+            return mark
         first = mark.text.partition("\n")[0]
         for number in range(mark.line, min(mark.line + _FURTHEST, len(self.lines))):
             if first and (at := self.lines[number].find(first)) >= 0:
                 return Mark(mark.text, number + 1, at + 1)
         return Mark(first, mark.line, len(source) + 1)
 
-    def _holds(self, edit: Edit) -> bool:
-        """Tell whether an edit lies within the file, or right behind it."""
+    def _holds(self, edit: Edit, mark: Mark) -> bool:
+        """Tell whether an edit lies within the file, and replaces what its mark says stands there.
+
+        A value over several lines is one text here, and none in the file.
+        """
         for line, column in ((edit.line, edit.column), (edit.end_line, edit.end_column)):
-            source = next(iter([*self.hidden[line - 1 : line], *self.lines[line - 1 : line]]), "")
+            source = self.source(line)
             if line > len(self.lines) + 1 or (source and column > len(source) + 1):
                 return False
-        return True
+        if edit not in replace(mark, edit.text):
+            return True
+        return self.source(edit.line)[edit.column - 1 : edit.end_column - 1] == mark.text
 
     @property
     def refused(self) -> bool:

@@ -1,0 +1,67 @@
+"""A fix, applied, mends what it was offered for; one that would not is not offered."""
+
+import pytest
+
+from toolmark._parse import parse_tool
+
+BODY = """\
+# Weigh Animal
+
+Put an animal on the scales.
+
+## Metadata
+
+- **Tags**: surgery
+
+## Parameters
+
+None
+
+## Returns
+
+- **Type**: number
+- **Description**: Kilograms
+"""
+
+
+def mended(text: str, edits) -> str:
+    lines = text.split("\n")
+    for edit in sorted(edits, key=lambda e: (e.line, e.column), reverse=True):
+        assert edit.line == edit.end_line
+        line = lines[edit.line - 1]
+        lines[edit.line - 1] = line[: edit.column - 1] + edit.text + line[edit.end_column - 1 :]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "---\nname: Weigh Animal\n---\n",
+        "---\nname: weighAnimal # of ours\ncategory: a\n---\n",
+        '---\nversion: "1"\nreqires_auth: true\n---\n',
+        "---\nname: weigh\n---\n",
+        "",
+    ],
+)
+def test_fixes_of_metadata_mend_it_wherever_it_stands(front):
+    before, found = parse_tool(front + BODY, "weigh_animal.tool.md")
+    fixes = [edit for d in found for edit in d.fix]
+    assert fixes
+    spec, left = parse_tool(mended(front + BODY, fixes), "weigh_animal.tool.md")
+    assert spec is not None
+    assert [d.code for d in left] == [d.code for d in found if not d.fix]
+    assert before is None or before.hash == spec.hash
+
+
+def test_a_value_over_several_lines_is_offered_no_fix():
+    _, found = parse_tool(f"---\nname: Weigh\n  Animal\n---\n{BODY}", "weigh_animal.tool.md")
+    (name,) = [d for d in found if d.code == "invalid-name"]
+    assert name.fix == ()
+
+
+def test_a_heading_without_its_space_is_mended_by_its_fix():
+    text = BODY.replace("## Returns", "##Returns")
+    spec, found = parse_tool(text, "weigh_animal.tool.md")
+    (told,) = [d for d in found if d.code == "misspelt-section"]
+    assert mended(text, told.fix) == BODY
+    assert spec is not None

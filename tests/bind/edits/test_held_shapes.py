@@ -11,6 +11,8 @@ from toolmark._bind.edits.loosening import hold
 TEXT = Schema(types=("string",))
 SHORT = replace(TEXT, max_length=5)
 SECRET = replace(TEXT, sensitive=True)
+NULLABLE = ("string", "null")
+EITHER = Schema(("array", "object"), items=SECRET, properties=(Parameter("a", TEXT),))
 OLD = spec_of(FULL)
 HARMLESS_RULES = FULL.replace(" || has(note)`", "`")
 
@@ -94,6 +96,9 @@ def test_an_argument_takes_no_more_than_it_did(old, new, live, found) -> None:
          replace(TEXT, min_length=4, has_default=True, default="too long"),
          replace(SHORT, min_length=4)),
         (replace(SHORT, has_default=True, default="old"), TEXT, SHORT),
+        (replace(SHORT, types=NULLABLE),
+         replace(TEXT, types=NULLABLE, has_default=True, default="too long"),
+         replace(SHORT, types=NULLABLE)),
     ],
 )  # fmt: skip
 def test_a_default_is_one_that_the_held_shape_takes(old, new, live) -> None:
@@ -117,7 +122,10 @@ def test_a_default_is_one_that_the_held_shape_takes(old, new, live) -> None:
         (values(SECRET), values(TEXT), values(SECRET), [("Values: Sensitive", True, False)]),
         (values(SECRET), fields(a=TEXT), fields(a=SECRET), [("a: Sensitive", True, False)]),
         (SECRET, TEXT, SECRET, [("Sensitive", True, False)]),
+        (EITHER, replace(EITHER, items=TEXT), EITHER, [("Items: Sensitive", True, False)]),
         # A result restricts nobody else.
+        (replace(items(SHORT), sensitive=True), Schema(("array",)),
+         Schema(("array",), sensitive=True), [("Sensitive", True, False)]),
         (fields(a=SHORT), fields(b=TEXT), fields(b=TEXT), []),
         (fields(a=SHORT), ANY_OBJECT, ANY_OBJECT, []),
         (items(SHORT), items(TEXT), items(TEXT), []),

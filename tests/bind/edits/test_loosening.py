@@ -406,6 +406,29 @@ def test_a_skill_may_get_other_words_and_more_steps() -> None:
     assert loosened(skill_of(SKILL), new) == ()
 
 
+def test_a_skill_may_use_another_tool_and_a_tool_as_freely_as_before() -> None:
+    freely = SKILL.replace("   - **Use**: wave", "   - **Use**: greet")
+    other = SKILL.replace("greet, wave", "greet, nod").replace("**Use**: wave", "**Use**: nod")
+    unasked = freely.replace("   - **Ask**: Greet {who}?\n", "")
+
+    assert loosened(skill_of(SKILL), skill_of(other)) == ()
+    assert loosened(skill_of(freely), skill_of(unasked)) == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new"), [("durable", True, False), ("patient_from", "who", None)]
+)
+def test_a_skill_demands_of_its_runs_what_it_did(field: str, old: object, new: object) -> None:
+    before = skill_of(SKILL).model_copy(update={field: old})
+    after = before.model_copy(update={field: new})
+
+    held = hold(before, after)
+
+    assert places(held.loosened) == {f"Metadata: {field.replace('_', ' ').title()}"}
+    assert held.spec is before
+    assert loosened(after, before) == ()
+
+
 def test_a_tool_is_not_compared_with_a_skill() -> None:
     with pytest.raises(TypeError):
         loosened(OLD, skill_of(SKILL))

@@ -161,12 +161,17 @@ def _shape(found: list[Loosening], place: str, old: Schema, new: Schema) -> Sche
     known = len(found)
     kept = _kept(found, place, SCHEMA, old, new)
     inner = {name: (getattr(old, name), getattr(new, name)) for name in ("items", "values")}
-    if old.properties is not None and new.properties is None:
-        names = [field.name for field in old.properties]
-        found.append(Loosening(f"{place}: Properties", names, None))
-        kept["properties"] = old.properties
-    elif old.properties is not None and new.properties is not None:
-        kept["properties"] = _parameters(found, place, old.properties, new.properties)
+    if old.properties is not None:
+        if new.properties is None:
+            names = [field.name for field in old.properties]
+            found.append(Loosening(f"{place}: Properties", names, None))
+            kept["properties"] = old.properties
+        else:
+            kept["properties"] = _parameters(found, place, old.properties, new.properties)
+        if new.values is not None:
+            # The object was closed: fields that nobody named must stay out.
+            found.append(Loosening(f"{place}: Properties", "closed", "open"))
+            kept["values"] = None
     elif old.values is not None and new.properties is not None:
         # What every value had to be, each field must be now.
         kept["properties"] = tuple(
@@ -174,10 +179,6 @@ def _shape(found: list[Loosening], place: str, old: Schema, new: Schema) -> Sche
             for f in new.properties
         )
         del inner["values"]
-    if old.properties is not None and new.values is not None:
-        # The object was closed: fields that nobody named must stay out.
-        found.append(Loosening(f"{place}: Properties", "closed", "open"))
-        kept["values"] = None
     for name, (before, after) in inner.items():
         if before is None:
             continue

@@ -63,15 +63,13 @@ class Holds:
         if not self._made:
             state_folder(self._path.parent)
             self._path.touch(mode=0o600)
-        store = sqlite3.connect(self._path, timeout=wait_s, isolation_level=None)
-        if not self._made:
-            try:
+            with closing(self._connect(wait_s)) as store:
                 _make(store)
-            except BaseException:
-                store.close()
-                raise
             self._made = True
-        return store
+        return self._connect(wait_s)
+
+    def _connect(self, wait_s: float) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=wait_s, isolation_level=None)
 
 
 def _make(store: sqlite3.Connection) -> None:

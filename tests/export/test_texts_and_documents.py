@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from export_specs import BOOK_APPOINTMENT, GUARDED, SCHEDULE, tool
+from export_specs import BOOK_APPOINTMENT, GUARDED, NOWHERE, SCHEDULE, tool
 
 from toolmark._export.agentskills import folder
 from toolmark._export.targets import export
+from toolmark._model.schema import Parameter, Schema
+from toolmark._model.skill import SkillSpec
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -47,3 +49,24 @@ def test_openapi_asks_for_the_confidence_beside_the_arguments() -> None:
     body = post["requestBody"]["content"]["application/json"]["schema"]
     assert body["required"] == ["arguments", "confidence"]
     assert "_confidence" not in json.dumps(body)
+
+
+def test_an_agent_skill_tells_all_that_its_inputs_are_held_to() -> None:
+    kind = Parameter("kind", Schema(types=("string",), enum=("rose", "iris")))
+    flower = Schema(types=("object",), properties=(kind,))
+    shape = Schema(types=("array",), items=flower, max_items=3)
+    skill = SkillSpec(
+        name="gather",
+        title="Gather",
+        description="Gather flowers.",
+        version="1.0.0",
+        category="shop",
+        parameters=(Parameter("flowers", shape),),
+        source=NOWHERE,
+    )
+    (file,) = export("agentskills", [], [skill]).items
+    assert (
+        "- `flowers` (array of object, optional): At most 3 items.\n"
+        "  - each (object)\n"
+        '    - `kind` (string, optional): One of "rose", "iris".\n'
+    ) in file["text"]

@@ -25,6 +25,12 @@ def config(project: Path, host: str, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
+def test_a_host_names_the_server_as_its_folder_without_signs_at_the_ends(project: Path) -> None:
+    folder = project / "(my garden) ü"
+    (folder / "tools_md").mkdir(parents=True)
+    assert list(config(folder, "claude")["mcpServers"]) == ["my-garden"]
+
+
 @pytest.mark.parametrize(("host", "key"), [("claude", "mcpServers"), ("cursor", "mcpServers"),
                                            ("vscode", "servers")])  # fmt: skip
 def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -> None:

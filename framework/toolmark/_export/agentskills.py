@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolmark._export.exported import Loss
-from toolmark._model.schema import Parameter
+from toolmark._export.plain import plain
+from toolmark._export.prompt import argument_lines
 from toolmark._model.skill import SkillSpec, step_json
 from toolmark._model.tool import ToolSpec
 
@@ -71,19 +72,14 @@ def _body(spec: SkillSpec) -> str:
         names = ", ".join(f"`{name}`" for name in (*spec.required_tools, *spec.required_skills))
         parts.append(f"Needs {names}.")
     if spec.parameters:
-        parts += ["## Inputs", "\n".join(_input(p) for p in spec.parameters)]
+        # Prose can say all that a schema says, so nothing of it is lost.
+        said = plain(spec.input_schema, lambda _path, _what: None)
+        parts += ["## Inputs", "\n".join(argument_lines(said))]
     parts += ["## Workflow", spec.workflow, *_steps(spec)]
-    said = {k: v for k, v in spec.output.model_dump().items() if v}
-    if said:
-        parts += ["## Result", "\n".join(f"- **{k.title()}**: {v}" for k, v in said.items())]
+    result = {k: v for k, v in spec.output.model_dump().items() if v}
+    if result:
+        parts += ["## Result", "\n".join(f"- **{k.title()}**: {v}" for k, v in result.items())]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _input(parameter: Parameter) -> str:
-    shape = parameter.shape
-    kind = " or ".join(shape.types) or "anything"
-    need = "required" if parameter.required else "optional"
-    return f"- `{parameter.name}` ({kind}, {need}): {shape.description}".rstrip(": ")
 
 
 def _steps(spec: SkillSpec) -> list[str]:

@@ -15,11 +15,7 @@ _WORDS = ("format", "minimum", "maximum", "minLength", "maxLength", "minItems", 
 def item(function: Function, _losses: list[Loss]) -> str:
     """Give one tool's paragraph: what it does, its arguments, what comes back, an example."""
     parts = [f"## {function.name}", function.description]
-    if fields := function.parameters["properties"]:
-        required = function.parameters.get("required", ())
-        lines = [
-            line for k, v in fields.items() for line in _lines(k, v, "", required=k in required)
-        ]
+    if lines := argument_lines(function.parameters):
         parts.append("Arguments:\n" + "\n".join(lines))
     else:
         parts.append("No arguments.")
@@ -38,6 +34,11 @@ def item(function: Function, _losses: list[Loss]) -> str:
 def document(items: list[str]) -> str:
     """Give the text of all tools."""
     return "# Tools\n\n" + "\n\n".join(items) + "\n" if items else "# Tools\n\nNone.\n"
+
+
+def argument_lines(parameters: dict[str, Any]) -> list[str]:
+    """Give a bullet for each argument, and below it one for each that lies within."""
+    return _below(parameters, "")
 
 
 def _stated(function: Function, arguments: dict[str, Any]) -> dict[str, Any]:

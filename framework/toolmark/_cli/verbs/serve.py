@@ -200,7 +200,7 @@ def _print_config(
     from toolmark.config import load_settings
 
     root = load_settings(folder).root
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name) or "toolmark"
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name).strip("-") or "toolmark"
     if transport == "http":
         if not place[1]:
             stop(ExitCode.USAGE, "a host can't know a port that is chosen at the start")

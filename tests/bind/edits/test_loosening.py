@@ -415,6 +415,19 @@ def test_a_skill_may_use_another_tool_and_a_tool_as_freely_as_before() -> None:
     assert loosened(skill_of(freely), skill_of(unasked)) == ()
 
 
+def test_a_finding_tells_what_guarded_a_tool_at_least_and_what_does_now() -> None:
+    greet = "\n2. **Greet** again.\n   - **Use**: greet\n   - **Check**: `true`\n"
+    guarded = SKILL.replace("\n2. **Wave**", greet + "\n3. **Wave**")
+    asked = guarded.replace("   - **Check**: `size(said) > 0`\n", "")
+    free = asked.replace("   - **Ask**: Greet {who}?\n", "")
+
+    (less,) = loosened(skill_of(guarded), skill_of(asked))
+    (least,) = loosened(skill_of(guarded), skill_of(free))
+
+    assert (less.before, less.after) == (["Check: true"], ["Ask"])
+    assert (least.before, least.after) == (["Check: true"], None)
+
+
 @pytest.mark.parametrize(
     ("field", "old", "new"), [("durable", True, False), ("patient_from", "who", None)]
 )

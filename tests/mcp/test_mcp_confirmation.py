@@ -5,23 +5,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.types import (
     CallToolResult,
     ElicitResult,
-    InputRequiredResult,
 )
 
 from toolmark import Workspace
-from toolmark._model.call import Caller
-from toolmark._model.schema import Parameter, Schema
-from toolmark.adapters.mcp.callers import FixedCaller
-from toolmark.adapters.mcp.form import changed, form
 from toolmark.adapters.mcp.server import McpServer
 
 MakeClient = Callable[..., Client]
+
+
 WALK = {"title": "Walk", "hour": 9}
 
 
@@ -212,22 +207,6 @@ def test_words_that_were_refused_or_not_given_end_the_skill(client: MakeClient) 
     )
 
 
-def test_each_question_of_a_skill_goes_by_the_name_of_its_answer(rounds: Any) -> None:
-    async def play(by: Rounds) -> Any:
-        first = await by.first("interview", {})
-        assert set(first.input_requests or {}) == {"user_name"}
-        # An answer to another question, or to none, is asked for again.
-        again = await by.again(first.request_state, YES, name="interview", arguments={})
-        assert set(again.input_requests) == {"user_name"}
-        second = await by.again(
-            again.request_state, YES, name="interview", arguments={}, key="user_name"
-        )
-        assert set(second.input_requests) == {"wish"}
-        assert second.request_state != again.request_state
-
-    rounds(play)
-
-
 def test_a_form_that_breaks_is_no_agreement(
     server: McpServer, workspace: Workspace, reminders: Any
 ) -> None:
@@ -241,198 +220,4 @@ def test_a_form_that_breaks_is_no_agreement(
     assert reminders() == []
 
 
-class Rounds:
-    """Drives the rounds of the new era by hand, as a client that does not play fair."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def first(self, name: str = "remind", arguments: Any = None) -> InputRequiredResult:
-        given = WALK if arguments is None else arguments
-        result = await self._client.session.call_tool(name, given, allow_input_required=True)
-        assert isinstance(result, InputRequiredResult)
-        return result
-
-    async def again(
-        self,
-        state: str | None,
-        *answers: ElicitResult,
-        name: str = "remind",
-        arguments: Any = None,
-        key: str = "confirm",
-    ) -> Any:
-        return await self._client.session.call_tool(
-            name,
-            WALK if arguments is None else arguments,
-            input_responses={key: answers[0]} if answers else {},
-            request_state=state,
-            allow_input_required=True,
-        )
-
-
 YES = ElicitResult(action="accept", content={})
-
-
-@pytest.fixture
-def rounds(server: McpServer) -> Callable[[Callable[[Rounds], Any]], Any]:
-    async def nobody(context: Any, params: Any) -> ElicitResult:
-        raise AssertionError("driven by hand")
-
-    def run(play: Callable[[Rounds], Any]) -> Any:
-        async def inner() -> Any:
-            async with Client(server.low, elicitation_callback=nobody) as connected:
-                return await play(Rounds(connected))
-
-        return asyncio.run(inner())
-
-    return run
-
-
-def test_an_answer_counts_once(rounds: Any, reminders: Any) -> None:
-    async def play(by: Rounds) -> list[Any]:
-        state = (await by.first()).request_state
-        return [await by.again(state, YES) for _ in range(3)]
-
-    first, *others = rounds(play)
-
-    assert not first.is_error
-    assert {code(other) for other in others} <= {"confirmation_used", "confirmation_not_found"}
-    assert len(reminders()) == 1
-
-
-def test_of_racing_answers_one_runs(rounds: Any, reminders: Any) -> None:
-    async def play(by: Rounds) -> list[Any]:
-        state = (await by.first()).request_state
-        return await asyncio.gather(*(by.again(state, YES) for _ in range(50)))
-
-    results = rounds(play)
-
-    assert sum(not result.is_error for result in results) == 1
-    assert len(reminders()) == 1
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [lambda s: s[:-2] + "AA", lambda _: "", lambda _: '{"held": "x"}', lambda s: s + s],
-    ids=["cut", "empty", "plain", "double"],
-)
-def test_a_state_that_was_tampered_with_is_refused(
-    rounds: Any, reminders: Any, spoil: Callable[[str], str]
-) -> None:
-    async def play(by: Rounds) -> MCPError:
-        state = (await by.first()).request_state
-        assert state is not None
-        with pytest.raises(MCPError) as error:
-            await by.again(spoil(state), YES)
-        return error.value
-
-    assert rounds(play).code == -32602
-    assert reminders() == []
-
-
-def test_a_state_is_bound_to_its_tool_and_arguments(rounds: Any, reminders: Any) -> None:
-    async def play(by: Rounds) -> None:
-        state = (await by.first()).request_state
-        with pytest.raises(MCPError):
-            await by.again(state, YES, arguments={**WALK, "hour": 23})
-        with pytest.raises(MCPError):
-            await by.again(state, YES, name="transfer", arguments=WALK)
-
-    rounds(play)
-
-    assert reminders() == []
-
-
-def test_a_state_is_bound_to_its_caller(workspace: Workspace, reminders: Any) -> None:
-    async def nobody(context: Any, params: Any) -> ElicitResult:
-        raise AssertionError("driven by hand")
-
-    who = {"caller": Caller("ana")}
-
-    def by_name(ctx: Any) -> Caller:
-        return FixedCaller(who["caller"])(ctx)
-
-    server = McpServer(workspace, by_name)
-
-    async def play() -> None:
-        async with Client(server.low, elicitation_callback=nobody) as connected:
-            by = Rounds(connected)
-            state = (await by.first()).request_state
-            for other in (Caller("eve"), Caller("ana", "p1"), Caller()):
-                who["caller"] = other
-                with pytest.raises(MCPError):
-                    await by.again(state, YES)
-
-    asyncio.run(play())
-
-    assert reminders() == []
-
-
-def test_a_retry_without_an_answer_is_asked_again(rounds: Any, reminders: Any) -> None:
-    async def play(by: Rounds) -> Any:
-        state = (await by.first()).request_state
-        again = await by.again(state)
-        assert isinstance(again, InputRequiredResult)
-        return await by.again(again.request_state, YES)
-
-    assert not rounds(play).is_error
-    assert len(reminders()) == 1
-
-
-def test_an_answer_without_a_state_asks_for_itself(rounds: Any, reminders: Any) -> None:
-    async def play(by: Rounds) -> Any:
-        return await by.again(None, YES)
-
-    assert isinstance(rounds(play), InputRequiredResult)
-    assert reminders() == []
-
-
-def test_a_state_of_another_process_is_refused(workspace: Workspace, reminders: Any) -> None:
-    async def nobody(context: Any, params: Any) -> ElicitResult:
-        raise AssertionError("driven by hand")
-
-    async def play() -> None:
-        servers = [McpServer(workspace, FixedCaller(Caller("ana"))) for _ in range(2)]
-        async with Client(servers[0].low, elicitation_callback=nobody) as connected:
-            state = (await Rounds(connected).first()).request_state
-        async with Client(servers[1].low, elicitation_callback=nobody) as connected:
-            with pytest.raises(MCPError):
-                await Rounds(connected).again(state, YES)
-
-    asyncio.run(play())
-
-    assert reminders() == []
-
-
-VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())
-
-
-@given(st.dictionaries(st.text(max_size=3), VALUES), st.dictionaries(st.text(max_size=3), VALUES))
-def test_what_a_form_changes_gives_what_it_came_back_with(
-    arguments: dict[str, Any], content: dict[str, Any]
-) -> None:
-    edit = changed(arguments, content)
-
-    assert {**arguments, **edit} == {**arguments, **content}
-    assert changed(arguments, arguments) == {}
-
-
-def test_true_is_not_one_in_a_form() -> None:
-    assert changed({"a": 1, "b": True}, {"a": True, "b": 1}) == {"a": True, "b": 1}
-
-
-def test_a_union_or_an_object_is_no_field_of_a_form() -> None:
-    shapes = [Schema(types=("string", "null")), Schema(types=("object",)), Schema()]
-    parameters = tuple(Parameter(name=f"p{i}", shape=shape) for i, shape in enumerate(shapes))
-
-    made = form(parameters, {"p0": "a", "p1": {}, "p2": 1}, "2026-07-28")
-
-    assert made == {"type": "object", "properties": {}, "required": []}
-
-
-def test_many_of_an_enum_are_a_field_since_2025_11_25() -> None:
-    items = Schema(types=("string",), enum=("a", "b"))
-    parameters = (Parameter(name="many", shape=Schema(types=("array",), items=items)),)
-
-    assert form(parameters, {"many": ["a"]}, "2025-06-18")["properties"] == {}
-    assert set(form(parameters, {"many": ["a"]}, "2025-11-25")["properties"]) == {"many"}

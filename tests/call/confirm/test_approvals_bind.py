@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from toolmark._model.call import Budget, Call, Caller
+from toolmark._model.call import Budget
 from toolmark._model.contract import Batch, Limits, Safety
 from toolmark._model.registry import Binding, Implementation
 from toolmark._model.result import Held
@@ -15,6 +15,8 @@ from toolmark._model.settings import SafetySettings, Settings
 from toolmark._model.verdict import Ruling, Verdict
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
+
+
 CONFIRM = Safety(requires_confirmation=True)
 
 
@@ -250,53 +252,6 @@ def test_what_was_edited_is_told_before_what_was_left_out(harness, tool, tmp_pat
     assert "item 2" in left_out
 
 
-DETAILS = Parameter(name="details", shape=Schema(types=("object",)))
-
-
-class Run:
-    """A run whose person agreed to a critical call of a tool that takes anything."""
-
-    def __init__(self, harness, tool, root):
-        self.ran = []
-
-        async def act(number=None, details=None):
-            self.ran.append((number, details))
-
-        free = Parameter(name="number", shape=Schema())
-        made = tool("act", act, free, DETAILS, safety=Safety(sensitivity="critical"))
-        self.door = harness(made, settings=Settings(root=root, state=root, audit=False))
-
-    def hold(self, arguments, **caller):
-        return self.door.call("act", arguments, **caller).confirmation.id
-
-    def agree(self, held, arguments, user=None):
-        call = Call("act", arguments, caller=Caller(user=user))
-        return asyncio.run(self.door.door.decisions.confirm_call(held, call))
-
-
-@pytest.fixture
-def agreed(harness, tool, tmp_path):
-    return Run(harness, tool, tmp_path)
-
-
-def test_a_run_repeats_a_call_in_any_order_of_its_keys(agreed):
-    held = agreed.hold({"details": {"a": 1, "b": {"c": 2, "d": 3}}})
-    assert agreed.agree(held, {"details": {"b": {"d": 3, "c": 2}, "a": 1}}).success
-    assert len(agreed.ran) == 1
-
-
-def test_a_run_that_adds_an_argument_has_edited_the_call(agreed):
-    again = agreed.agree(agreed.hold({"number": 1}), {"number": 1, "details": {}})
-    assert (again.outcome, agreed.ran) == ("confirm", [])
-    assert "details: {}" in again.confirmation.prompt
-
-
-def test_a_run_of_another_user_agrees_to_nothing(agreed):
-    held = agreed.hold({"number": 1}, user="ada")
-    assert agreed.agree(held, {"number": 1}, user="bob").error.code == "confirmation_not_found"
-    assert agreed.agree(held, {"number": 1}, user="ada").success
-
-
 @pytest.mark.parametrize("odd", [object(), {1, 2}])
 def test_an_edit_that_is_no_json_is_malformed_and_decides_nothing(world, odd):
     door = world.door()
@@ -305,34 +260,6 @@ def test_an_edit_that_is_no_json_is_malformed_and_decides_nothing(world, odd):
     assert (refused.outcome, refused.error.code) == ("denied", "malformed_call")
     assert world.decide(door, held).success
     assert world.ran == [1]
-
-
-@pytest.mark.parametrize("odd", [object(), {1, 2}])
-def test_a_run_that_agrees_to_what_is_no_json_is_refused(agreed, odd):
-    refused = agreed.agree(agreed.hold({"number": 1}), {"number": odd})
-    assert refused.outcome == "denied"
-    assert agreed.ran == []
-
-
-def test_a_run_agrees_to_nothing_that_is_not_held(agreed):
-    assert agreed.agree("nothing", {"number": 1}).error.code == "confirmation_not_found"
-
-
-def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
-    made = tool("act", dict, safety=CONFIRM, limits=Limits(max_calls=1))
-    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
-    decisions = door.door.decisions
-    first, second = (door.call("act").confirmation.id for _ in range(2))
-    assert asyncio.run(decisions.confirm(first)).success
-    assert asyncio.run(decisions.confirm(second)).error.code == "budget_exhausted"
-    assert decisions.held_sync(second).state == "pending"
-
-
-def test_what_was_typed_into_a_form_is_no_message_of_the_call_that_is_held_anew(agreed):
-    held = agreed.hold({"number": 1}, message="One, please.")
-    again = agreed.agree(held, {"number": 2})
-    kept = agreed.door.door.decisions.held_sync(again.confirmation.id)
-    assert kept.call.caller.message == "One, please."
 
 
 def test_a_tool_is_not_told_what_was_typed_into_a_form_as_its_users_message(

@@ -1,4 +1,4 @@
-"""Row 9: threads, streams, deadlines, crashes and what a function may give."""
+"""Row 9: threads, streams, crashes, and what a function may know of its call."""
 
 import asyncio
 import contextvars
@@ -7,14 +7,11 @@ import datetime as dt
 import logging
 import threading
 
-import pydantic
 import pytest
 
-from toolmark._model.contract import Limits
 from toolmark._model.schema import Parameter, Schema
 from toolmark.errors import ToolError
 
-QUICK = Limits(timeout_s=0.05)
 TEXT = Schema(types=("string",))
 
 
@@ -74,81 +71,6 @@ def test_progress_is_told_while_the_tool_runs(harness, tool):
     assert heard == [{"text": "half", "fraction": 0.5}]
 
 
-async def forever():
-    await asyncio.Event().wait()
-
-
-async def stream_forever():
-    yield 1
-    await asyncio.Event().wait()
-
-
-def block():
-    threading.Event().wait(5)
-
-
-SLOW = [forever, stream_forever, block]
-
-
-@pytest.mark.parametrize("function", SLOW)
-def test_a_timeout_of_a_tool_with_effects_leaves_its_outcome_unknown(harness, tool, function):
-    slow = harness(tool("slow", function, limits=QUICK))
-    for _ in range(2):
-        result = slow.call("slow")
-        assert (result.success, result.outcome) == (False, "unknown")
-        assert result.error.code == "outcome_unknown"
-        assert "may have taken effect" in result.error.message
-
-
-@pytest.mark.parametrize("function", SLOW)
-@pytest.mark.parametrize("fields", [{"read_only": True}, {"idempotent": "yes"},
-                                    {"idempotent": "keyed"}])  # fmt: skip
-def test_a_timeout_of_a_harmless_tool_is_a_failure(harness, tool, function, fields):
-    result = harness(tool("slow", function, limits=QUICK, **fields)).call("slow")
-    assert (result.outcome, result.error.code) == ("failed", "timeout")
-
-
-def test_a_timeout_inside_a_tool_counts_as_its_service_being_away(harness, tool):
-    async def impatient():
-        async with asyncio.timeout(0.001):
-            await forever()
-
-    result = harness(tool("impatient", impatient)).call("impatient")
-    assert (result.outcome, result.error.code) == ("unknown", "outcome_unknown")
-    result = harness(tool("impatient", impatient, read_only=True)).call("impatient")
-    assert (result.outcome, result.error.code) == ("failed", "api_offline")
-
-
-def test_cancelling_the_caller_stops_the_tool(harness, tool):
-    stopped = []
-
-    async def wait():
-        try:
-            await forever()
-        finally:
-            stopped.append("stopped")
-
-    async def main():
-        door = harness(tool("wait", wait)).door
-        for _ in range(2):
-            task = asyncio.create_task(door.call("wait", "{}"))
-            await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
-    asyncio.run(main())
-    assert stopped == ["stopped", "stopped"]
-
-
-def test_a_tool_that_cancels_itself_fails_alone(harness, tool):
-    async def give_up():
-        raise asyncio.CancelledError
-
-    result = harness(tool("give_up", give_up)).call("give_up")
-    assert (result.outcome, result.error.code) == ("failed", "tool_error")
-
-
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit, StopIteration, RecursionError])
 @pytest.mark.parametrize("mode", ["async", "sync", "inline", "stream"])
 def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(
@@ -187,92 +109,6 @@ def test_a_tool_error_speaks_for_itself(harness, tool):
 class Slot:
     day: dt.date
     free: bool
-
-
-class Booking(pydantic.BaseModel):
-    slot: Slot
-
-
-@pytest.mark.parametrize(
-    ("value", "data"),
-    [
-        (Slot(dt.date(2026, 3, 5), free=True), {"day": "2026-03-05", "free": True}),
-        (
-            Booking(slot=Slot(dt.date(2026, 3, 5), free=False)),
-            {"slot": {"day": "2026-03-05", "free": False}},
-        ),
-        ([1, (2, 3)], [1, [2, 3]]),
-        ("text", "text"),
-        (None, None),
-        ({"a": float("nan")}, {"a": None}),
-    ],
-)
-def test_what_pydantic_can_write_as_json_is_a_result(harness, tool, value, data):
-    async def give():
-        return value
-
-    giver = harness(tool("give", give))
-    for _ in range(2):
-        result = giver.call("give")
-        assert (result.success, result.data) == (True, data)
-        assert "data" in result.to_dict()
-
-
-def test_what_json_cannot_hold_is_the_tools_error(harness, tool):
-    for value in (object(), "\ud800", {"a": lambda: 1}):
-
-        async def give(value=value):
-            return value
-
-        result = harness(tool("give", give)).call("give")
-        assert (result.outcome, result.error.code) == ("failed", "tool_error")
-        assert "JSON" in result.error.message
-
-
-def test_a_result_shares_nothing_with_the_tool(harness, tool):
-    kept = {"names": ["Ada"]}
-
-    async def give():
-        return kept
-
-    result = harness(tool("give", give)).call("give")
-    kept["names"].append("Bob")
-    result.data["names"].append("Eve")
-    assert result.data == {"names": ["Ada"]}
-
-
-def test_message_and_source_of_an_object_stand_on_the_result(harness, tool):
-    returned = {"message": "Logged aspirin", "source": {"system": "ehr"}, "id": 1}
-
-    async def give():
-        return returned
-
-    closed = Schema(
-        types=("object",),
-        properties=(Parameter(name="id", shape=Schema(types=("integer",)), required=True),),
-    )
-    for returns, data in ((Schema(types=("object",)), returned), (closed, {"id": 1})):
-        result = harness(tool("give", give, returns=returns)).call("give")
-        assert (result.message, result.source) == ("Logged aspirin", {"system": "ehr"})
-        assert (result.data, result.notes) == (data, ())
-
-
-def test_a_result_that_is_not_what_the_file_says_is_given_with_a_note(harness, tool):
-    async def give():
-        return {"id": "one"}
-
-    closed = Schema(
-        types=("object",),
-        properties=(Parameter(name="id", shape=Schema(types=("integer",)), required=True),),
-    )
-    result = harness(tool("give", give, returns=closed)).call("give")
-    assert (result.success, result.data) == (True, {"id": "one"})
-    assert result.notes == (
-        (
-            "The result is not what the tool's file says it Returns: "
-            'data.id must be an integer; got "one".'
-        ),
-    )
 
 
 def test_arguments_reach_python_by_its_names_and_types(harness, tool):
@@ -396,7 +232,7 @@ def test_the_http_client_is_made_when_asked_for_and_closed_after(harness, tool):
 
 
 def test_an_implementation_that_cannot_be_loaded_fails_its_own_calls(harness, tool):
-    bound = tool("broken", forever)
+    bound = tool("broken", print, mode="sync")
 
     def load():
         raise ToolError("tools_md/broken.py:1: no function 'broken' here")

@@ -1,0 +1,133 @@
+"""Medications as FHIR has them, told in a clinician's words."""
+
+import pytest
+from fhir_answers import only, quantity
+
+
+def med(desk, *resources):
+    return only(desk, lambda chart: chart.medications(None, None, None), *resources)
+
+
+@pytest.mark.parametrize(
+    ("dosage", "dose", "route", "frequency"),
+    [
+        (
+            {
+                "route": {"text": "by mouth"},
+                "doseAndRate": [{"doseQuantity": quantity(500, "mg")}],
+                "timing": {"repeat": {"frequency": 2, "period": 1, "periodUnit": "d"}},
+            },
+            "500 mg",
+            "by mouth",
+            "2 times every day",
+        ),
+        (
+            {
+                "doseAndRate": [
+                    {"doseRange": {"low": quantity(1, ""), "high": quantity(2, "puff")}}
+                ],
+                "timing": {"repeat": {"frequency": 1, "period": 8, "periodUnit": "h"}},
+                "asNeededBoolean": True,
+            },
+            "1-2 puff",
+            "",
+            "every 8 hours, as needed",
+        ),
+        (
+            {"text": "1 tablet at night", "timing": {"repeat": {"when": ["HS", "?"]}}},
+            "1 tablet at night",
+            "",
+            "at bedtime",
+        ),
+        ({"timing": {"code": {"coding": [{"code": "BID"}]}}}, "", "", "BID"),
+        (
+            {
+                "timing": {
+                    "repeat": {
+                        "frequency": 1,
+                        "frequencyMax": 2,
+                        "period": 1,
+                        "periodUnit": "wk",
+                        "dayOfWeek": ["mon", "thu"],
+                    }
+                },
+                "asNeededCodeableConcept": {"text": "pain"},
+            },
+            "",
+            "",
+            "1-2 times every week on mon, thu, as needed for pain",
+        ),
+        ({}, "", "", ""),
+        ({"timing": {"repeat": {"period": "1", "when": "HS"}}, "doseAndRate": 7}, "", "", ""),
+    ],
+)
+def test_a_dosage_is_told_in_words(dosage, dose, route, frequency, desk, make):
+    item = med(desk, make.medication(dosageInstruction=[dosage]))
+    assert (item["dose"], item["route"], item["frequency"]) == (dose, route, frequency)
+
+
+def test_several_dosages_stand_behind_each_other(desk, make):
+    steps = [{"doseAndRate": [{"doseQuantity": quantity(n, "mg")}]} for n in (40, 20, 20)]
+    assert med(desk, make.medication(dosageInstruction=steps))["dose"] == "40 mg; 20 mg"
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("active", "active"),
+        ("on-hold", "stopped"),
+        ("completed", "stopped"),
+        ("stopped", "stopped"),
+        ("cancelled", "stopped"),
+    ],
+)
+def test_a_medication_is_active_or_stopped(status, told, desk, make):
+    assert med(desk, make.medication(status=status))["status"] == told
+    assert len(desk.chart().medications(told, None, None)) == 1
+
+
+def test_what_is_no_medication_yet_is_left_out(desk, make):
+    reasons = desk.reasons(
+        make.medication(status="draft"),
+        make.medication(status=None),
+        make.medication(status=["active"]),
+        make.medication(intent="proposal"),
+        make.medication(medicationCodeableConcept={}),
+        make.medication(authoredOn="2025-13-01"),
+    )
+    assert reasons[:5] == [
+        "its status is draft",
+        "its status is missing",
+        "its status is missing",
+        "it is no order, its intent is proposal",
+        "its medication has no name",
+    ]
+    assert reasons[5].startswith("its start can't be read")
+
+
+def test_a_statement_is_read_as_a_request_is(desk, make):
+    statement = make.medication(
+        resourceType="MedicationStatement",
+        authoredOn=None,
+        effectivePeriod={"start": "2024-02"},
+        dosage=[{"text": "one a day"}],
+    )
+    item = med(desk, statement)
+    assert (item["startDate"], item["dose"]) == ("2024-02", "one a day")
+
+
+def test_a_medication_is_found_by_its_reference(desk, make):
+    drug = make.resource("Medication", id="m1", subject=None, code={"text": "Losartan 50 mg"})
+    inside = make.resource("Medication", id="in", code={"text": "Ointment"})
+
+    def named(reference, **fields):
+        medication = make.medication(
+            medicationCodeableConcept=None, medicationReference=reference, **fields
+        )
+        name = med(desk, drug, medication)["name"]
+        desk.store.forget("123")
+        return name
+
+    assert named({"reference": "Medication/m1", "display": "Other"}) == "Losartan 50 mg"
+    assert named({"reference": "#in"}, contained=[inside]) == "Ointment"
+    assert named({"reference": "Medication/gone", "display": "Told"}) == "Told"

@@ -1,0 +1,114 @@
+"""Problems and notes as FHIR has them: what can be read is told, the rest is left out."""
+
+import pytest
+from fhir_answers import only, quantity
+
+
+def problem(desk, resource):
+    return only(desk, lambda chart: chart.problems(None, None), resource)
+
+
+def note(desk, resource):
+    return only(desk, lambda chart: chart.notes(None, None), resource)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"clinicalStatus": {"coding": [{"code": "recurrence"}]}}, "active"),
+        ({"clinicalStatus": {"coding": [{"code": "remission"}]}}, "resolved"),
+        ({"clinicalStatus": {"coding": [{"code": "inactive"}]}}, "resolved"),
+        ({"clinicalStatus": None}, "active"),
+        ({"clinicalStatus": None, "abatementDateTime": "2020"}, "resolved"),
+    ],
+)
+def test_a_problem_is_there_or_over(fields, status, desk, make):
+    assert problem(desk, make.condition(**fields))["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("fields", "onset"),
+    [
+        ({"onsetDateTime": "2019-07"}, "2019-07"),
+        ({"onsetPeriod": {"start": "2018"}}, "2018"),
+        ({"onsetAge": quantity(45, "years")}, "at the age of 45 years"),
+        ({"onsetString": "in childhood"}, "in childhood"),
+        ({}, None),
+    ],
+)
+def test_the_onset_is_told_as_it_was_recorded(fields, onset, desk, make):
+    assert problem(desk, make.condition(**fields)).get("onset") == onset
+
+
+def test_conditions_that_are_none_are_left_out(desk, make):
+    reasons = desk.reasons(
+        make.condition(verificationStatus=make.code("refuted")),
+        make.condition(code=None),
+        make.condition(clinicalStatus=make.code("odd")),
+        make.condition(onsetDateTime="2019-02-29"),
+    )
+    assert reasons[:3] == [
+        "its verification status is refuted",
+        "it has no name",
+        "its clinical status is odd",
+    ]
+    assert reasons[3].startswith("its onset can't be read")
+
+
+def test_a_note_has_its_metadata(desk, make):
+    item = note(
+        desk,
+        make.note(
+            "A long text about the visit.",
+            description="A visit",
+            context={"practiceSetting": {"text": "General practice"}},
+        ),
+    )
+    assert item == {
+        "date": "2025-02-03T10:00:00Z",
+        "title": "Progress note",
+        "service": "General practice",
+        "summary": "A visit",
+        "source": {"system": "https://ehr.example.org", "updated": "2025-05-01T08:00:00Z"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("attachment", "reason"),
+    [
+        ({"contentType": "text/plain", "data": "!!!"}, "its attachment is no base64"),
+        ({"contentType": "text/plain", "data": "/w=="}, "its text is not in the encoding"),
+        ({"contentType": "text/plain; charset=idna", "data": "YQ=="}, "its text is encoded as"),
+        ({"contentType": "text/plain", "data": "A" * 7_000_000}, "its text is larger than 5 MB"),
+    ],
+)
+def test_a_note_whose_text_can_not_be_read_is_left_out(attachment, reason, desk, make):
+    (told,) = desk.reasons(make.note(content=[{"attachment": attachment}]))
+    assert told.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("attachment", "text"),
+    [
+        ({"contentType": "TEXT/PLAIN; Charset=ISO-8859-1", "data": "6Q=="}, "é"),
+        ({"contentType": "text/plain", "data": "YSA\n gYg=="}, "a  b"),
+        ({"contentType": "text/plain", "data": "YQBi"}, "a b"),
+    ],
+)
+def test_texts_are_decoded(attachment, text, desk, make):
+    desk.load(make.note(content=[{"attachment": attachment}]))
+    assert [indexed.text for indexed in desk.chart().texts()] == [text]
+
+
+@pytest.mark.parametrize("content", [None, [], "x", [{}], [{"attachment": {"url": "http://x"}}]])
+def test_a_note_without_a_text_is_a_note_all_the_same(content, desk, make):
+    assert note(desk, make.note(content=content))["title"] == "Progress note"
+    assert desk.chart().texts() == []
+
+
+def test_long_and_odd_texts_are_made_fit_to_tell(desk, make):
+    long = note(desk, make.note(description="word " * 100_000))
+    assert len(long["summary"]) == 300
+    desk.store.forget("123")
+    odd = problem(desk, make.condition(code={"text": "a\ud800b\x00c\u202ed\n e"}))
+    assert odd["text"] == "a?bcd e"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pluggy
 
 from toolmark._model.call import Call
-from toolmark._model.reply import Dialect
 from toolmark._model.result import Result
 from toolmark._model.settings import Settings
 from toolmark._model.verdict import Verdict
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     # svcs imports every web framework that is installed: half a second, for a tool with resources.
     import svcs
     import typer
+
+    from toolmark._model.reply import Dialect
 
     # Made with pydantic, which the first call of a process need not wait for.
     from toolmark._model.skill import SkillSpec
@@ -137,7 +138,7 @@ def toolmark_after_call(call: Call, spec: "ToolSpec", result: Result) -> None:
 
 
 @hookspec
-def toolmark_dialects() -> Iterable[Dialect]:  # type: ignore[empty-body]
+def toolmark_dialects() -> Iterable["Dialect"]:  # type: ignore[empty-body]
     """Give ways in which models call tools and read results.
 
     Called once per snapshot, before the first reply. A name that is taken already is left out,

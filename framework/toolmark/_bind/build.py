@@ -32,7 +32,7 @@ _TRIES = 8
 _UNKNOWN = Known({}, None)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Snapshot:
     """A registry and what its calls need; replaced as a whole."""
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from toolmark._model.contract import Contract, ToolContract
 from toolmark._model.diagnostic import Diagnostic
@@ -17,8 +18,7 @@ Mode = Literal["async", "sync", "inline", "stream"]
 """How a function is run: awaited, in a worker thread, in the loop, or as an async generator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Implementation:
+class Implementation(NamedTuple):
     """The Python behind a tool or a skill, and how arguments reach its parameters."""
 
     target: str
@@ -27,20 +27,19 @@ class Implementation:
     """Hex sha256 of the bytes that were compiled."""
     function: Callable[..., Any]
     mode: Mode
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = MappingProxyType({})
     """The document's name of a parameter to Python's, where they differ (camelCase)."""
-    converters: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    converters: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
     """The document's name of a parameter to what makes the annotated type of JSON."""
     context: str | None = None
     """The keyword that takes the Context."""
-    resources: Mapping[str, type] = field(default_factory=dict)
+    resources: Mapping[str, type] = MappingProxyType({})
     """Keywords that take a resource, by the type that is asked for."""
     keeps: Any = None
     """What must live as long as the function may run: the modules of its snapshot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """Where an implementation is; loaded on first use."""
 
     kind: Literal["sibling", "entry_point", "none"]

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
-from toolmark._export.names import FUNCTION, GEMINI, MCP, fit
 from toolmark._model.registry import BoundSkill, BoundTool, Registry
 from toolmark.errors import NotFoundError, did_you_mean
 
@@ -43,6 +42,8 @@ class Names:
     @cached_property
     def _exported(self) -> dict[str, Called]:
         """The names that are not the definitions' own; made when the first such is asked for."""
+        from toolmark._export.names import FUNCTION, GEMINI, MCP, fit
+
         found: dict[str, Called] = {}
         ambiguous = set()
         for called in self._all():

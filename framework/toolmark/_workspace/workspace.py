@@ -2,19 +2,21 @@
 
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from toolmark._export.exported import Exported
 from toolmark._model.call import Budget
 from toolmark._model.diagnostic import Diagnostic
 from toolmark._model.plugin import PluginInfo
 from toolmark._model.registry import BoundSkill, BoundTool, Registry
 from toolmark._model.result import EventListener, Result
 from toolmark._model.settings import Settings
-from toolmark._workspace.exports import export_from
 from toolmark._workspace.reloading import Reloading
 from toolmark._workspace.replies.turns import Turns
 from toolmark.config import load_settings
+
+if TYPE_CHECKING:
+    # What only calls tools does not wait for what exports them.
+    from toolmark._export.exported import Exported
 
 
 class Workspace(Turns, Reloading):
@@ -116,12 +118,16 @@ class Workspace(Turns, Reloading):
         """Do as `call`, for those who can't await; the calling thread waits."""
         return self._loop.run(self.call(name, arguments, **options))
 
-    def exported(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Exported:
+    def exported(
+        self, target: str, names: Sequence[str] = (), *, skills: bool = True
+    ) -> "Exported":
         """Give the tools, and the skills that can run, as `target` reads them, and the losses.
 
         A list and its dicts are the caller's; what lies deeper is shared: copy what you change.
         Raises NotFoundError for a target or a name that is not there.
         """
+        from toolmark._workspace.exports import export_from
+
         return export_from(self._live, target, names, skills=skills)
 
     def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:

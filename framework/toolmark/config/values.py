@@ -3,9 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolmark._model.settings import (
     ChatSettings,
@@ -17,8 +16,7 @@ from toolmark._model.settings import (
 from toolmark.errors import ConfigError
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a value was written, for messages."""
 
     origin: str

@@ -44,7 +44,7 @@ class CacheEntry(NamedTuple):
     """The fields of each, as JSON keeps them."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Cache:
     """The entries of one project by path, and the verdicts on skills by their grounds.
 

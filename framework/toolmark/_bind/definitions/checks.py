@@ -14,7 +14,7 @@ from toolmark._model.diagnostic import Diagnostic, Severity
 from toolmark._model.registry import BoundSkill, BoundTool, SkillSpecs, Specs, ToolSpecs
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Checks:
     """What was found of each skill, by a key over everything that the finding rests on."""
 

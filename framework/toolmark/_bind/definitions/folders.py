@@ -19,7 +19,7 @@ PLUGIN = "plugin.py"
 """At the root of a folder of definitions: that folder's plugin."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Group:
     """A folder of definitions and where its Python is imported from."""
 

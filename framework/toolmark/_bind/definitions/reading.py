@@ -41,7 +41,7 @@ class DefinitionReader(Protocol):
         """Say what a skill asks that its tools can't give."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class FoundDefinition:
     """A definition, read, on its way to be bound; without a name where it gave no spec."""
 
@@ -81,7 +81,7 @@ class FoundDefinition:
         return spec.content_hash if isinstance(spec, _Encoded) else lambda: spec.hash
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Reading:
     """The files of one snapshot as they are read."""
 

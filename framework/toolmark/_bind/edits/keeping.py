@@ -30,7 +30,7 @@ class Waiting(NamedTuple):
     row: LastLive
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Kept:
     """The definitions that are live, and what is to be remembered of them."""
 

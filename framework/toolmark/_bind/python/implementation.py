@@ -1,9 +1,11 @@
 """Load the Python behind a definition, and hold the two against each other."""
 
+from __future__ import annotations
+
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +23,7 @@ from toolmark._model.registry import AnySpec, Implementation
 from toolmark.errors import ImplementationError, near_words
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class SnapshotParts:
     """What the implementations of one snapshot share."""
 
@@ -30,7 +32,7 @@ class SnapshotParts:
     resources: SnapshotResources
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Loader:
     """Loads one implementation on first use; a failure is told again, not remembered."""
 
@@ -90,7 +92,7 @@ class Loader:
                 digest = code_hash(file) if file is not None else ""
                 provides = self.around.resources.provides
                 found = bind(bond, f"{self.target}:{contract.name}", digest, provides)
-                self._found = replace(found, keeps=self.around.plugins.modules)
+                self._found = found._replace(keeps=self.around.plugins.modules)
                 self._bond = bond
             return self._found
 

@@ -25,7 +25,7 @@ _Kind = inspect.Parameter
 _NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Bond:
     """A definition and a function side by side, and what was found between them."""
 

@@ -38,7 +38,7 @@ class File(NamedTuple):
     data: bytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Folder:
     """What one folder of definitions holds."""
 
@@ -193,9 +193,10 @@ def _read(folder: Folder, location: str, shown: str, limit: int) -> bytes | None
         # A pipe that took the file's place since it was listed must not block.
         descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         try:
-            data = os.read(descriptor, limit + 1)
+            # As much as a definition may have, for a larger buffer costs more than it holds.
+            data = os.read(descriptor, MAX_DEFINITION + 1)
             # A short read is the end of the file, but for signals and odd file systems.
-            while data and len(data) <= limit and (more := os.read(descriptor, limit)):
+            while data and len(data) <= limit and (more := os.read(descriptor, MAX_DEFINITION)):
                 data += more
         finally:
             os.close(descriptor)

@@ -1,10 +1,16 @@
 """What limits measure and wait by; a test hands in its own, and nothing sleeps."""
 
 import asyncio
-import random
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
+
+
+def _chance() -> float:
+    # Its import takes longer than opening twenty tools; only who tries again asks for it.
+    from random import random
+
+    return random()  # noqa: S311 - no secret
 
 
 class Timing(NamedTuple):
@@ -16,7 +22,7 @@ class Timing(NamedTuple):
     """Seconds since the epoch, which processes have in common."""
     sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep
     """Waits so many seconds."""
-    chance: Callable[[], float] = random.random
+    chance: Callable[[], float] = _chance
     """A number from 0 to 1, by which tries of many callers drift apart."""
 
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._model.held import HeldCall
 from toolmark._model.result import Result
 from toolmark._model.run import Answer
-from toolmark._model.turn import Pending
 from toolmark._workspace.listeners import NoticeListener
 from toolmark._workspace.runs.control import RunControl
+
+if TYPE_CHECKING:
+    # Who only calls tools handles no reply.
+    from toolmark._model.turn import Pending
 
 _NOTHING_HAPPENED = frozenset(
     ("confirmation_not_found", "confirmation_used", "confirmation_expired", "held_for_review")
@@ -34,8 +37,10 @@ class Inbox(RunControl):
         theirs = [one for one in asked if user is None or one.call.caller.user == user]
         return tuple(sorted((*held, *theirs), key=lambda one: one.created))
 
-    def waiting(self, held_id: str) -> Pending | None:
+    def waiting(self, held_id: str) -> "Pending | None":
         """Give what waits under this id, a held call or a skill's question; None where nothing."""
+        from toolmark._model.turn import Pending
+
         asked: Pending | None = self._skill_calls.waiting(held_id)
         if asked is not None:
             return asked

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmark._model.call import Call, Caller
 from toolmark._model.result import EventListener, Result
-from toolmark._model.turn import Turn
 from toolmark._workspace.replies.inbox import Inbox
+
+if TYPE_CHECKING:
+    # Who only calls tools handles no reply.
+    from toolmark._model.turn import Turn
 
 
 class Turns(Inbox):
@@ -24,7 +27,7 @@ class Turns(Inbox):
         conversation: str | None = None,
         dry_run: bool = False,
         on_event: EventListener | None = None,
-    ) -> Turn:
+    ) -> "Turn":
         """Take the calls of a model's reply at once, and give its words, results and what waits.
 
         `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
@@ -60,7 +63,7 @@ class Turns(Inbox):
             taken: Result = await handler.take_alone(call, on_event)
             return taken
 
-    def handle_sync(self, reply: Any, dialect: str = "auto", **options: Any) -> Turn:
+    def handle_sync(self, reply: Any, dialect: str = "auto", **options: Any) -> "Turn":
         """Do as `handle`, for those who can't await; the calling thread waits."""
         return self._loop.run(self.handle(reply, dialect, **options))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from functools import cached_property
 from importlib.util import find_spec
@@ -29,19 +30,19 @@ class FileReader:
     def fingerprint(self) -> str:
         """Hex sha256 over the state of the code and libraries that read a file."""
         package = Path(__file__).parents[2]
-        files = [file for room in _ROOMS for file in sorted((package / room).rglob("*.py"))]
+        files = [file for room in _ROOMS for file in _python_of(package / room)]
         for library in _LIBRARIES:
             if (found := find_spec(library)) is None:
                 continue
             if found.origin is not None:
-                files.append(Path(found.origin))
+                files.append(found.origin)
             else:
                 # A namespace package has no file of its own.
                 for place in found.submodule_search_locations or ():
-                    files += sorted(Path(place).glob("*.so"))
+                    files += sorted(map(str, Path(place).glob("*.so")))
         said = [sys.version]
         for file in files:
-            status = file.stat()
+            status = os.stat(file)  # noqa: PTH116 - as below
             said.append(f"{file} {status.st_size} {status.st_mtime_ns}")
         return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
@@ -68,6 +69,12 @@ class FileReader:
         from toolmark._run.check import check_skill
 
         return check_skill(spec, tools, skills, implemented=implemented)
+
+
+def _python_of(room: Path) -> list[str]:
+    # A thousand tools are opened in fifty milliseconds; `Path.rglob` would add three to them.
+    found = [os.path.join(at, name) for at, _, names in os.walk(room) for name in names]  # noqa: PTH118
+    return sorted(file for file in found if file.endswith(".py"))
 
 
 READER = FileReader()

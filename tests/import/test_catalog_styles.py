@@ -236,6 +236,30 @@ PHRASES = {
         "enum": ["a", "b", "c"],
         "default": "b",
     },
+    "name: one of 'a', 'b', 'c' as the guest says": {
+        "type": "string",
+        "description": "As the guest says",
+        "enum": ["a", "b", "c"],
+    },
+    "name: one of 'a', 'b', 'c'\n  Never guess.": {
+        "type": "string",
+        "description": "Never guess",
+        "enum": ["a", "b", "c"],
+    },
+    "name: one of a, b, c. Never guess": {
+        "type": "string",
+        "description": "Never guess",
+        "enum": ["a", "b", "c"],
+    },
+    "name: one of `a`, `b`, or `c` when known": {
+        "type": "string",
+        "description": "When known",
+        "enum": ["a", "b", "c"],
+    },
+    "name: number[], 0-6": {
+        "type": "array",
+        "items": {"type": "number", "minimum": 0, "maximum": 6},
+    },
     "name: string (email)": {"type": "string", "format": "email"},
     "name: ISO 8601 datetime": {
         "type": "string",
@@ -350,6 +374,44 @@ Safety:
     assert spec.safety.requires_confirmation
     told = [note.text for note in read(text).notes]
     assert "min confidence is 0.9 in one place and 0.7 in another: 0.9" in told
+
+
+def test_a_limit_of_everything_is_each_tools_and_one_of_nobody_is_told() -> None:
+    text = """# Desk
+
+Rate limit for everything: 5/s. Care logs always require confirmation.
+
+| Tool | What | Confirmation |
+|---|---|---|
+| pay_bill | Pay a bill | Yes |
+| look_up | Look it up | No |
+
+## pay_bill
+
+Params:
+- amount: integer
+
+## look_up
+
+Params:
+- word: string
+"""
+    found = tools(text)
+
+    assert [spec.description for spec in found.values()] == ["Pay a bill", "Look it up"]
+    assert all(spec.limits.rate is not None for spec in found.values())
+    told = [(note.line, note.text) for note in read(text).notes]
+    words = "'Care logs always require confirmation.'"
+    assert (3, f"it names no tool, so it restricts none here: {words}") in told
+
+
+def test_plain_words_below_one_title_are_each_a_tool() -> None:
+    text = "# Desk\n\n## pay\n\nParams:\n- amount: integer\n\n## look\n\nParams:\n- word: string\n"
+
+    assert {name: list(arguments(spec)) for name, spec in tools(text).items()} == {
+        "pay": ["amount"],
+        "look": ["word"],
+    }
 
 
 def test_shared_parameters_go_where_the_text_puts_them() -> None:

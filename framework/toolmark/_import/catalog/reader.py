@@ -117,6 +117,8 @@ def _missing(world: World, found: ToolsFound, book: Notebook) -> None:
     for line in sorted({*world.lines.values()}):
         facts = [key.replace("_", " ") for key, at in world.lines.items() if at == line]
         book.tell("", "", f"said of every tool: {', '.join(facts)}", line)
+    for text, line in world.unread:
+        book.tell("", "", f"it names no tool, so it restricts none here: {text!r}", line)
     known = {draft.name for draft in book.drafts} | {note.definition for note in book.refused}
     if not found.entries:
         return

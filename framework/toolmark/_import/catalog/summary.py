@@ -35,7 +35,10 @@ _COLUMNS: dict[str, str] = {
     **dict.fromkeys("patientcontext requirespatientcontext".split(), "requires_patient_context"),
     **dict.fromkeys("category group domain".split(), "category"),
     **dict.fromkeys("version".split(), "version"),
-    **dict.fromkeys("description purpose summary whatitdoes".split(), "description"),
+    **dict.fromkeys(
+        "about description details does purpose summary what whatfor whatitdoes".split(),
+        "description",
+    ),
     **dict.fromkeys("timeout ratelimit rate retries limits limit".split(), "limits"),
 }
 _TOOL = {"tool", "toolname", "name", "function", "functionname", "command", "action"}

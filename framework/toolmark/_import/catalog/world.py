@@ -20,7 +20,8 @@ _SAMPLE = re.compile(
 _EVERY = re.compile(
     r"\b(?:all|every|each|any)\b[^.]{0,40}\b(?:tools?|calls?)\b|"
     r"\b(?:tools|calls) (?:are|must|may)\b|\bapproved domains\b|\bapi\b[^.]*\bretr|"
-    r"\bunknown (?:param|arg|field|key)|\bper (?:request|call)\b",
+    r"\bunknown (?:param|arg|field|key)|\bper (?:request|call)\b|\beverything\b|\bglobal(?:ly)?\b|"
+    r"\b(?:overall|across the board|in total)\b",
     re.IGNORECASE,
 )
 _EVERYWHERE = re.compile(r"\b(?:all|every|each) tools?\b", re.IGNORECASE)
@@ -37,6 +38,8 @@ class World:
     """Whether the shared parameters belong to every tool, listed there or not."""
     lines: dict[str, int] = field(default_factory=dict)
     """Where each fact that holds for all was said."""
+    unread: list[tuple[str, int]] = field(default_factory=list)
+    """Sentences that restrict something, and name neither a tool nor all of them; their lines."""
 
 
 def read_world(page: Page, parts: list[Part], tails: list[Block]) -> World:
@@ -71,6 +74,9 @@ def _stretch(page: Page, world: World, stretch: Stretch) -> None:
 def _sentence(world: World, sentence: str, line: int) -> None:
     text = clean(sentence)
     if not _EVERY.search(text) or re.search(r"\bsensitive tools?\b", text, re.IGNORECASE):
+        trial = Policy()
+        if read_sentence(trial, text, line) and (trial.safety or trial.limits):
+            world.unread.append((text, line))
         return
     before = {**world.policy.safety, **world.policy.limits, **world.policy.facts}
     if read_sentence(world.policy, text, line):

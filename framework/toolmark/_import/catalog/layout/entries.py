@@ -110,7 +110,8 @@ def heading_of(text: str) -> ToolHeading | None:
             rest = rest[arrow.end() :]
         if not signature:
             signature = " "
-    code = coded or bool(led) or bool(signature) or "_" in name.strip("_") or _camel(name)
+    camel = name[:1].islower() and name != name.lower()
+    code = coded or bool(led) or bool(signature) or "_" in name.strip("_") or camel
     if _FOLLOWS.match(rest) or (code and re.match(r"\s*\(", rest)):
         behind = re.sub(r"^\s*(?:->|→|:|[-–—])\s*", "", rest).strip()  # noqa: RUF001
         return ToolHeading(name, signature, behind, strong=code)
@@ -120,10 +121,6 @@ def heading_of(text: str) -> ToolHeading | None:
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9 /&'-]{1,60}(?:\([^()]*\))?", plain):
         return ToolHeading(re.sub(r"\s*\(.*", "", plain), "", "", strong=False)
     return None
-
-
-def _camel(name: str) -> bool:
-    return name[:1].islower() and any(c.isupper() for c in name)
 
 
 def _by_headings(page: Page, parts: list[Part]) -> ToolsFound:
@@ -174,7 +171,19 @@ def _entry(
         # The title of a document about one program looks the same.
         told = entry.evident or (entry.stretches and part.level > 1 and not heading.aside)
         return entry if told or heading.signature else None
+    if _is_group(page, below):
+        return None
     return entry if entry.of("parameters") and words(heading.name) else None
+
+
+def _is_group(page: Page, below: list[Part]) -> bool:
+    """Tell whether several headings have parameters of their own: then each is a tool."""
+    tools = 0
+    for at, inner in enumerate(below):
+        if not role_of(inner.heading.text) and heading_of(inner.heading.text) is not None:
+            own = stretches(page, inner.blocks, below[at + 1 : _end(below, at)])
+            tools += any(stretch.role == "parameters" for stretch in own)
+    return tools > 1
 
 
 def _end(parts: list[Part], at: int) -> int:

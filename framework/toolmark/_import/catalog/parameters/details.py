@@ -21,6 +21,12 @@ _LISTS = re.compile(
     r"values|options|choices)\b",
     re.IGNORECASE,
 )
+_LISTED = re.compile(
+    r"(?:(?:or|and)\s+)?(?:\"[^\"]*\"|'[^']*'|`[^`]*`)(?=\s+[^(\s])|"
+    r"(?:(?:or|and)\s+)?[\w-]+(?=\.\s+\S)"
+)
+"""A value of a list that has a sentence behind it."""
+_BRACKETED = re.compile(r"[^\[]*\[[^\[\]]*\](?=\s+[^(\s])")
 _NEED_FIRST = re.compile(r"(?P<need>optional|required)[,:]?\s+(?=\S)", re.IGNORECASE)
 
 
@@ -141,11 +147,10 @@ def _unread(found: ParameterFound, parts: list[str]) -> list[str]:
     while at < len(parts):
         taken = 1
         if _LISTS.match(parts[at]):
+            parts, most = _parted(parts, at)
             # `one of: a, b, default a`: the list ends where another field begins.
-            behind = range(at + 1, len(parts))
-            last = next(
-                (i for i in behind if read_clause(ParameterFound("trial"), parts[i])), len(parts)
-            )
+            behind = range(at + 1, most)
+            last = next((i for i in behind if read_clause(ParameterFound("trial"), parts[i])), most)
             ends = range(last, at, -1)
             taken = next((e - at for e in ends if read_clause(found, ", ".join(parts[at:e]))), 0)
             if not taken:
@@ -154,6 +159,19 @@ def _unread(found: ParameterFound, parts: list[str]) -> list[str]:
             left.append(parts[at])
         at += taken or 1
     return left
+
+
+def _parted(parts: list[str], at: int) -> tuple[list[str], int]:
+    """Cut a sentence off the list of values that begins here: `"a", "b" as the guest says`.
+
+    Gives the parts anew, and behind which of them the list ends at the latest.
+    """
+    for index in range(at, len(parts)):
+        part = parts[index]
+        if ends := (_LISTED if index > at else _BRACKETED).match(part):
+            words = part[ends.end() :].strip(" .")
+            return [*parts[:index], ends[0], words, *parts[index + 1 :]], index + 1
+    return parts, len(parts)
 
 
 def _typed(found: ParameterFound, clause: str) -> bool:

@@ -143,7 +143,7 @@ class ParameterFound:
         if of == "each" and "items" in said:
             held = {"minimum": bound.low, "maximum": bound.high}
             update = {key: end for key, end in held.items() if end is not None}
-            said["items"] = said["items"].model_copy(update=update)
+            said["items"] = replace(said["items"], **update)
             return
         low, high = _PLACES.get(of, _PLACES["value"])
         fits = _FITS[of] & set(types) if of in _FITS else True

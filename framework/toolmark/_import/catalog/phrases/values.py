@@ -41,6 +41,10 @@ _PATTERN = re.compile(
 )
 
 
+_PLAIN = re.compile(rf"(?:(?:or|and) )?(?:[`\"'].*|null|none|true|false|{NUMBER})", re.IGNORECASE)
+"""What stands among quoted values: another one, or a value that is no text."""
+
+
 def read_default(found: ParameterFound, text: str) -> bool:
     match = _DEFAULT.fullmatch(text)
     if match is None and text.startswith("= "):
@@ -89,6 +93,8 @@ def enum_values(text: str, found: ParameterFound | None = None) -> list[str | in
         if chosen and found is not None:
             found.default = word
         quoted = part.strip()[:1] in "`\"'"
+        if not quoted and text[:1] in "`\"'" and not _PLAIN.fullmatch(part.strip()):
+            return None  # words behind a list of quoted values
         plain = re.fullmatch(NUMBER, word) and not (quoted and part.strip()[0] != "`")
         values.append(number(word) if plain else word)
     return values if len(values) > 1 or (values and text.strip()[:1] in "`\"'") else None

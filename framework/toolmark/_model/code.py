@@ -74,7 +74,7 @@ class Code(StrEnum):
     INVALID_EXPRESSION = "invalid-expression", "An expression can't be compiled or does not fit."
     RULE_MAY_NOT_COMPUTE = (
         "rule-may-not-compute",
-        "A rule reads an optional parameter: without it the call is refused. Guard it by `has()`.",
+        "A condition reads what a call may leave out: it can't be told then. Guard it by `has()`.",
     )
     UNREADABLE_RULE = "unreadable-rule", "A rule is an expression in a code span, and a message."
     PROSE_POLICY = "prose-policy", "The prose states a restriction that no field enforces."

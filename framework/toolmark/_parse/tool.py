@@ -223,7 +223,7 @@ def _limits(
     page, fields, values = definition.page, *read
     entry = fields.entry("retries")
     if entry is not None and values.get("retries") and not is_repeatable:
-        page.warn(
+        page.hint(
             Code.UNSAFE_RETRY,
             entry.value,
             "no call is tried again: the tool is neither Read Only nor Idempotent",

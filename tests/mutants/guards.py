@@ -40,7 +40,7 @@ GUARDS = {
     "limits": Guard(
         {
             "_call/limits/fleet.py": ("tests/durability/test_shared_rates.py",),
-            "_call/limits/[dpst]*.py": ("tests/call/limits",),
+            "_call/limits/[dpst]*.py": ("tests/call/limits", "tests/call/test_locked.py"),
         },
         ("tests/call",),
     ),

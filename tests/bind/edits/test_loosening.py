@@ -194,6 +194,29 @@ def test_a_finding_tells_both_values() -> None:
     assert found.diff == "- Limits: Timeout: 10.0\n+ Limits: Timeout: none"
 
 
+@pytest.mark.parametrize(
+    ("line", "before"),
+    [
+        ("- **Rate**: 3/s\n", {"calls": 3, "per_s": 1.0}),
+        ("- **Max Batch**: days by 4\n", {"parameter": "days", "size": 4}),
+        ("- **Enum**: aspirin, ibuprofen\n", ["aspirin", "ibuprofen"]),
+        ("- **Allowed Domains**: api.example.org, *.care.example.org\n",
+         ["api.example.org", "*.care.example.org"]),
+        ("- **Max Calls**: 20\n", 20),
+    ],
+)  # fmt: skip
+def test_a_finding_tells_what_was_as_json_and_what_is_gone_as_none(line, before) -> None:
+    (found,) = loosened(OLD, edited(line))
+
+    assert (found.before, found.after) == (before, None)
+
+
+def test_a_finding_tells_what_is_now_as_json() -> None:
+    (found,) = loosened(OLD, edited("- **Rate**: 3/s\n", "- **Rate**: 4/s\n"))
+
+    assert found.after == {"calls": 4, "per_s": 1.0}
+
+
 def lines_of_project() -> list[tuple[str, int]]:
     files = [(file.read_text("utf-8"), file.name) for file in project_files()]
     return [

@@ -86,7 +86,11 @@ def main() -> None:
 
         stage.scene("An evening without room: the skill says so, and names days that have some.")
         stage.run("run", "schedule_appointment", *family, "timeRange=evening", "--yes", status=1)
+
+        stage.scene("Each decision was recorded before its effect, in a chain that shows changes.")
+        stage.run("audit", "--verify")
     print(f"\nDone in {time.monotonic() - began:.1f} seconds.")
+    print("Write a tool of your own: docs/tutorial/first-tool.md")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from toolmark._bind.python.convert import converter, plain
+from toolmark._bind.python.convert import converter, is_plain
 from toolmark._bind.python.fits import misfit
 from toolmark._model.schema import JSON_TYPES, Parameter, Schema
 from toolmark._values import problems
@@ -197,7 +197,7 @@ def test_json_becomes_the_annotated_type(
 
 @pytest.mark.parametrize("annotation", [str, int, bool, list[str], dict[str, Any], Dict, Any])
 def test_what_json_is_already_is_left_as_it_is(annotation: Any) -> None:
-    assert plain(annotation)
+    assert is_plain(annotation)
 
 
 def test_a_value_that_cannot_become_the_type_is_a_value_error_and_the_words_say_what_can() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._call.redact import changes, redacted, shown, without
+from toolmark._call.redact import changes, redacted, redacted_value, without_sensitive
 from toolmark._model.schema import Parameter, Schema
 
 OPEN = Schema(types=("string",))
@@ -41,7 +41,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_sensitive_is_hidden_and_nothing_else(case):
     shape, value, told, _ = CASES[case]
-    assert shown(value, shape) == told
+    assert redacted_value(value, shape) == told
     parameters = (Parameter(name="x", shape=shape), Parameter(name="y", shape=OPEN))
     assert redacted({"x": value, "y": "open", "z": "unknown"}, parameters) == {
         "x": told,
@@ -59,22 +59,22 @@ def test_a_text_loses_the_words_of_what_is_sensitive_and_no_others(case):
         "-".join("(hidden)" if part in words.split() else part for part in word.split("-"))
         for word in text.split()
     )
-    assert without(text, {"x": value, "y": "Ada"}, parameters) == left
+    assert without_sensitive(text, {"x": value, "y": "Ada"}, parameters) == left
 
 
 def test_the_longer_of_two_hidden_words_is_hidden_whole():
     parameters = tuple(Parameter(name=name, shape=SECRET) for name in "xyz")
     values = {"x": "a", "y": "a b", "z": "b c"}
-    assert without("a b, b c, a.", values, parameters) == "(hidden), (hidden), (hidden)."
+    assert without_sensitive("a b, b c, a.", values, parameters) == "(hidden), (hidden), (hidden)."
     values = {"x": "z", "y": "a z"}
-    assert without("a z", values, parameters) == "(hidden)"
+    assert without_sensitive("a z", values, parameters) == "(hidden)"
 
 
 @pytest.mark.parametrize("nothing", [None, "", True, False])
 def test_a_value_that_says_nothing_hides_nothing(nothing):
     parameters = (Parameter(name="x", shape=SECRET),)
     text = "None is True, or False."
-    assert without(text, {"x": nothing}, parameters) == text
+    assert without_sensitive(text, {"x": nothing}, parameters) == text
 
 
 def test_what_changed_is_told_with_both_values_and_hides_what_is_sensitive():

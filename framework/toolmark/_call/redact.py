@@ -13,7 +13,7 @@ HIDDEN = "(hidden)"
 def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
     """Give the arguments with each Sensitive value replaced, at every depth."""
     shapes = {p.name: p.shape for p in parameters}
-    return {name: shown(value, shapes.get(name)) for name, value in arguments.items()}
+    return {name: redacted_value(value, shapes.get(name)) for name, value in arguments.items()}
 
 
 def changes(
@@ -33,21 +33,26 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def shown(value: Any, shape: Schema | None) -> Any:
+def redacted_value(value: Any, shape: Schema | None) -> Any:
     """Give a value of this shape with what is Sensitive in it replaced."""
     if shape is None:
         return value
     if shape.sensitive:
         return HIDDEN
     if isinstance(value, list):
-        return [shown(item, shape.items) for item in value]
+        return [redacted_value(item, shape.items) for item in value]
     if isinstance(value, dict):
         fields = {p.name: p.shape for p in shape.properties or ()}
-        return {name: shown(item, fields.get(name, shape.values)) for name, item in value.items()}
+        return {
+            name: redacted_value(item, fields.get(name, shape.values))
+            for name, item in value.items()
+        }
     return value
 
 
-def without(text: str, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> str:
+def without_sensitive(
+    text: str, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> str:
     """Give a text in which the Sensitive ones among these arguments are replaced, word by word."""
     shapes = {p.name: p.shape for p in parameters}
     found = {said for name, value in arguments.items() for said in _hidden(value, shapes.get(name))}

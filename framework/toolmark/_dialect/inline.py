@@ -10,7 +10,7 @@ from toolmark._dialect.decoder import MAX_CALLS, decode, skip_space
 from toolmark._dialect.opened import parse_words
 from toolmark._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmark._dialect.quotes import Quotes
-from toolmark._dialect.tidy import readable, without
+from toolmark._dialect.tidy import readable, without_stretches
 from toolmark._model.call import Call
 from toolmark._model.reply import Dialect, Parsed
 from toolmark._model.result import Result
@@ -39,7 +39,7 @@ def parse_text(text: str) -> Parsed:
         try:
             call, at = _call(text, mark + len(MARKER), len(calls))
         except MalformedReplyError as error:
-            said = without(text[:mark], spans)
+            said = without_stretches(text[:mark], spans)
             message = f"call {len(calls) + 1}, at character {mark + 1}: {error}"
             raise MalformedReplyError(message, clean_message=said) from None
         quotes.skip(at)
@@ -47,7 +47,7 @@ def parse_text(text: str) -> Parsed:
         spans.append((mark, at))
     if not calls:
         return Parsed(readable(text))
-    return Parsed(without(text, spans), tuple(calls), "inline")
+    return Parsed(without_stretches(text, spans), tuple(calls), "inline")
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:

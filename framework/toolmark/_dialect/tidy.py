@@ -6,7 +6,7 @@ _SPACE = " \t\r\n"
 _CLOSING = ".,;:!?)"
 
 
-def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def without_stretches(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Give the text without these stretches, which are in order; only their seams change.
 
     At a seam a blank line stays a blank line, a line break a line break, any other white space

@@ -51,7 +51,7 @@ def split(schema: dict[str, Any]) -> dict[str, Any]:
         shown["additionalProperties"] = split(shown["additionalProperties"])
     types = shown.get("type")
     if types is None and "enum" in shown:
-        types = list(dict.fromkeys(type_of(value) for value in shown["enum"]))
+        types = list(dict.fromkeys(narrowest_type(value) for value in shown["enum"]))
         if len(types) == 1:
             return {"type": types[0], **shown}
     if not isinstance(types, list):
@@ -74,14 +74,14 @@ def _branches(schema: dict[str, Any], types: list[str]) -> list[dict[str, Any]]:
     return branches
 
 
-def type_of(value: Any) -> str:
+def narrowest_type(value: Any) -> str:
     """Give the narrowest JSON type of a value; `true` is no number, `1.0` no integer."""
     return _TYPES[type(value)]
 
 
 def is_type(value: Any, name: str) -> bool:
     """Tell whether JSON Schema counts a value as of this type; there `1.0` is an integer."""
-    narrowest = type_of(value)
+    narrowest = narrowest_type(value)
     if name == "integer":
         return narrowest == "integer" or (narrowest == "number" and float(value).is_integer())
     return narrowest == name or (name == "number" and narrowest == "integer")

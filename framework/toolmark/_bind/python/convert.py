@@ -68,12 +68,12 @@ def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
     if annotation is float:
         # A whole number comes as an int, and an int is no float to `is_integer` and its like.
         return None if shape.types == ("integer",) else _as_float
-    if plain(annotation) and misfit(shape, annotation) is None:
+    if is_plain(annotation) and misfit(shape, annotation) is None:
         return None
     return Converter(annotation)
 
 
-def plain(annotation: Any, depth: int = 0) -> bool:
+def is_plain(annotation: Any, depth: int = 0) -> bool:
     """Tell whether a JSON value that fits is what the annotation means, as it is."""
     if depth > MAX_DEPTH:
         return True
@@ -90,9 +90,9 @@ def _plain_one(member: Any, depth: int) -> bool:
     if origin is Literal:
         return not any(isinstance(value, enum.Enum | bytes) for value in arguments)
     if origin in (*_LISTS, *_DICTS):
-        return all(plain(inner, depth + 1) for inner in arguments)
+        return all(is_plain(inner, depth + 1) for inner in arguments)
     if is_typed_dict(origin):
-        return all(plain(hint, depth + 1) for hint in hints(origin).values())
+        return all(is_plain(hint, depth + 1) for hint in hints(origin).values())
     return False
 
 

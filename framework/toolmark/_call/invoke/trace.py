@@ -10,7 +10,7 @@ from toolmark._call.invoke.context import Surroundings
 from toolmark._call.invoke.invoker import Invoker
 from toolmark._call.invoke.start import Arguments
 from toolmark._call.limits.starts import StartLimits
-from toolmark._call.redact import HIDDEN, redacted, shown
+from toolmark._call.redact import HIDDEN, redacted, redacted_value
 from toolmark._crash import logged
 from toolmark._model.call import Call
 from toolmark._model.contract import ToolContract
@@ -133,7 +133,7 @@ def _result_text(result: Result, contract: ToolContract, arguments: Mapping[str,
     if result.notes and returns.holds_sensitive:
         # What does not fit the file's Returns can't be told apart by it.
         return HIDDEN
-    text = _compact(shown(result.data, returns))
+    text = _compact(redacted_value(result.data, returns))
     secret = _sensitive_texts(arguments, contract.parameters)
     return HIDDEN if any(value in text for value in secret) else text
 

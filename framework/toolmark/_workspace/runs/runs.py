@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from toolmark._call.redact import changes, redacted, without
+from toolmark._call.redact import changes, redacted, without_sensitive
 from toolmark._call.threads import in_thread
 from toolmark._model.call import NOBODY, Call, Caller
 from toolmark._model.held import HeldCall
@@ -180,8 +180,8 @@ class Runs:
         plan = order.plan
         asked = self._asked(question)
         given = (question.arguments if question.tool is not None else order.inputs) or {}
-        prompt = without(question.prompt, given, asked.parameters)
-        prompt = without(prompt, order.inputs, plan.skill.parameters)
+        prompt = without_sensitive(question.prompt, given, asked.parameters)
+        prompt = without_sensitive(prompt, order.inputs, plan.skill.parameters)
         name = f"{question.run_id}/{question.key}"
         call = Call(question.tool or plan.skill.name, given, name, caller=order.caller)
         shown = redacted(given, asked.parameters)

@@ -551,6 +551,16 @@ def test_the_fields_of_an_object_may_be_written_in_many_ways(field):
     }
 
 
+@pytest.mark.parametrize(("written", "kind"), [("`number`", "number"), ("`string`[]", "array")])
+def test_a_type_may_stand_alone_below_a_name_as_in_api_references(written, kind):
+    text = f"{HEAD}## Parameters\n\n### count\n\n{written}\n\nHow many.\n{TAIL}"
+    spec, diagnostics = parse_tool(text, "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    shape = spec.parameters[0].shape
+    assert (shape.types, shape.description) == ((kind,), "How many.")
+
+
 @pytest.mark.parametrize(
     "field",
     [

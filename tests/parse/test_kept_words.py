@@ -215,3 +215,17 @@ def test_comments_of_front_matter_are_kept_as_comments():
     for words in ("The station asks.", "not weather", "why -- >", "at the end"):
         assert once.count(f"<!-- {words} -->") == 1
     assert once.count("<!--") == 4
+
+
+@pytest.mark.parametrize("sign", ["- ", ""])
+@pytest.mark.parametrize("key", ["**Error**:", "Error:", "**Error** \u2014"])
+def test_an_error_of_an_example_needs_no_bullet(sign, key):
+    spec, _ = read(f"{TOOL}\n{sign}{key} unknown_place\n")
+    assert (spec.examples[0].error, spec.sections.get("Examples")) == ("unknown_place", None)
+
+
+def test_labels_above_the_fences_of_an_example_are_no_words_of_their_own():
+    text = f'{TOOL}\n**Result**:\n\n```json\n{{"mm": 2}}\n```\n'
+    spec, _ = read(text.replace("### One day\n", "### One day\n\nArguments:\n"))
+    assert spec.examples[0].result == {"mm": 2}
+    assert "Examples" not in spec.sections

@@ -129,3 +129,11 @@ def test_a_restriction_among_the_steps_closes_the_door(steps):
     spec, (found,) = read(steps)
     assert spec is None
     assert found.code == "misplaced-field"
+
+
+@pytest.mark.parametrize("line", ["Requires Auth**: yes", "Min Confidence**: 0.9"])
+def test_a_skills_metadata_hold_no_restriction_of_a_tool(line):
+    text = SKILL.format(CANONICAL).replace("- **Category**", f"- **{line}\n- **Category**")
+    spec, (found,) = parse_skill(text, "discharge_animal.skill.md")
+    assert spec is None
+    assert found.code == "misplaced-field"

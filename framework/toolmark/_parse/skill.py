@@ -14,7 +14,7 @@ from toolmark._parse.parameters.section import read_section
 from toolmark._parse.parameters.types import is_type_word
 from toolmark._parse.source.page import Mark
 from toolmark._parse.steps.workflow import read_workflow
-from toolmark._parse.words.keys import fold
+from toolmark._parse.words.keys import SEPARATORS, fold
 
 _PARTS = tuple(Output.model_fields)
 
@@ -73,5 +73,5 @@ def _row(row: list[Mark]) -> Entry:
 def _behind_type(entry: Entry) -> str:
     """Give `boolean - Whether it worked` without the type, and what is nested below."""
     word, _, rest = entry.text.partition(" ")
-    text = rest.lstrip(" -–—:") if is_type_word(word) else entry.text  # noqa: RUF001
+    text = rest.lstrip(" " + SEPARATORS) if is_type_word(word) else entry.text
     return "\n\n".join(part for part in (text, prose(entry.blocks)) if part)

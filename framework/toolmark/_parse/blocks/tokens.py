@@ -41,7 +41,7 @@ def markdown(rules: tuple[str, ...]) -> MarkdownIt:
 
 def source_lines(text: str) -> list[str]:
     """Split as markdown-it-py does: at newlines only, after CRLF and a byte order mark went."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def parser_for(lines: list[str]) -> MarkdownIt:

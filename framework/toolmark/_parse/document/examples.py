@@ -13,10 +13,11 @@ from toolmark._parse.fields.entries import item_entry
 from toolmark._parse.fields.values import code_text
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import fold, heading_text, plain
+from toolmark._parse.words.keys import fold, heading_text, plain, split
 from toolmark._parse.words.scalars import no_constant
 from toolmark._values import problems
 
+_LABELS = frozenset(("arguments", "result", "error"))
 _CALL_KEYS = {"name", "tool", "arguments", "params", "parameters", "args"}
 
 
@@ -68,6 +69,8 @@ class _Reader:
             elif isinstance(block, Bullets):
                 left = [item for item in block.items if not self._bullet(item)]
                 self.beside += [Bullets(left, block.ordered)] if left else []
+            elif isinstance(block, Paragraph) and self._line(block.mark):
+                pass
             else:
                 self.beside.append(block)
         if self.broken:
@@ -117,11 +120,18 @@ class _Reader:
             'write `{"name": value}`',
         )
 
+    def _line(self, mark: Mark) -> bool:
+        """Read `**Error**: not_found` without a bullet, and pass over a label above a fence."""
+        pair = split(mark)
+        if pair is None or fold(pair.key.text) not in _LABELS:
+            return False
+        return not pair.value.text or self._bullet(Item(mark, mark.line, mark.column))
+
     def _bullet(self, item: Item) -> bool:
         """Read Arguments, Result or Error; whether the bullet is one of them."""
         entry = item_entry(item)
         key = fold(entry.name) if entry else ""
-        if entry is None or key not in {"result", "error", "arguments"} or key in self.said:
+        if entry is None or key not in _LABELS or key in self.said:
             if entry is not None:
                 self.page.warn(
                     Code.UNKNOWN_FIELD,

@@ -95,6 +95,8 @@ def _description(definition: Definition, fields: Fields) -> str:
 def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     for entry in fields.unknown:
+        if refuse_stray(definition.page, Pair(entry.key, entry.value, marked=True)):
+            continue
         key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
         nested = prose(entry.blocks)
         extra[key] = (

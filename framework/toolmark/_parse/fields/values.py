@@ -12,6 +12,7 @@ from toolmark._parse.fields.naming import Fields
 from toolmark._parse.source.page import Page, replace
 from toolmark._parse.words import scalars
 from toolmark._parse.words.keys import fold, nearest, plain, value_text, visible
+from toolmark._parse.words.none import says_none
 
 ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")
@@ -137,14 +138,13 @@ def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     ):
         raise Unread("write the values on one line, or as nested bullets")
     read = tuple(map(value_text, words))
-    if len(read) == 1 and fold(read[0]) in _NONE:
+    if len(read) == 1 and says_none(read[0]):
         read = ()
     if known.restricts and not any(read):
         raise Unread("name at least one, separated by commas")
     return tuple(word for word in read if word)
 
 
-_NONE = frozenset(("none", "na"))
 _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
 
@@ -163,7 +163,7 @@ def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
 
 
 def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
-    if fold(entry.text) in {*_NONE, ""} and not entry.blocks and entry.listed is None:
+    if (not entry.text or says_none(entry.text)) and not entry.blocks and entry.listed is None:
         return ()
     words = _list(page, known, entry)
     names = tuple(word.partition("(")[0].strip("`*_ ").replace("-", "_") for word in words)

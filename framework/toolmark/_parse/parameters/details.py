@@ -6,7 +6,7 @@ from toolmark._parse.fields.entries import Entry, implied
 from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.types import TypeProblem, read_type
 from toolmark._parse.source.page import Mark
-from toolmark._parse.words.keys import fold
+from toolmark._parse.words.keys import DASHES, fold
 from toolmark._parse.words.scalars import code_spans, listed, number, split_outside
 
 FLAGS = {
@@ -132,7 +132,7 @@ def _range(text: str) -> list[tuple[str, str]] | None:
     for sign, key in ((">=", "Minimum"), ("≥", "Minimum"), ("<=", "Maximum"), ("≤", "Maximum")):
         if text.startswith(sign) and number(text[len(sign) :].strip()) is not None:
             return [(key, text[len(sign) :].strip())]
-    for sign in ("..", "–", "-", " to "):  # noqa: RUF001
+    for sign in ("..", *DASHES, " to "):
         low, found, high = text.partition(sign)
         if found and number(low.strip()) is not None and number(high.strip()) is not None:
             return [("Minimum", low.strip()), ("Maximum", high.strip())]

@@ -8,11 +8,11 @@ from toolmark._parse.blocks.prose import prose
 from toolmark._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
 from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
-from toolmark._parse.parameters.details import Inline
+from toolmark._parse.parameters.details import Inline, is_type
 from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import Pair, heading_text, nearest, plain, split
+from toolmark._parse.words.keys import DASHES, Pair, heading_text, nearest, plain, split
 from toolmark._parse.words.none import says_none
 
 _LABELS = frozenset(("Properties", "Fields"))
@@ -67,10 +67,17 @@ def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
                 draft.entries += lines
             case Comment():
                 pass
+            case Paragraph() if _is_type_alone(block.mark.text) and not draft.entries:
+                draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
             case Paragraph() if block.mark.text.strip("*_: ") in _LABELS:
                 pass  # `**Properties**` above what is read by its own form
             case _:
                 draft.prose.append(block)
+
+
+def _is_type_alone(text: str) -> bool:
+    """Whether a paragraph is a type in a code span, as API references have it below a name."""
+    return text.startswith("`") and text.endswith(("`", "[]")) and is_type(text.replace("`", ""))
 
 
 def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
@@ -162,7 +169,7 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDr
             continue
         draft = ParameterDraft.of(inline)
         for title, cell in zip(columns, row, strict=False):
-            if title != "Name" and flow(cell.text) not in {"", "-", "–", "—"}:  # noqa: RUF001
+            if title != "Name" and flow(cell.text) not in {"", *DASHES}:
                 draft.entries.append(Entry(Mark(title, cell.line, cell.column), cell))
         for cell in row[len(columns) :]:
             page.error(

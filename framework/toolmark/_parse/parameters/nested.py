@@ -12,6 +12,7 @@ from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.parameters.types import TypeProblem, read_type
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words import scalars
+from toolmark._parse.words.keys import SEPARATORS
 from toolmark._parse.words.none import says_none
 
 
@@ -29,7 +30,7 @@ def item_draft(page: Page, entry: Entry) -> ParameterDraft:
         read_details(beside, page.mark(inside, entry.value.line, entry.value.column))
         draft.entries += beside.entries
         draft.notes += beside.notes
-        key, value = "Description", entry.value._replace(text=behind.strip(" :-"))
+        key, value = "Description", entry.value._replace(text=behind.strip(" " + SEPARATORS))
     else:
         key, value = "Type", entry.value
     if value.text:

@@ -15,7 +15,7 @@ from toolmark._parse.steps.keys import KEY_BY_FOLD, READERS, STEP_KEYS
 from toolmark._parse.steps.templates import read_arguments
 from toolmark._parse.words import scalars
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import fold, heading_text, nearest, plain, split, visible
+from toolmark._parse.words.keys import DASHES, fold, heading_text, nearest, plain, split, visible
 
 _ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
 _ALONE = {"return", "stop"}
@@ -276,7 +276,7 @@ def _title(mark: Mark) -> tuple[str, str]:
         end = text.find(wrapper, 2)
         if text.startswith(wrapper) and end > 0:
             # A comma belongs to the sentence; a dash or a stop only parts it.
-            rest = text[end + 2 :].lstrip(" .-–—")  # noqa: RUF001
+            rest = text[end + 2 :].lstrip(" ." + DASHES)
             return plain(text[2:end]).rstrip(":.,"), rest
     head, stop, tail = text.partition(". ")
     return visible(head), tail if stop else ""

@@ -170,6 +170,11 @@ class SkillResult:
     """Why it did not succeed, stable: `stopped` by a step, `refused` by a person, `waiting` for
     one, `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that failed."""
 
+    @classmethod
+    def failed(cls, code: str, message: str) -> "SkillResult":
+        """Give the result of a skill that did not come to its end; its error names the code."""
+        return cls(success=False, message=message, error=f"{code}: {message}", code=code)
+
     def to_dict(self) -> dict[str, Any]:
         """Give `{success, message, data, error}` and the run's id."""
         shown = {

@@ -61,15 +61,13 @@ class Interpreter:
     ) -> SkillResult:
         """Run a skill that a step of another uses, or its Python, which undoes by itself."""
         around = None if frame.spec.name in frame.order.plan.python else frame
-        inner = Frame(
-            frame.order.plan.skills[name],
-            frame.order,
-            frame.journal,
-            frame.executor,
-            frame.caller,
-            inputs,
-            prefix,
-            frame.depth + 1,
+        inner = replace(
+            frame,
+            spec=frame.order.plan.skills[name],
+            names=inputs,
+            prefix=prefix,
+            depth=frame.depth + 1,
+            undos=[],
         )
         return await self._skill(inner, around)
 
@@ -87,7 +85,7 @@ class Interpreter:
                 f"{ready.spec.name} can't run: its workflow is prose, and no Python stands "
                 f"beside {ready.spec.source.path}"
             )
-            return _failed(message, "not_executable")
+            return SkillResult.failed("not_executable", message)
         try:
             if in_python:
                 return await run_python(ready, self._actions)
@@ -186,32 +184,20 @@ def _admitted(frame: Frame) -> Frame | SkillResult:
     """Hold the inputs against the Input Schema, and find the patient."""
     spec = frame.spec
     if frame.depth > MAX_SKILL_DEPTH:
-        return _failed(f"more than {MAX_SKILL_DEPTH} skills use one another", "too_deep")
+        message = f"more than {MAX_SKILL_DEPTH} skills use one another"
+        return SkillResult.failed("too_deep", message)
     try:
         inputs = ArgumentsValidator(spec.parameters).validate(frame.names)
     except InvalidArgumentsError as error:
         said = "; ".join(problem.message for problem in error.problems)
-        return _failed(f"{spec.name} can't begin: {said}", "invalid_arguments")
+        return SkillResult.failed("invalid_arguments", f"{spec.name} can't begin: {said}")
     caller = frame.caller
     if spec.patient_from is not None and (named := inputs.get(spec.patient_from)) is not None:
         if caller.patient not in (None, named):
             message = f"{spec.patient_from} names another patient than the one of this session"
-            return _failed(message, "patient_context_required")
+            return SkillResult.failed("patient_context_required", message)
         caller = caller._replace(patient=named)
-    return Frame(
-        spec,
-        frame.order,
-        frame.journal,
-        frame.executor,
-        caller,
-        inputs,
-        frame.prefix,
-        frame.depth,
-    )
-
-
-def _failed(message: str, code: str) -> SkillResult:
-    return SkillResult(success=False, message=message, error=f"{code}: {message}", code=code)
+    return replace(frame, caller=caller, names=inputs)
 
 
 def _returned(frame: Frame, step: Step) -> Mapping[str, Any]:

@@ -50,26 +50,26 @@ async def _played(frame: Frame, actions: StepActions) -> SkillResult:
     try:
         value = await frame.executor.python(call, calls.through)
     except ToolError as error:
-        value = _failed(error.code, str(error))
+        value = SkillResult.failed(error.code, str(error))
     except CancelledRunError:
-        value = _failed("cancelled", f"{spec.title} was cancelled.")
+        value = SkillResult.failed("cancelled", f"{spec.title} was cancelled.")
     except ParkedError as parked:
         raise parked from None
     except ToolmarkError as error:
-        value = _failed("tool_error", str(error))
+        value = SkillResult.failed("tool_error", str(error))
     except Exception as error:  # noqa: BLE001 - whatever it does stays in its run
         reference = logged(error, "the Python of %s failed", spec.name)
         message = f"{spec.name} failed inside; its operator finds the reason under {reference}."
-        value = _failed("tool_error", message)
+        value = SkillResult.failed("tool_error", message)
     # An implementation that catches everything must not pass a waiting run off as a finished one.
     if calls.parked is not None:
         raise calls.parked
     if calls.strayed is not None:
-        return _failed(calls.strayed.code, calls.strayed.message)
+        return SkillResult.failed(calls.strayed.code, calls.strayed.message)
     try:
         return result_of(value, spec.title)
     except (PydanticSerializationError, ValueError) as error:
-        return _failed("tool_error", f"{spec.name} gave what is no JSON: {error}")
+        return SkillResult.failed("tool_error", f"{spec.name} gave what is no JSON: {error}")
 
 
 def result_of(value: Any, title: str) -> SkillResult:
@@ -79,7 +79,7 @@ def result_of(value: Any, title: str) -> SkillResult:
     """
     if isinstance(value, Result):
         if value.error is not None:
-            return _failed(value.error.code, value.error.message)
+            return SkillResult.failed(value.error.code, value.error.message)
         value = value.data
     if isinstance(value, SkillResult):
         return replace(value, data=_data(value.data))
@@ -97,10 +97,6 @@ def _data(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     return {} if value is None else {"value": value}
-
-
-def _failed(code: str, message: str) -> SkillResult:
-    return SkillResult(success=False, message=message, error=f"{code}: {message}", code=code)
 
 
 class _Calls:

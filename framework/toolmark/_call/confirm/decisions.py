@@ -67,7 +67,7 @@ class Decisions:
         try:
             held = await self._desk.find(held_id, user)
             call = held.call
-            await self._desk.open(held, user)
+            await self._desk.admit(held, user)
             if call.is_of_a_run and key != call.key:
                 # Its run would do it once more, under its own key.
                 message = f"A run waits for this call: it is decided there ({call.id})."
@@ -147,7 +147,7 @@ class Decisions:
         try:
             held = await self._desk.find(held_id, user)
             call = held.call
-            await self._desk.open(held, user, drops=drops)
+            await self._desk.admit(held, user, drops=drops)
             await self._desk.claim(held, state)
             result = answer(call)
             await self._recorder.decided(call, self._tools.find(call), state, held_id)

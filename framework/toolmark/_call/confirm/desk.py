@@ -136,7 +136,7 @@ class Desk:
             raise refuse("confirmation_not_found", f"No call is held under {held_id[:40]!r}.")
         return held
 
-    async def open(self, held: HeldCall, user: str | None, *, drops: bool = False) -> None:
+    async def admit(self, held: HeldCall, user: str | None, *, drops: bool = False) -> None:
         """Refuse a decision that this user can't take, or can't any more.
 
         What waits for a review is not its own caller's to decide: with `drops` they may only

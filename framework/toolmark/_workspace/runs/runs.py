@@ -85,8 +85,7 @@ class Runs:
         try:
             given = read_object(inputs)
         except MalformedError as error:
-            told = f"malformed_call: {error}"
-            return SkillResult(success=False, message=str(error), error=told, code="malformed_call")
+            return SkillResult.failed("malformed_call", str(error))
         engine, code = await self.engines.begin(skill, live)
         plan = _plan(skill.spec, live, code)
         order = Order(run_id or new_run_id(), plan, given, caller, confidence)

@@ -11,10 +11,10 @@ from toolmark._gate.headers import PAGE_POLICY
 from toolmark._gate.sessions import Sessions
 from toolmark._gate.tokens import Pass, Tokens
 
-Scope = MutableMapping[str, Any]
+AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 CALLER = "toolmark.caller"
 """Under this key of `scope["state"]` stands the Caller that the token names."""
@@ -72,7 +72,7 @@ class Gate:
         self._sessions = sessions
         self._stranger = stranger
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a refused request, or hand it on with its caller."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
@@ -107,7 +107,7 @@ class Gate:
             return self._tokens.find(authorization)
         return self._sessions.find(method, headers)
 
-    def _page(self, refusal: TurnedAway, scope: Scope) -> bytes | None:
+    def _page(self, refusal: TurnedAway, scope: AsgiScope) -> bytes | None:
         """Give what a person is shown who comes without a token."""
         if refusal.status != HTTPStatus.UNAUTHORIZED:
             return None
@@ -117,7 +117,7 @@ class Gate:
         return self._stranger() if any(b"text/html" in value for value in accepts) else None
 
 
-def _headers(scope: Scope) -> dict[str, str]:
+def _headers(scope: AsgiScope) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
@@ -128,7 +128,7 @@ def _headers(scope: Scope) -> dict[str, str]:
     return found
 
 
-def _check_caller(scope: Scope, passed: Pass | None, headers: dict[str, str]) -> None:
+def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]) -> None:
     if passed is None:
         detail = "Give the token: Authorization: Bearer TOKEN."
         raise TurnedAway(HTTPStatus.UNAUTHORIZED, "unauthorized", detail)

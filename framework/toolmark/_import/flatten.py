@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmark._model.schema import JsonType
 
-Tell = Callable[[str, str], None]
+TellUnheld = Callable[[str, str], None]
 """Tells of a guess or a loss: the dotted path, and what it is."""
 
 MAX_DEPTH = 16
@@ -34,7 +34,7 @@ _MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems")
 class Flattener:
     """Resolves the schemas of one document; nothing outside of it is fetched."""
 
-    def __init__(self, root: Any, tell: Tell) -> None:
+    def __init__(self, root: Any, tell: TellUnheld) -> None:
         self.root = root
         self.tell = tell
 

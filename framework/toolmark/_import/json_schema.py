@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmark._import.flatten import MAX_DEPTH, Flattener, Tell, types_of
+from toolmark._import.flatten import MAX_DEPTH, Flattener, TellUnheld, types_of
 from toolmark._import.names import parameter_name
 from toolmark._model.contract import Rule
 from toolmark._model.schema import JSON_TYPES, Parameter, Schema
@@ -37,7 +37,7 @@ _ANCHORED = re.compile(r"\^(?:\(\?:(?P<group>.*)\)|(?P<bare>[^|]*))(?<!\\)(?:\\\
 class SchemaReader:
     """Reads the schemas of one document."""
 
-    def __init__(self, root: Any, tell: Tell) -> None:
+    def __init__(self, root: Any, tell: TellUnheld) -> None:
         self.tell = tell
         self.flattener = Flattener(root, tell)
         self.rules: list[Rule] = []

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from toolmark._call.audit.newest import SUFFIX, Mark, MarkFile
+from toolmark._call.audit.newest import SUFFIX, ChainMark, MarkFile
 from toolmark._call.locked import WAIT_S
 from toolmark.config import state_folder
 
@@ -47,7 +47,7 @@ class Audit:
         self._lock = Lock()
         self._store: sqlite3.Connection | None = None
         self._mark: MarkFile | None = None
-        self._own: Mark | None = None
+        self._own: ChainMark | None = None
         """What this process recorded last, where the mark could be moved to it."""
 
     @staticmethod
@@ -66,7 +66,7 @@ class Audit:
                 # A mark that does not fit stays as it is: what was cut off must show later too.
                 fits = last == self._own or _fits(mark.read(), last, store)
                 number = last.number + 1
-                added = Mark(number, chained(number, last.hash, text))
+                added = ChainMark(number, chained(number, last.hash, text))
                 row = (number, text, last.hash, added.hash)
                 store.execute("INSERT INTO decision VALUES (?, ?, ?, ?)", row)
                 store.execute("COMMIT")
@@ -172,13 +172,13 @@ def _begin_marking(store: sqlite3.Connection, mark: MarkFile) -> None:
         raise
 
 
-def _last(store: sqlite3.Connection) -> Mark:
+def _last(store: sqlite3.Connection) -> ChainMark:
     question = "SELECT number, hash FROM decision ORDER BY number DESC LIMIT 1"
     last = store.execute(question).fetchone()
-    return Mark(*last) if last else Mark(0, GENESIS)
+    return ChainMark(*last) if last else ChainMark(0, GENESIS)
 
 
-def _fits(mark: Mark | None, last: Mark, store: sqlite3.Connection) -> bool:
+def _fits(mark: ChainMark | None, last: ChainMark, store: sqlite3.Connection) -> bool:
     """Tell whether a mark is of one of the records up to the last."""
     if mark is None or mark.number >= last.number:
         return mark == last

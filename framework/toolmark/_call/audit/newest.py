@@ -10,7 +10,7 @@ _DIGITS = 20
 _LENGTH = _DIGITS + 1 + 64 + 1
 
 
-class Mark(NamedTuple):
+class ChainMark(NamedTuple):
     """A record's place in the chain."""
 
     number: int
@@ -31,7 +31,7 @@ class MarkFile:
         self.close = finalize(self, os.close, self._descriptor)
         """Close the file; once more does nothing."""
 
-    def read(self) -> Mark | None:
+    def read(self) -> ChainMark | None:
         """Give the mark; None where none can be read."""
         words = b""
         # One that is just being written is read again.
@@ -40,14 +40,14 @@ class MarkFile:
         if len(words) != _LENGTH:
             return None
         number, _, digest = words.decode("ascii", "replace").strip().partition(" ")
-        return Mark(int(number), digest) if number.isdecimal() else None
+        return ChainMark(int(number), digest) if number.isdecimal() else None
 
-    def move(self, mark: Mark) -> None:
+    def move(self, mark: ChainMark) -> None:
         """Write a later mark; one of another process that is later still stays."""
         # Of one width each: what is later is greater, as bytes too.
         if os.pread(self._descriptor, _DIGITS, 0) < b"%020d" % mark.number:
             self.write(mark)
 
-    def write(self, mark: Mark) -> None:
+    def write(self, mark: ChainMark) -> None:
         """Write the mark in one piece; raises OSError."""
         os.pwrite(self._descriptor, b"%020d %s\n" % (mark.number, mark.hash.encode("ascii")), 0)

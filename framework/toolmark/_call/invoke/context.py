@@ -14,7 +14,7 @@ from toolmark._model.result import Event, EventListener, Result
 Thing = TypeVar("Thing")
 
 
-class Scope(Protocol):
+class ResourceScope(Protocol):
     """The resources of one call."""
 
     async def get(self, kind: type[Thing]) -> Thing:
@@ -27,7 +27,7 @@ class Scope(Protocol):
 class Resources(Protocol):
     """What plugins provide by type."""
 
-    async def scope(self) -> Scope:
+    async def scope(self) -> ResourceScope:
         """Open the resources of one call."""
 
 
@@ -59,7 +59,7 @@ class CallContext:
         self._door = door
         self._on_event = on_event
         self._client: Any = None
-        self._scope: Scope | None = None
+        self._scope: ResourceScope | None = None
         self._calls = 0
         self._part = ""
         self.deadline = time.monotonic() + seconds

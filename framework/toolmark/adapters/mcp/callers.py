@@ -7,6 +7,8 @@ from mcp.server.context import ServerRequestContext
 from toolmark._gate import CALLER
 from toolmark._model.call import Caller
 
+RequestContext = ServerRequestContext[Any, Any]
+
 MESSAGE = "toolmark/message"
 """Under a request's `_meta` a host may give the user's own words, in which intent is looked for."""
 
@@ -21,12 +23,12 @@ class FixedCaller:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def __call__(self, ctx: ServerRequestContext[Any, Any]) -> Caller:
+    def __call__(self, ctx: RequestContext) -> Caller:
         """Give the caller of a request."""
         return _told(self._caller, ctx)
 
 
-def caller_by_token(ctx: ServerRequestContext[Any, Any]) -> Caller:
+def caller_by_token(ctx: RequestContext) -> Caller:
     """Give the caller of a request over HTTP, as the gate knew it; raises where it did not."""
     state = ctx.request.scope.get("state", {}) if ctx.request is not None else {}
     caller = state.get(CALLER)
@@ -35,7 +37,7 @@ def caller_by_token(ctx: ServerRequestContext[Any, Any]) -> Caller:
     return _told(caller, ctx)
 
 
-def _told(caller: Caller, ctx: ServerRequestContext[Any, Any]) -> Caller:
+def _told(caller: Caller, ctx: RequestContext) -> Caller:
     """Give the caller with what the host says of this one request."""
     meta = (ctx.params or {}).get("_meta")
     known = meta if isinstance(meta, dict) else {}

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -20,11 +19,10 @@ from toolmark._model.result import Result
 from toolmark._workspace import Workspace
 from toolmark.adapters.mcp.answers import answer
 from toolmark.adapters.mcp.asking import Asking
+from toolmark.adapters.mcp.callers import RequestContext
 from toolmark.adapters.mcp.catalog import Catalog, Listed
 from toolmark.adapters.mcp.progress import Progress
 from toolmark.errors import did_you_mean, near_words
-
-RequestContext = ServerRequestContext[Any, Any]
 
 
 class Calls:

@@ -4,7 +4,6 @@ import hashlib
 from typing import Any
 
 import yaml
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -21,14 +20,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolmark._model.registry import Registry
 from toolmark._workspace import Workspace
+from toolmark.adapters.mcp.callers import RequestContext
 
 EXTENSION = "io.modelcontextprotocol/skills"
 SCHEME = "skill://"
 MARKDOWN = "text/markdown"
 FRESH = {"ttlMs": 0, "cacheScope": "private"}
 """A list may change with the next save."""
-
-RequestContext = ServerRequestContext[Any, Any]
 
 
 class UriParams(RequestParams):

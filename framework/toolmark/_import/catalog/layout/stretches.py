@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolmark._import.catalog.layout.labels import labelled, role_of
-from toolmark._import.catalog.layout.tables import Row, columns, is_aspects, pseudo_rows, rows_of
+from toolmark._import.catalog.layout.tables import Cells, columns, is_aspects, pseudo_rows, rows_of
 from toolmark._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part, Table
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.keys import heading_text
@@ -114,7 +114,7 @@ class _Cutter:
         else:
             self.made[-1].blocks.append(block)
 
-    def _rows(self, rows: list[tuple[int, Row]]) -> None:
+    def _rows(self, rows: list[tuple[int, Cells]]) -> None:
         for line, row in rows:
             text = " | ".join(cell for cell in row[1:] if cell)
             label = row[0].strip("*_` ")

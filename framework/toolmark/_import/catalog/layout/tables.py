@@ -8,7 +8,7 @@ from toolmark._parse.blocks.block import Table
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.keys import fold
 
-Row = list[str]
+Cells = list[str]
 _COLUMNS = {
     "name": "parameter param name field argument arg input property key option variable",
     "type": "type datatype kind schema",
@@ -33,13 +33,13 @@ def columns(head: list[str]) -> list[str]:
     return found if named and (telling or (param and "description" in found)) else []
 
 
-def rows_of(page: Page, table: Table) -> tuple[list[str], list[tuple[int, Row]]]:
+def rows_of(page: Page, table: Table) -> tuple[list[str], list[tuple[int, Cells]]]:
     """Give a table's head and rows, each row cut anew where its own `|` broke it."""
     head = [cell.text for cell in table.head]
     while head and not head[-1].strip():
         head.pop()  # columns that nobody named: a broken row made them
     line = table.head[0].line if table.head else 1
-    rows: list[tuple[int, Row]] = []
+    rows: list[tuple[int, Cells]] = []
     for at, cells in enumerate(table.rows):
         number = next((cell.line for cell in cells if cell.text), line + 2 + at)
         source = page.lines[number - 1] if 0 < number <= len(page.lines) else ""
@@ -48,7 +48,7 @@ def rows_of(page: Page, table: Table) -> tuple[list[str], list[tuple[int, Row]]]
     return head, rows
 
 
-def cut(source: str) -> Row:
+def cut(source: str) -> Cells:
     """Cut a line at each `|` that is not escaped and stands in no code span."""
     text = source.strip()
     text = text.removeprefix("|")
@@ -69,7 +69,7 @@ def cut(source: str) -> Row:
     return [cell.strip().replace("\\|", "|") for cell in cells]
 
 
-def joined(cells: Row, many: int) -> Row:
+def joined(cells: Cells, many: int) -> Cells:
     """Join the pieces of cells that a `|` of their own broke, until they are as many as columns."""
     made = list(cells)
     at = 0
@@ -98,10 +98,10 @@ def _alike(one: str, two: str) -> bool:
     return one[-1:] in "\"'" and two[:1] in "\"'" and bool(one) and bool(two)
 
 
-def pseudo_rows(mark: Mark) -> list[tuple[int, Row]]:
+def pseudo_rows(mark: Mark) -> list[tuple[int, Cells]]:
     """Give the rows of a paragraph that is a table but for its escaped or headless `|`."""
     lines = mark.text.split("\n")
-    rows: list[tuple[int, Row]] = []
+    rows: list[tuple[int, Cells]] = []
     for number, line in enumerate(lines, mark.line):
         plain = line.strip()
         if not re.match(r"\\?\|", plain):
@@ -114,7 +114,7 @@ def pseudo_rows(mark: Mark) -> list[tuple[int, Row]]:
     return rows
 
 
-def is_aspects(rows: list[tuple[int, Row]]) -> bool:
+def is_aspects(rows: list[tuple[int, Cells]]) -> bool:
     """Tell whether a table's rows are labels and their texts: `| Purpose | … |`."""
     known = sum(bool(role_of(row[0])) for _, row in rows)
     return known > 0 and known * 2 >= len(rows)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from toolmark._parse.words.keys import visible
+from toolmark._parse.words.keys import without_invisible
 
 _ESCAPABLE = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _ITALIC = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
@@ -14,7 +14,9 @@ NUMBER = r"(?<!\w)[-+−]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]{0,17})(?:\.\d{1,18})?(?!
 
 def clean(text: str) -> str:
     """Give a text without bold, italics, escapes and invisible signs; code spans stay."""
-    return _ITALIC.sub(r"\1", unescaped(visible(text)).replace("**", "").replace("__", "")).strip()
+    return _ITALIC.sub(
+        r"\1", unescaped(without_invisible(text)).replace("**", "").replace("__", "")
+    ).strip()
 
 
 def unescaped(text: str) -> str:

@@ -11,7 +11,7 @@ from toolmark._parse.fields.field import Field
 from toolmark._parse.fields.naming import Fields
 from toolmark._parse.source.page import Page, replace
 from toolmark._parse.words import scalars
-from toolmark._parse.words.keys import fold, nearest, plain, value_text, visible
+from toolmark._parse.words.keys import fold, nearest, plain, value_text, without_invisible
 from toolmark._parse.words.none import says_none
 
 ValueReader = Callable[[Page, Field, Entry], Any]
@@ -46,7 +46,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
 
 def _text(page: Page, known: Field, entry: Entry) -> str:
     del page, known
-    parts = [value_text(visible(entry.text)) if entry.text else "", prose(entry.blocks)]
+    parts = [value_text(without_invisible(entry.text)) if entry.text else "", prose(entry.blocks)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -42,7 +42,7 @@ class Inline:
 
 def read_details(found: Inline, inside: Mark) -> None:
     """Read `string, required, default 5` into entries; what is no field becomes a note."""
-    if code_spans(inside.text) and not any(map(is_type, code_spans(inside.text))):
+    if code_spans(inside.text) and not any(map(names_type, code_spans(inside.text))):
         found.typed = True
         found.say("Enum", inside)
         return
@@ -74,7 +74,7 @@ def _detail(found: Inline, mark: Mark) -> None:
         return
     if folded in FLAGS:
         found.entries.append(implied(*FLAGS[folded], mark))
-    elif not found.typed and is_type(text):
+    elif not found.typed and names_type(text):
         found.typed = True
         found.say("Type", _inner(mark, text))
     elif not found.typed and (default := default_of(text)):
@@ -84,7 +84,7 @@ def _detail(found: Inline, mark: Mark) -> None:
     elif not found.typed and code_spans(mark.text):
         found.typed = True
         found.say("Enum", mark)
-    elif found.typed and is_type(text):
+    elif found.typed and names_type(text):
         _second_type(found, _inner(mark, text))
     elif (bounds := _range(text)) is not None:
         found.entries += [implied(key, value, mark) for key, value in bounds]
@@ -139,7 +139,7 @@ def _range(text: str) -> list[tuple[str, str]] | None:
     return None
 
 
-def is_type(text: str) -> bool:
+def names_type(text: str) -> bool:
     """Whether a text is a type, and no single value."""
     try:
         shape = read_type(text)
@@ -152,7 +152,7 @@ def is_type(text: str) -> bool:
 def default_of(text: str) -> str:
     """Give what stands behind a type and `=`, as in `int = 5`; else nothing."""
     kind, _, default = text.rpartition("=")
-    return default.strip("` ") if kind and is_type(kind.rstrip()) else ""
+    return default.strip("` ") if kind and names_type(kind.rstrip()) else ""
 
 
 def _inner(mark: Mark, text: str) -> Mark:

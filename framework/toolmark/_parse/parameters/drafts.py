@@ -8,7 +8,7 @@ from toolmark._parse.blocks.prose import prose
 from toolmark._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
 from toolmark._parse.fields.parameter import PARAMETER
 from toolmark._parse.parameters.columns import columns_of
-from toolmark._parse.parameters.details import Inline, is_type
+from toolmark._parse.parameters.details import Inline, names_type
 from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.source.page import Mark, Page
 from toolmark._parse.words.flow import flow
@@ -77,7 +77,7 @@ def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
 
 def _is_type_alone(text: str) -> bool:
     """Whether a paragraph is a type in a code span, as API references have it below a name."""
-    return text.startswith("`") and text.endswith(("`", "[]")) and is_type(text.replace("`", ""))
+    return text.startswith("`") and text.endswith(("`", "[]")) and names_type(text.replace("`", ""))
 
 
 def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from toolmark._parse.fields.entries import Entry, implied
-from toolmark._parse.parameters.details import FLAGS, Inline, default_of, is_type, read_details
+from toolmark._parse.parameters.details import FLAGS, Inline, default_of, names_type, read_details
 from toolmark._parse.source.page import Mark
-from toolmark._parse.words.keys import DASHES, SEPARATORS, fold, visible
+from toolmark._parse.words.keys import DASHES, SEPARATORS, fold, without_invisible
 from toolmark._parse.words.scalars import code_spans, split_outside
 
 _WRAPPERS = ("**", "__", "`", "*", "_")
@@ -45,7 +45,7 @@ class _Line:
 
 def read_inline(mark: Mark) -> Inline | None:
     """Read a line as a parameter's head, or None where it begins with no name."""
-    line = _Line(Mark(visible(mark.text), mark.line, mark.column))
+    line = _Line(Mark(without_invisible(mark.text), mark.line, mark.column))
     while line.ahead() and not (line.ahead()[0].isalnum() or line.ahead()[0] in "_`*$"):
         line.at += 1
     # A name may begin with an underscore of its own; `__` before a letter is bold.
@@ -124,7 +124,7 @@ def _spanned(found: Inline, line: _Line) -> bool:
     end = line.ahead().find(line.opened[-1]) if line.opened else -1
     inside = line.piece(line.at, line.at + max(end, 0)).strip()
     first = split_outside(inside.text, ",")[0].strip()
-    if end <= 0 or found.typed or not (is_type(first) or default_of(inside.text)):
+    if end <= 0 or found.typed or not (names_type(first) or default_of(inside.text)):
         return False
     line.at += end
     line.close()
@@ -182,7 +182,7 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
     end = min(ends, default=len(rest.text))
     head = rest.text[:end].rstrip(".")
     first = split_outside(head, ",")[0].partition("(")[0].strip()
-    if not first or not (is_type(first) or default_of(first) or code_spans(head)):
+    if not first or not (names_type(first) or default_of(first) or code_spans(head)):
         return rest
     group = head.find("(")
     if group > 0 and head.rstrip().endswith(")") and "{" not in head:

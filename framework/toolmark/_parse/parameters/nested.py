@@ -6,7 +6,7 @@ from toolmark._parse.blocks.block import Bullets, Paragraph, Table
 from toolmark._parse.fields.entries import Entry, fences
 from toolmark._parse.fields.values import code_text
 from toolmark._parse.parameters.columns import columns_of
-from toolmark._parse.parameters.details import Inline, is_type, read_details
+from toolmark._parse.parameters.details import Inline, names_type, read_details
 from toolmark._parse.parameters.drafts import ParameterDraft, fill, from_item, from_table
 from toolmark._parse.parameters.inline import read_inline
 from toolmark._parse.parameters.types import TypeProblem, read_type
@@ -20,7 +20,7 @@ def item_draft(page: Page, entry: Entry) -> ParameterDraft:
     """Read `Items: string`, `Items: (string): each of them`, and what stands below."""
     draft = ParameterDraft(entry.key)
     match entry.blocks:
-        case [Bullets(items=[item])] if not entry.text and is_type(item.mark.text):
+        case [Bullets(items=[item])] if not entry.text and names_type(item.mark.text):
             entry = Entry(entry.key, item.mark, item.blocks)
         case _:
             pass

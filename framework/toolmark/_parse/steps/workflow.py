@@ -15,7 +15,15 @@ from toolmark._parse.steps.keys import KEY_BY_FOLD, READERS, STEP_KEYS
 from toolmark._parse.steps.templates import read_arguments
 from toolmark._parse.words import scalars
 from toolmark._parse.words.flow import flow
-from toolmark._parse.words.keys import DASHES, fold, heading_text, nearest, plain, split, visible
+from toolmark._parse.words.keys import (
+    DASHES,
+    fold,
+    heading_text,
+    nearest,
+    plain,
+    split,
+    without_invisible,
+)
 
 _ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
 _ALONE = {"return", "stop"}
@@ -279,4 +287,4 @@ def _title(mark: Mark) -> tuple[str, str]:
             rest = text[end + 2 :].lstrip(" ." + DASHES)
             return plain(text[2:end]).rstrip(":.,"), rest
     head, stop, tail = text.partition(". ")
-    return visible(head), tail if stop else ""
+    return without_invisible(head), tail if stop else ""

@@ -58,11 +58,11 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _plain(text: str) -> str:
-    text = unwrap(visible(text).strip())
+    text = unwrap(without_invisible(text).strip())
     return text.replace("\\", "") if "\\" in text else text
 
 
-def visible(text: str) -> str:
+def without_invisible(text: str) -> str:
     """Drop zero-width characters and make no-break spaces plain ones."""
     if text.isascii():
         return text
@@ -200,7 +200,7 @@ def _split_marked(mark: Mark, start: int, wrapper: str) -> Pair | None:
     if inside and inside[-1] in COLONS and inside[-2:-1] != "\\":
         return _pair(mark, inner, inner + len(inside) - 1, end, marked=True)
     rest = text[end:]
-    stripped = visible(rest).lstrip()
+    stripped = without_invisible(rest).lstrip()
     if not stripped:
         return None
     if stripped[0] in SEPARATORS:

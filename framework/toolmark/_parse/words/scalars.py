@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from toolmark._model.contract import Batch, Rate
 from toolmark._model.schema import Schema
-from toolmark._parse.words.keys import fold, plain, value_text, visible
+from toolmark._parse.words.keys import fold, plain, value_text, without_invisible
 
 _TRUE = {"true", "yes", "y", "on", "required", "mandatory"}
 _FALSE = {"false", "no", "n", "off", "optional"}
@@ -157,7 +157,7 @@ def listed(text: str) -> list[str]:
     for separator in _OTHER_PARTINGS:
         if len(parts) == 1:
             parts = split_outside(text, separator)
-    return [part for part in (visible(p).strip() for p in parts) if part]
+    return [part for part in (without_invisible(p).strip() for p in parts) if part]
 
 
 def code_spans(text: str) -> list[str]:
@@ -216,7 +216,7 @@ _LITERAL_ORDER = ("null", "boolean", "integer", "number", "object", "array", "st
 
 def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
     """Read a value by the type it should have; False where it can't be read as that."""
-    bare = visible(text).strip()
+    bare = without_invisible(text).strip()
     if len(bare) > 1 and bare[0] == bare[-1] == "`":
         bare = bare.strip("`").strip()
     types = shape.types or ("null", "boolean", "integer", "number", "array", "object", "string")

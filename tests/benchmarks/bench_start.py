@@ -64,7 +64,7 @@ def start():
             times[name] = spent(command)
     ratio = times["toolmark"] / times["bare"]
     note = f"{times['toolmark'] * 1e3:.0f} ms"
-    yield "start to the first call, 1,000 tools / import of the functions", ratio, 1.5, note
+    yield "start to the first call, 1,000 tools / import of the functions", ratio, 1.4, note
 
 
 def many():

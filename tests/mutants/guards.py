@@ -24,7 +24,11 @@ class Guard(NamedTuple):
 GUARDS = {
     "judge": Guard(
         {
-            "_call/judge/[ip]*.py": ("tests/call/judge",),
+            "_call/judge/[ip]*.py": (
+                "tests/call/judge",
+                "tests/call/test_ladder.py",
+                "tests/call/audit",
+            ),
             "_model/verdict.py": ("tests/model/test_verdict.py", "tests/call/judge"),
         },
         ("tests/call",),

@@ -98,8 +98,7 @@ def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
         return True
     inline = read_inline(item.mark)
     nested = any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items)
-    slip = entry is not None and not nested and _slip(entry.key) is not None
-    if inline is not None and (inline.typed or nested) and not slip:
+    if inline is not None and (nested or (inline.typed and not (entry and _slip(entry.key)))):
         draft.drafts.append(from_item(page, item, inline))
         return True
     if entry is not None:

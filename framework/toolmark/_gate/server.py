@@ -39,6 +39,8 @@ async def serve(
         ws="none",
         lifespan="on",
     )
+    # A Ctrl-C that came before is raised here; within uvicorn it would be logged as a crash.
+    await asyncio.sleep(0)
     await _Server(config, flights, close, tell).serve(sockets=[listening])
 
 

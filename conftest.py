@@ -2,7 +2,10 @@
 
 import os
 import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
+import pytest
 from hypothesis import settings
 
 # What lands is judged by the same examples each time; new ones are tried on people's machines.
@@ -12,3 +15,20 @@ settings.load_profile("house")
 os.environ.setdefault("TOOLMARK_ENGINE", "memory")
 # A shell starts what it puts into the background deaf to Ctrl-C, and what that starts stays so.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def room() -> Callable[[int], AbstractContextManager[None]]:
+    """Let no file grow beyond so many bytes: a write beyond fails, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="this system bounds no file's size")
+
+    @contextmanager
+    def bounded(size: int) -> Iterator[None]:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return bounded

@@ -1,25 +1,11 @@
 """No room on the disk, at any byte: what was live stays known, and a cache is whole or none."""
 
-from contextlib import contextmanager
-
 import pytest
 
 from toolmark._bind.definitions.cache import Cache, CacheEntry
 from toolmark._bind.edits.baseline import Baseline, LastLive
 
-resource = pytest.importorskip("resource", reason="this system bounds no file's size")
 MOST = 10_000
-
-
-@contextmanager
-def room(size):
-    """Let no file grow beyond so many bytes: a write beyond fails, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def row(name, spec):
@@ -30,7 +16,7 @@ STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"
 
 
 @pytest.mark.parametrize("spare", [10**6, 0], ids=["added", "written anew"])
-def test_what_was_live_is_known_wherever_the_writing_ended(tmp_path, spare):
+def test_what_was_live_is_known_wherever_the_writing_ended(room, tmp_path, spare):
     for size in range(MOST):
         state = tmp_path / str(size)
         first = Baseline(state, spare=spare)
@@ -60,7 +46,7 @@ def test_what_was_live_is_known_wherever_the_writing_ended(tmp_path, spare):
     assert 0 < size < MOST
 
 
-def test_a_cache_is_there_whole_or_not_at_all(tmp_path):
+def test_a_cache_is_there_whole_or_not_at_all(room, tmp_path):
     entries = {
         "x.tool.md": CacheEntry("0" * 64, "x", b'{"x":1}'),
         "y.tool.md": CacheEntry("1" * 64, "", b""),

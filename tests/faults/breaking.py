@@ -18,9 +18,14 @@ class Fault(Exception):  # noqa: N818 - nobody's own error, so nobody expects it
 class Breaker:
     """Counts the functions of Toolmark that are entered or resumed, and breaks one of them."""
 
-    def __init__(self, at: int) -> None:
-        """Break the function number `at`, from 1."""
+    def __init__(self, at: int, *, once: str = "") -> None:
+        """Break the function number `at`, from 1.
+
+        Below the folder `once` of the package each function counts when it is entered first.
+        """
         self.at = at
+        self._once = f"{PACKAGE}/{once}" if once else ""
+        self._met: set[Any] = set()
         self.seen = 0
         self.chain: tuple[str, ...] = ()
         """What was broken and the functions of Toolmark around it, each as its file below the
@@ -38,6 +43,10 @@ class Breaker:
         ours = code.co_filename.startswith(PACKAGE) and "__repr__" not in code.co_qualname
         if event != "call" or not ours:
             return
+        if self._once and code.co_filename.startswith(self._once):
+            if code in self._met:
+                return
+            self._met.add(code)
         self.seen += 1
         if self.seen == self.at:
             self.chain = tuple(_around(frame))

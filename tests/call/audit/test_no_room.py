@@ -1,7 +1,6 @@
 """No room on the disk: a call has its record, or does not run."""
 
 import asyncio
-from contextlib import contextmanager
 
 import pytest
 
@@ -9,21 +8,9 @@ from toolmark._model.contract import Safety
 from toolmark._model.schema import Parameter, Schema
 from toolmark._model.settings import Settings
 
-resource = pytest.importorskip("resource", reason="this system bounds no file's size")
 STEP = 1024
 MOST = 1024 * STEP
 WORD = Parameter(name="word", shape=Schema(types=("string",)))
-
-
-@contextmanager
-def room(size):
-    """Let no file grow beyond so many bytes: a write beyond fails, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 class Shelf:
@@ -80,7 +67,7 @@ def refused(result):
 
 
 @pytest.mark.parametrize("before", [0, 20])
-def test_a_call_runs_with_its_record_or_not_at_all(shelves, before):
+def test_a_call_runs_with_its_record_or_not_at_all(room, shelves, before):
     for size, shelf in shelves(before=before):
         with room(size):
             result = shelf.say()
@@ -95,7 +82,7 @@ def test_a_call_runs_with_its_record_or_not_at_all(shelves, before):
     assert 0 < size < MOST
 
 
-def test_a_call_is_held_whole_or_not_at_all(shelves):
+def test_a_call_is_held_whole_or_not_at_all(room, shelves):
     for size, shelf in shelves():
         with room(size):
             result = shelf.ask()
@@ -109,7 +96,7 @@ def test_a_call_is_held_whole_or_not_at_all(shelves):
     assert 0 < size < MOST
 
 
-def test_an_approval_runs_once_or_not_at_all(shelves):
+def test_an_approval_runs_once_or_not_at_all(room, shelves):
     for size, shelf in shelves():
         held = shelf.ask()
         with room(size):

@@ -1,4 +1,7 @@
-"""Bound what an expression may make of its values, before anything is made of them."""
+"""Bound what an expression may take, from its tree and the sizes of its values.
+
+Before anything is evaluated; see decision 030.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -80,8 +80,9 @@ def _request(function: Function, key: str) -> dict[str, Any]:
         key: arguments,
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "message": {"type": "string", "description": "The user's own words."},
-        "dry_run" if key == "arguments" else "wait": {"type": "boolean"},
     }
+    if key == "arguments":
+        fields["dry_run"] = {"type": "boolean"}
     required = [key, "confidence"] if asked else [key]
     closed = {"additionalProperties": False}
     return {"type": "object", "properties": fields, "required": required, **closed}

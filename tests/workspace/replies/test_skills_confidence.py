@@ -62,4 +62,4 @@ def test_the_openapi_document_takes_a_skills_confidence_beside_its_inputs(
     path = opened.export("openapi")["paths"]["/api/skills/once/run"]
     body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["required"] == ["inputs", "confidence"]
-    assert set(body["properties"]) == {"inputs", "confidence", "message", "wait"}
+    assert set(body["properties"]) == {"inputs", "confidence", "message"}

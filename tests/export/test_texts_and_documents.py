@@ -51,14 +51,6 @@ def test_openapi_asks_for_the_confidence_beside_the_arguments() -> None:
     assert "_confidence" not in json.dumps(body)
 
 
-def test_openapi_tells_what_a_skill_answers_that_is_not_waited_for() -> None:
-    document = export("openapi", [GUARDED], [SCHEDULE]).items
-    paths = document["paths"]
-    started = paths["/api/skills/schedule_appointment/run"]["post"]["responses"]["202"]
-    assert started["content"]["application/json"]["schema"]["required"] == ["run_id"]
-    assert "202" not in paths["/api/tools/log_blood_pressure/call"]["post"]["responses"]
-
-
 def test_an_agent_skill_tells_all_that_its_inputs_are_held_to() -> None:
     kind = Parameter("kind", Schema(types=("string",), enum=("rose", "iris")))
     flower = Schema(types=("object",), properties=(kind,))

@@ -29,7 +29,6 @@ def item(function: Function, losses: list[Loss]) -> tuple[str, dict[str, Any]]:
         "requestBody": {"required": True, "content": _json(_request(function, key))},
         "responses": {
             "200": {"description": "The result, whatever its outcome.", "content": _json(result)},
-            **({"202": _STARTED} if key == "inputs" else {}),
             "default": {"$ref": "#/components/responses/Problem"},
         },
     }
@@ -107,11 +106,3 @@ def _result(spec: ToolSpec, lose: Lose) -> dict[str, Any]:
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
-
-
-_STARTED = {
-    "description": "With `wait: false`: it runs; the Location shows how far it is.",
-    "content": _json(
-        {"type": "object", "properties": {"run_id": {"type": "string"}}, "required": ["run_id"]}
-    ),
-}

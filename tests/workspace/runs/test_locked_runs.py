@@ -1,4 +1,4 @@
-"""While the data base of the runs is locked, whoever runs waits for it, and the others go on."""
+"""While the data base of the runs is locked, or full, whoever runs waits; the others go on."""
 
 import asyncio
 import sqlite3
@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from toolmark import Workspace
+from toolmark.errors import UnreachableError
 
 TOOL = """# Say
 
@@ -56,6 +57,14 @@ None
 """
 
 
+SAY = """from pathlib import Path
+
+
+async def say():
+    with Path(__file__).with_name("said").open("a") as said:
+        said.write("x")
+    return {}
+"""
 KEPT = {"engine": "sqlite"}
 
 
@@ -64,7 +73,7 @@ def project(tmp_path):
     files = {
         "toolmark.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n',
         "tools_md/say.tool.md": TOOL,
-        "tools_md/say.py": "async def say():\n    return {}\n",
+        "tools_md/say.py": SAY,
         "skills_md/walk.skill.md": SKILL,
     }
     for path, text in files.items():
@@ -107,3 +116,16 @@ def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
         closing(sqlite3.connect(file, isolation_level=None)) as somebody,
     ):
         asyncio.run(main(workspace, somebody))
+
+
+def test_a_run_that_can_not_be_kept_does_not_begin_and_does_with_room_again(project, room):
+    said = project / "tools_md" / "said"
+    with Workspace.open(project, overrides=KEPT) as workspace:
+        assert workspace.run_sync("walk", run_id="r2").code == "waiting"
+        before = said.stat().st_size
+        with room(1000), pytest.raises(UnreachableError, match="can't be reached"):
+            workspace.run_sync("walk", run_id="r3")
+        assert said.stat().st_size == before
+        assert {run.id for run in workspace.runs()} == {"r1", "r2"}
+        assert workspace.run_sync("walk", run_id="r3").code == "waiting"
+        assert said.stat().st_size == before + 1

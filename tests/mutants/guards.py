@@ -26,6 +26,7 @@ GUARDS = {
         {
             "_call/judge/[ip]*.py": (
                 "tests/call/judge",
+                "tests/call/test_whole_rows.py",
                 "tests/call/test_ladder.py",
                 "tests/call/audit",
             ),
@@ -69,7 +70,6 @@ GUARDS = {
             ),
             "_bind/edits/strictness.py": ("tests/bind/edits/test_strictness.py",),
             "_bind/edits/settings.py": ("tests/bind/edits/test_held_settings.py",),
-            "_bind/edits/keeping.py": ("tests/watch/test_held_edits.py", "tests/watch"),
         },
         ("tests/bind/edits", "tests/watch"),
     ),

@@ -133,8 +133,10 @@ class _Cursor:
                 levels.append(nested.items)
             elif level < len(levels) - 1:
                 del levels[level + 1 :]
-            item = Item(Mark("", number, 1), number, indent)
-            item.begin(Mark(mdTrim(line[indent + 2 :]), number, indent + 3))
+            mark = Mark(mdTrim(line[indent + 2 :]), number, indent + 3)
+            item = Item(mark, number, indent)
+            if mark.text.startswith("["):
+                item.begin(mark)
             levels[-1].append(item)
         return Bullets(levels[0], ordered=False)
 

@@ -103,7 +103,8 @@ def _refuse_hidden(page: Page, blocks: list[Block], kind: str) -> None:
                 for item in block.items:
                     if item.mark.text.startswith("#"):
                         _refuse_title(page, item.mark, kind)
-                    _refuse_hidden(page, item.blocks, kind)
+                    if item.blocks:
+                        _refuse_hidden(page, item.blocks, kind)
             case _:
                 pass
 

@@ -32,6 +32,8 @@ def refuse_strays(
     What a known section did not read is held against its fields, near misses too; elsewhere a
     line counts where its key names a restriction and its value could be one.
     """
+    if not blocks and not parts:
+        return
     all_blocks = [*blocks, *(block for part in parts for block in part.blocks)]
     told: set[Mark] = set()
     for pair in _pairs(all_blocks):

@@ -180,12 +180,12 @@ _PARTINGS = {"", ",", "|", "/", ";", "or", ", or", "and", ", and"}
 _OTHER_PARTINGS = (";", "，", "、", " / ")  # noqa: RUF001 - commas of other scripts
 """What parts a list that has no comma, no bar and no `or`."""
 _CLOSING = {"(": ")", "{": "}"}
-_GROUPING = "`\"'()[]{}"
+_GROUPING = frozenset("`\"'()[]{}")
 
 
 def split_outside(text: str, separator: str) -> list[str]:
     """Split outside quotes, code spans and brackets."""
-    if not any(sign in text for sign in _GROUPING):
+    if separator not in text or _GROUPING.isdisjoint(text):
         return text.split(separator)
     parts, start, at = [], 0, 0
     closing = ""

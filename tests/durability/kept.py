@@ -39,7 +39,7 @@ YES_WORD = '{"approved": true}'
 class Kept:
     """A world whose runs are kept; `place` is the setting `engine`."""
 
-    def __init__(self, state: Path, place: str = "sqlite") -> None:
+    def __init__(self, state: Path, place: str = "sqlite", **options: Any) -> None:
         keyed = "- **Idempotent**: keyed\n"
         self.world = World(
             tool("look", metadata="- **Read Only**: true\n"),
@@ -51,13 +51,16 @@ class Kept:
         }
         self.state = state
         self.place = place
+        self.options = options
         self.ahead = dt.timedelta()
         self.engine = self.opened()
 
     def opened(self) -> DurableEngine:
         """Open the engine."""
         play = Interpreter(self.world).play
-        return DurableEngine(play, self.place, self.state, clock=lambda: utc_now() + self.ahead)
+        return DurableEngine(
+            play, self.place, self.state, clock=lambda: utc_now() + self.ahead, **self.options
+        )
 
     def reopen(self) -> None:
         """End the process's work and begin anew, as a restart does."""

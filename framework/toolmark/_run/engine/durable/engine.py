@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from toolmark._run.engine.durable.database import (
 from toolmark._run.engine.durable.heartbeat import Heartbeat
 from toolmark._run.engine.durable.liveness import Locks
 from toolmark._run.engine.durable.lookout import Lookout
-from toolmark._run.engine.durable.process import Process
+from toolmark._run.engine.durable.process import PATIENCE_S, Process, soon
 from toolmark._run.engine.durable.rows import KeptQuestion, KeptRun
 from toolmark._run.engine.durable.segment import Seat, Segments, in_thread
 from toolmark._run.engine.durable.side import Side
@@ -31,8 +30,6 @@ from toolmark._run.engine.durable.views import stuck, too_late, view
 from toolmark._run.engine.outcomes import taken, unknown, waiting
 from toolmark.errors import ToolmarkError, UnreachableError
 
-PATIENCE_S = 15.0
-"""How long a caller waits for a data base that does not answer, in seconds."""
 GRACE_S = 10.0
 """How long the ending process waits for the calls that are under way, in seconds."""
 
@@ -40,11 +37,14 @@ GRACE_S = 10.0
 class DurableEngine:
     """Keeps runs in a data base; a run goes on in whichever process takes it up."""
 
-    def __init__(self, play: Play, engine: str, state: Path, *, clock: Clock) -> None:
+    def __init__(
+        self, play: Play, engine: str, state: Path, *, clock: Clock, patience_s: float = PATIENCE_S
+    ) -> None:
         """`engine` is the setting: `sqlite`, or a Postgres URL; `state` the state folder.
 
-        Raises ConfigError where the setting can't be used, UnreachableError for a data base that
-        does not answer.
+        Who waits for a run that can't be recorded does so for `patience_s` seconds. Raises
+        ConfigError where the setting can't be used, UnreachableError for a data base that does
+        not answer.
         """
         self._url = address(engine, state)
         self._database = open_database(self._url)
@@ -58,7 +58,7 @@ class DurableEngine:
         self.code = self._store.code
         """The Python on which runs began."""
         self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")
-        self._clock = clock
+        self._clock, self._patience_s = clock, patience_s
         self._segments = Segments(play, self._store, clock)
         self._process: Process | None = None
         self._ended = threading.Event()
@@ -79,7 +79,7 @@ class DurableEngine:
             if not order.is_of(known):
                 raise ToolmarkError(taken(order.id))
         self._segments.seats[order.id] = Seat(Side.here(), watch)
-        await _soon(process.do(lambda: process.begin(order.id)), order.id)
+        await soon(process.do(lambda: process.begin(order.id)), order.id)
         return await self._drive(order.id, ask, -1)
 
     async def answer(
@@ -116,9 +116,9 @@ class DurableEngine:
                     run_id, at=row.segment, stuck=0, attempts=0, segment=row.segment + 1
                 )
             )
-            await _soon(process.do(lambda: process.follow(run_id, row.segment + 1, 0.0)), run_id)
+            await soon(process.do(lambda: process.follow(run_id, row.segment + 1, 0.0)), run_id)
         elif row.result is None and row.segment == 0 and not row.parked:
-            await _soon(process.do(lambda: process.begin(run_id)), run_id)
+            await soon(process.do(lambda: process.begin(run_id)), run_id)
         now = self._clock().timestamp()
         asked = await in_thread(lambda: self._store.asked(run_id))
         if any(o.answer is None and o.expires is not None and o.expires <= now for o in asked):
@@ -198,7 +198,7 @@ class DurableEngine:
         process = await in_thread(self.start)
         self._segments.seats[row.id] = Seat(Side.here(), watch)
         if row.parked:
-            await _soon(process.do(lambda: process.wake(row.id, row.segment)), row.id)
+            await soon(process.do(lambda: process.wake(row.id, row.segment)), row.id)
         return await self._drive(row.id, ask, row.segment if row.parked else -1)
 
     async def _drive(self, run_id: str, ask: Ask | None, after: int) -> SkillResult:
@@ -219,7 +219,7 @@ class DurableEngine:
                     if answer is None:
                         return waiting(one.question)
                     await self._settle(one, answer)
-                await _soon(process.do(partial(process.wake, run_id, row.segment)), run_id)
+                await soon(process.do(partial(process.wake, run_id, row.segment)), run_id)
                 after = row.segment
         finally:
             self._segments.seats.pop(run_id, None)
@@ -245,6 +245,8 @@ class DurableEngine:
                 )
             # Another process may play it, of which nothing is heard here.
             seat = self._segments.seats.get(run_id)
+            if seat is not None:
+                seat.check(self._patience_s)
             await (asyncio.sleep if seat is None else seat.wait)(pause)
             pause = min(pause * 1.5, 0.2)
 
@@ -276,18 +278,6 @@ class DurableEngine:
         if row is None:
             raise unknown(run_id)
         return row
-
-
-async def _soon(work: Awaitable[None], run_id: str) -> None:
-    """Await what should take no time; DBOS itself would try for ever."""
-    try:
-        await asyncio.wait_for(work, PATIENCE_S)
-    except TimeoutError:
-        message = (
-            f"the runs could not be reached for {PATIENCE_S:.0f} s; run {run_id} is kept as far as "
-            f"it came, and goes on when they can: toolmark runs resume {run_id}"
-        )
-        raise UnreachableError(message) from None
 
 
 def _may_block() -> bool:

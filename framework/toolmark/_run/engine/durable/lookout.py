@@ -97,6 +97,7 @@ class Lookout:
                 await self._begin_anew(*one)
             elif one in strays:
                 await self._process.hand_back(one)
+                self._segments.handed_back(one.rpartition(":")[0])
             else:
                 await self._process.take_over(one)
 

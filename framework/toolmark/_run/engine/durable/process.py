@@ -29,11 +29,25 @@ AT_ONCE = 64
 """Runs from the queue that one process plays at one time; the rest is left to the others."""
 LAUNCH_S = 60.0
 """How long the launch may take, in seconds; it may have to bring the tables up to date."""
+PATIENCE_S = 15.0
+"""How long a caller waits for a data base that does not answer, in seconds."""
 FOR_EVER_S = 10 * 365 * 24 * 3600.0
 Player = Callable[[str, int], Awaitable[str]]
 _lock = threading.Lock()
 _running: "Process | None" = None
 logger = logging.getLogger(__name__)
+
+
+async def soon(work: Awaitable[None], run_id: str) -> None:
+    """Await what should take no time; DBOS itself would try for ever."""
+    try:
+        await asyncio.wait_for(work, PATIENCE_S)
+    except TimeoutError:
+        message = (
+            f"the runs could not be reached for {PATIENCE_S:.0f} s; run {run_id} is kept as far as "
+            f"it came, and goes on when they can: toolmark runs resume {run_id}"
+        )
+        raise UnreachableError(message) from None
 
 
 class Process:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from dbos import DBOS
 
@@ -20,6 +20,7 @@ from toolmark._run.engine.durable.rows import KeptRun
 from toolmark._run.engine.durable.side import Side
 from toolmark._run.engine.durable.store import Store
 from toolmark._run.journal import ParkedError
+from toolmark.errors import UnreachableError
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 5
@@ -28,7 +29,15 @@ FRESH_S = 0.05
 """How long a run is taken not to be cancelled elsewhere after a look, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
+class Unrecorded(NamedTuple):
+    """What a run did could not be recorded, and it is tried again."""
+
+    since: float
+    """By the monotonic clock, in seconds."""
+    error: UnreachableError
+
+
+@dataclass(slots=True)
 class Seat:
     """Somebody in this process who waits for a run."""
 
@@ -37,6 +46,15 @@ class Seat:
     told: set[tuple[str, str, str]] = field(default_factory=set)
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a segment of the run was played here; on the side of whoever waits."""
+    unrecorded: Unrecorded | None = None
+    """How the run was left when it was last played here, where it is not played now."""
+
+    def check(self, patience_s: float) -> None:
+        """Raise UnreachableError where nothing could be recorded for so many seconds."""
+        lost = self.unrecorded
+        if lost is not None and time.monotonic() - lost.since > patience_s:
+            message = f"{lost.error}; the run goes on from what is recorded when they can"
+            raise UnreachableError(message)
 
     def stir(self) -> None:
         """Have whoever waits look at the run."""
@@ -88,11 +106,23 @@ class Segments:
         """Tell whether anything new may begin in this process."""
         return self.open
 
+    def handed_back(self, run_id: str) -> None:
+        """Hear that a run is in the queue again: somebody will play it, here or elsewhere."""
+        if (seat := self.seats.get(run_id)) is not None:
+            seat.unrecorded = None
+
     async def play(self, run_id: str, number: int) -> str:
         """Play a segment; gives how it left the run."""
         self._looked.pop(run_id, None)
+        seat, before = self.seats.get(run_id), None
+        if seat is not None:
+            before, seat.unrecorded = seat.unrecorded, None
         try:
             return await self._played(run_id, number)
+        except UnreachableError as error:
+            if seat is not None:
+                seat.unrecorded = before or Unrecorded(time.monotonic(), error)
+            raise
         finally:
             self._looked.pop(run_id, None)
             if (seat := self.seats.get(run_id)) is not None:

@@ -1,10 +1,11 @@
 """A workspace with the review's tools in it, and the servers that they ask."""
 
 import asyncio
+import json
 from datetime import UTC, datetime
 
 import pytest
-from ncbi_desk import NcbiDesk
+from ncbi_desk import HEARTS, LUNGS, NcbiDesk
 from openai_desk import OpenAiDesk
 
 from toolmark.testing import FakeClock, memory_workspace
@@ -64,3 +65,37 @@ def library(tmp_path):
     opened = Library(tmp_path / "state", FakeClock(NOON))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def searched(call, ncbi):
+    """Sixty papers of two themes, found and clustered; gives the two cluster ids."""
+    for pmid in HEARTS:
+        ncbi.add(pmid, f"Statins and heart failure {pmid}", f"Statins help hearts {pmid}.")
+    for pmid in LUNGS:
+        ncbi.add(pmid, f"Steroids in asthma of children {pmid}", f"Steroids help lungs {pmid}.")
+    result = call("search_pubmed", {"query": "statins OR steroids"})
+    by_theme = {about.split(":")[0]: id_ for id_, about in result.data["clusters"].items()}
+    return by_theme["failure heart statins"], by_theme["asthma children steroids"]
+
+
+@pytest.fixture
+def confirmed(call, workspace):
+    """Call a tool and, where it is held, say yes."""
+
+    def go(tool, arguments):
+        held = call(tool, arguments)
+        assert held.outcome == "confirm"
+        return asyncio.run(workspace.confirm(held.confirmation.id, user="ana"))
+
+    return go
+
+
+@pytest.fixture
+def lines(workspace):
+    def read(file):
+        text = (workspace.settings.state / file).read_text("utf-8")
+        assert text.endswith("\n")
+        return [json.loads(line) for line in text.splitlines()]
+
+    return read

@@ -12,6 +12,8 @@ DOCTYPE = (
     '<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" '
     '"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">'
 )
+HEARTS, LUNGS = range(1, 31), range(101, 131)
+"""The numbers of the papers of two themes."""
 PAGE = b"<!DOCTYPE html><html><head><title>Error</title></head><body><p>Sorry<br></body></html>"
 
 

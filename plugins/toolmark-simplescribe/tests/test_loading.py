@@ -2,14 +2,11 @@
 
 import json
 import random
-import sqlite3
 
 import pytest
 
-from toolmark import ConfigError, NotFoundError
+from toolmark import NotFoundError
 from toolmark_simplescribe.fhir.bundle import BundleError
-from toolmark_simplescribe.schema import MIGRATIONS
-from toolmark_simplescribe.store import FILE, PatientStore
 
 
 @pytest.mark.parametrize(
@@ -262,34 +259,6 @@ def test_a_reader_sees_all_of_a_bundle_or_nothing(desk, make):
         desk.load(*[make.lab(n) for n in range(20)])
         assert db.execute("SELECT count(*) FROM lab").fetchone() == before
     assert len(desk.labs()) == 21
-
-
-def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path):
-    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as db:
-        for statement in MIGRATIONS[0]:
-            db.execute(statement)
-        db.execute("INSERT INTO patient (id) VALUES ('123')")
-        db.execute("PRAGMA user_version = 1")
-    db.close()
-    store = PatientStore(tmp_path)
-    assert store.chart("123", "123").labs(None, None, None) == []
-    store.close()
-
-
-def test_a_store_of_a_later_version_is_not_touched(tmp_path):
-    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as db:
-        db.execute("PRAGMA user_version = 99")
-    db.close()
-    with pytest.raises(ConfigError, match="version 99"):
-        PatientStore(tmp_path)
-
-
-def test_what_is_kept_is_readable_by_its_owner_only(desk, make):
-    desk.load(make.note())
-    desk.index()
-    kept = list(desk.store.database.path.parent.rglob("*.sqlite3*"))
-    assert len(kept) >= 2
-    assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
 
 
 def test_the_report_is_json(desk, make):

@@ -1,6 +1,6 @@
 """A disk that fills up in the middle of a run: whoever waits is told, and nothing is lost."""
 
-import resource
+from contextlib import ExitStack
 
 import pytest
 from kept import Kept
@@ -9,22 +9,18 @@ from run_world import YES
 from toolmark.errors import UnreachableError
 
 
-def test_a_run_that_can_not_be_recorded_is_told_so_and_goes_on_when_there_is_room(tmp_path):
-    kept, before = Kept(tmp_path, patience_s=1.0), resource.getrlimit(resource.RLIMIT_FSIZE)
-    looked = []
+def test_a_run_that_can_not_be_recorded_is_told_so_and_goes_on_when_there_is_room(tmp_path, room):
+    kept, full, looked = Kept(tmp_path, patience_s=1.0), ExitStack(), []
 
     def look(**_):
         looked.append(1)
         if len(looked) == 1:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+            full.enter_context(room(1000))
         return {"value": "look"}
 
     kept.world.functions["look"] = look
-    try:
-        with pytest.raises(UnreachableError, match="goes on from what is recorded"):
-            kept.run(kept.order())
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with full, pytest.raises(UnreachableError, match="goes on from what is recorded"):
+        kept.run(kept.order())
 
     assert kept.run(kept.order()).code == "waiting"
     assert kept.answer(YES).success

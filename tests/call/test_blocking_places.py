@@ -11,13 +11,19 @@ def test_a_blocking_call_beyond_the_places_is_refused(harness, tool):
     world = harness(tool("wait", free.wait))
 
     async def main():
-        waiting = [asyncio.create_task(world.door.call("wait", "{}")) for _ in range(MAX_THREADS)]
+        # Twice as many: a late call of another test may hold a place, or give it back meanwhile.
+        calls = [world.door.call("wait", "{}") for _ in range(2 * MAX_THREADS)]
+        made = [asyncio.create_task(call) for call in calls]
         await asyncio.sleep(0)
-        refused = await world.door.call("wait", "{}")
+        refused = [task.result() for task in made if task.done()]
+        waiting = [task for task in made if not task.done()]
         free.set()
         return refused, await asyncio.gather(*waiting)
 
     refused, done = asyncio.run(main())
-    assert (refused.outcome, refused.error.code) == ("denied", "rate_limited")
+    assert {(result.outcome, result.error.code) for result in refused} == {
+        ("denied", "rate_limited")
+    }
+    assert 0 < len(done) <= MAX_THREADS
     assert all(result.success for result in done)
     assert world.call("wait").success

@@ -41,7 +41,7 @@ bench: $(STAMP)  ## the figures, as ratios within one run
 	@$(BIN)/python tests/benchmarks/bench.py
 
 PEERS := .venv-peers
-bench-peers: $(STAMP)  ## Toolmark beside its peers, which have an environment of their own
+bench-peers: $(STAMP)  ## Toolmd beside its peers, which have an environment of their own
 	@test -x $(PEERS)/bin/python || $(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 		pydantic-ai-slim fastmcp openai-agents langchain-core -e .
@@ -80,16 +80,16 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 	@$(BIN)/python -m pip install --quiet uv
 	@echo '-e .' | $(BIN)/uv pip compile pyproject.toml $(PACKAGES) - --extra clinic --extra dev --universal \
 		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--no-emit-package toolmark --quiet -o constraints.txt
+		--no-emit-package toolmd --quiet -o constraints.txt
 
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) $(PEERS) $(FUZZ) .fuzz .interop .toolmark .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) $(PEERS) $(FUZZ) .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)
 	@$(BIN)/python -c '' 2>/dev/null || { \
 		python=$$($(FIND_PYTHON)); \
-		test -n "$$python" || { echo "Toolmark needs Python 3.11 or later, and none is on the PATH: install it (Debian: apt-get install python3 python3-venv), or say where it is: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }; \
+		test -n "$$python" || { echo "Toolmd needs Python 3.11 or later, and none is on the PATH: install it (Debian: apt-get install python3 python3-venv), or say where it is: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }; \
 		"$$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "$$python cannot make a virtual environment: install its venv package (Debian: apt-get install python3-venv), then run make again" >&2; exit 1; }; \
 		echo "Making $(VENV) with $$("$$python" --version)"; \
 		"$$python" -m venv --clear $(VENV); }

@@ -12,7 +12,7 @@ from hypothesis import settings
 chosen = settings(deadline=None, derandomize="CI" in os.environ)
 settings.register_profile("house", chosen)
 settings.load_profile("house")
-os.environ.setdefault("TOOLMARK_ENGINE", "memory")
+os.environ.setdefault("TOOLMD_ENGINE", "memory")
 # A shell starts what it puts into the background deaf to Ctrl-C, and what that starts stays so.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

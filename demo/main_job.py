@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TOOLMARK = str(Path(sys.executable).with_name("toolmark"))
+TOOLMD = str(Path(sys.executable).with_name("toolmd"))
 
 
 class Stage:
     """Types commands into the clinic's project; what they leave behind goes with the stage."""
 
     def __init__(self, state: str) -> None:
-        self.environment = os.environ | {"TOOLMARK_STATE": state}
+        self.environment = os.environ | {"TOOLMD_STATE": state}
         self.scenes = 0
 
     def scene(self, title: str) -> None:
@@ -31,9 +31,9 @@ class Stage:
 
     def run(self, *words: str, status: int = 0) -> None:
         """Show a command and what it prints; stop the demonstration where it ends otherwise."""
-        print(f"\n$ {shlex.join(['toolmark', *words])}", flush=True)
+        print(f"\n$ {shlex.join(['toolmd', *words])}", flush=True)
         done = subprocess.run(
-            [TOOLMARK, *words],
+            [TOOLMD, *words],
             cwd=ROOT,
             env=self.environment,
             stderr=subprocess.STDOUT,
@@ -44,7 +44,7 @@ class Stage:
 
     def ask(self, *words: str) -> dict[str, str]:
         """Give what a command prints as JSON, without showing it."""
-        command = [TOOLMARK, *words, "--json"]
+        command = [TOOLMD, *words, "--json"]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE
         )

@@ -14,15 +14,15 @@ import typer
 from docs.code_text import attribute_docs, doc, line_of, signature, table, type_text
 from docs.http_page import http_page
 
-import toolmark
-from toolmark import config, database, hooks, testing
-from toolmark._cli.main import make_app
-from toolmark._model import settings
-from toolmark._model.code import Code
-from toolmark._parse.fields.field import Field
-from toolmark._parse.fields.parameter import PARAMETER
-from toolmark._parse.fields.table import TABLES
-from toolmark.config import values
+import toolmd
+from toolmd import config, database, hooks, testing
+from toolmd._cli.main import make_app
+from toolmd._model import settings
+from toolmd._model.code import Code
+from toolmd._parse.fields.field import Field
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.table import TABLES
+from toolmd.config import values
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
@@ -34,28 +34,28 @@ a warning; one marked **closes** restricts calls, and where it can't be read the
 """
 DIAGNOSTICS = """# Diagnostics
 
-What `toolmark check` may say. The code is the interface, the words of a message are not;
-`toolmark rule CODE` prints what stands here.
+What `toolmd check` may say. The code is the interface, the words of a message are not;
+`toolmd rule CODE` prints what stands here.
 """
 CONFIGURATION = """# Configuration
 
-Every setting of a project, and every variable. Settings stand in `toolmark.toml`, or under
-`[tool.toolmark]` of `pyproject.toml`; one such as `safety.floor` in the table before its dot. The
+Every setting of a project, and every variable. Settings stand in `toolmd.toml`, or under
+`[tool.toolmd]` of `pyproject.toml`; one such as `safety.floor` in the table before its dot. The
 command line is stronger than the environment, that than the file, that than the default.
 """
 VARIABLES = {
-    "TOOLMARK_TOKEN": "The token that requests over HTTP must bear; else each start makes its own.",
-    "TOOLMARK_DEBUG": "Set, a command shows the whole trace of what broke, not a line.",
+    "TOOLMD_TOKEN": "The token that requests over HTTP must bear; else each start makes its own.",
+    "TOOLMD_DEBUG": "Set, a command shows the whole trace of what broke, not a line.",
     "OPENROUTER_API_KEY": "The key for OpenRouter; a model on this machine gets it too.",
     "OPENAI_API_KEY": "The key for every other endpoint.",
     "NO_COLOR": "Set, nothing is coloured.",
 }
 COMMANDS = """# Commands
 
-Every command of `toolmark`, as `-h` tells it too. Data goes to standard output, everything else
+Every command of `toolmd`, as `-h` tells it too. Data goes to standard output, everything else
 to standard error. The exit status is 0 when done, 1 with findings or a failed tool, 2 for a wrong
 command line, 3 when policy refused, 4 when a confirmation was not given, 5 when something was not
-found or not reached, 70 when Toolmark itself is at fault.
+found or not reached, 70 when Toolmd itself is at fault.
 """
 
 
@@ -104,7 +104,7 @@ def hooks_page() -> str:
     """Tell each hook, off its specification."""
     parts = [f"# Hooks\n\n{doc(hooks).partition(chr(10))[2].strip()}\n"]
     for name, function in vars(hooks).items():
-        if hasattr(function, "toolmark_spec"):
+        if hasattr(function, "toolmd_spec"):
             parts.append(f"## {name}\n\n{signature(name, function)}\n{doc(function)}\n")
     return "\n".join(parts)
 
@@ -134,7 +134,7 @@ def configuration_page() -> str:
 def commands_page() -> str:
     """Tell each command, off the command line itself."""
     parts = [COMMANDS]
-    for words, command in _commands(typer.main.get_command(make_app()), ("toolmark",)):
+    for words, command in _commands(typer.main.get_command(make_app()), ("toolmd",)):
         context = typer.Context(command, info_name=" ".join(words), terminal_width=100)
         usage = command.get_usage(context).removeprefix("Usage: ")
         parts.append(f"## {' '.join(words)}\n\n```text\n{usage}\n```\n\n{line_of(command.help)}\n")
@@ -162,18 +162,18 @@ def python_page() -> str:
     def face(module: ModuleType) -> list[str]:
         names: list[str] = module.__all__
         told = [
-            (n, getattr(module, n), import_module(toolmark._HOME.get(n, module.__name__)))
+            (n, getattr(module, n), import_module(toolmd._HOME.get(n, module.__name__)))
             for n in names
         ]
         return [f"## {name}\n\n{_described(name, value, home)}" for name, value, home in told]
 
     return "\n".join(
         [
-            f"# Python\n\n{doc(toolmark)}\n",
-            *face(toolmark),
-            f"# toolmark.database\n\n{doc(database)}\n",
+            f"# Python\n\n{doc(toolmd)}\n",
+            *face(toolmd),
+            f"# toolmd.database\n\n{doc(database)}\n",
             *face(database),
-            f"# toolmark.testing\n\n{doc(testing)}\n",
+            f"# toolmd.testing\n\n{doc(testing)}\n",
             *face(testing),
         ]
     )
@@ -209,14 +209,14 @@ def _described(name: str, value: Any, module: ModuleType) -> str:
 
 def _made_by_readers(value: type) -> bool:
     """Tell whether a reader makes it, and no table of fields says how."""
-    if value in {toolmark.Bound, toolmark.Context, toolmark.Workspace}:
+    if value in {toolmd.Bound, toolmd.Context, toolmd.Workspace}:
         return False
     return "__init__" in vars(value) and not is_dataclass(value)
 
 
 def _of_the_format(value: type, name: str) -> str:
     """Give what the field table says of a spec's field."""
-    if value not in {toolmark.ToolSpec, toolmark.SkillSpec, toolmark.Schema, toolmark.Parameter}:
+    if value not in {toolmd.ToolSpec, toolmd.SkillSpec, toolmd.Schema, toolmd.Parameter}:
         return ""
     tables = [section.fields for kind in TABLES.values() for section in kind]
     rows = [row for table in (*tables, PARAMETER.fields) for row in table]
@@ -224,7 +224,7 @@ def _of_the_format(value: type, name: str) -> str:
 
 
 def _ours(value: type) -> list[type]:
-    return [owner for owner in value.__mro__ if owner.__module__.startswith("toolmark")]
+    return [owner for owner in value.__mro__ if owner.__module__.startswith("toolmd")]
 
 
 def _members(value: type) -> Iterator[tuple[str, Any]]:

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from toolmark._http.api.api import Api
-from toolmark._http.api.ears import Ears
-from toolmark._http.api.events import KINDS
-from toolmark._http.api.feed import Feed
-from toolmark._http.api.operation import Operation
+from toolmd._http.api.api import Api
+from toolmd._http.api.ears import Ears
+from toolmd._http.api.events import KINDS
+from toolmd._http.api.feed import Feed
+from toolmd._http.api.operation import Operation
 
 HEAD = """# HTTP
 
-What `toolmark dev` and `toolmark serve --transport http` answer. `GET /openapi.json` is the same
+What `toolmd dev` and `toolmd serve --transport http` answer. `GET /openapi.json` is the same
 for programs: OpenAPI 3.1, with a path of its own for each tool and skill.
 
 Every request names its Host as the server knows it, and has the token: `Authorization: Bearer
 TOKEN`. A body is `application/json` of at most 512 KiB; keys that are not told here are refused.
-The caller is whom the token names. `Toolmark-Patient` names a patient whom the token allows;
-`Toolmark-Conversation` the conversation whose calls **Max Calls** counts together. A token of the
+The caller is whom the token names. `Toolmd-Patient` names a patient whom the token allows;
+`Toolmd-Conversation` the conversation whose calls **Max Calls** counts together. A token of the
 settings sees its own user's held calls, runs and events; that of the start sees all, and it alone
 may do what is marked *operator*.
 """

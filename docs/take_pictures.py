@@ -32,8 +32,8 @@ def main() -> None:
         project = Path(scratch) / "clinic"
         for name in ("tools_md", "skills_md"):
             shutil.copytree(ROOT / name, project / name)
-        (project / "toolmark.toml").write_text("plugins = []\n")
-        toolmark("clinic", "seed", f"--today={TODAY}", f"--project={project}")
+        (project / "toolmd.toml").write_text("plugins = []\n")
+        toolmd("clinic", "seed", f"--today={TODAY}", f"--project={project}")
         opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         with served(project) as link:
             page = opened.new_page()
@@ -50,16 +50,16 @@ def main() -> None:
         opened.close()
 
 
-def toolmark(*words: str) -> None:
+def toolmd(*words: str) -> None:
     """Run the command line of this environment."""
-    command = [sys.executable, "-m", "toolmark", *words]
+    command = [sys.executable, "-m", "toolmd", *words]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 @contextmanager
 def served(project: Path) -> Iterator[str]:
     """Serve a project, and give the link to its console."""
-    command = [sys.executable, "-m", "toolmark", "dev", f"--project={project}", "--port=0"]
+    command = [sys.executable, "-m", "toolmd", "dev", f"--project={project}", "--port=0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:

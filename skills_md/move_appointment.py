@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
-from toolmark import Context, Result, SkillResult
+from toolmd import Context, Result, SkillResult
 
 
 async def move_appointment(  # the document's inputs

@@ -1,8 +1,8 @@
-"""Hand the clinic to its tools, and `toolmark clinic` to the command line."""
+"""Hand the clinic to its tools, and `toolmd clinic` to the command line."""
 
 from typing import TYPE_CHECKING
 
-from toolmark import hookimpl
+from toolmd import hookimpl
 
 from ._clinic.eligibility import EligibilityService
 from ._clinic.outbox import Notifier
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     import svcs
     import typer
 
-    from toolmark import Settings
+    from toolmd import Settings
 
 
 @hookimpl
-def toolmark_resources(registry: "svcs.Registry", settings: "Settings") -> None:
+def toolmd_resources(registry: "svcs.Registry", settings: "Settings") -> None:
     """Give the clinic, what texts parents, and the insurer's address."""
     reception = Reception(settings)
     registry.register_factory(
@@ -28,8 +28,8 @@ def toolmark_resources(registry: "svcs.Registry", settings: "Settings") -> None:
 
 
 @hookimpl
-def toolmark_commands(app: "typer.Typer") -> None:
-    """Add `toolmark clinic`."""
+def toolmd_commands(app: "typer.Typer") -> None:
+    """Add `toolmd clinic`."""
     from ._clinic.commands import app as clinic
 
     app.add_typer(clinic, name="clinic")

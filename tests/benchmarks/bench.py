@@ -21,7 +21,7 @@ import bench_reload
 import bench_start
 from book import BOOKING
 
-from toolmark.testing import memory_workspace
+from toolmd.testing import memory_workspace
 
 ARGUMENTS = {
     "child_names": ["Emma", "Noah"],
@@ -110,7 +110,7 @@ def _project(folder):
         name = f"book_appointment_{number}"
         file = tools / f"{name.replace('_', '-')}.tool.md"
         file.write_text(BOOKING.format(name=name), encoding="utf-8")
-    (Path(folder) / "toolmark.toml").write_text("plugins = []\nskills = []\n", encoding="utf-8")
+    (Path(folder) / "toolmd.toml").write_text("plugins = []\nskills = []\n", encoding="utf-8")
     return tools
 
 
@@ -129,7 +129,7 @@ def loading():
 
     from markdown_it import MarkdownIt
 
-    from toolmark import Workspace
+    from toolmd import Workspace
 
     with tempfile.TemporaryDirectory() as folder:
         tools = _project(folder)
@@ -149,7 +149,7 @@ def loading():
                 assert len(workspace.tools) == FILES
 
         def cold():
-            shutil.rmtree(Path(folder) / ".toolmark", ignore_errors=True)
+            shutil.rmtree(Path(folder) / ".toolmd", ignore_errors=True)
             opened()
 
         opened()
@@ -183,7 +183,7 @@ PATHOLOGICAL = {
 
 def pathological():
     """Measure the worst known texts at the cap of 64 KiB."""
-    from toolmark import parse_tool
+    from toolmd import parse_tool
 
     slowest, worst = 0.0, ""
     heads = {"": "", " in a tool": BOOKING.format(name="a"), " in front matter": "---\n"}

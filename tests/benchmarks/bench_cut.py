@@ -5,7 +5,7 @@ import gc
 import json
 import time
 
-from toolmark.testing import memory_workspace
+from toolmd.testing import memory_workspace
 
 TOOL = """\
 # List Labs

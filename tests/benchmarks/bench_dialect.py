@@ -5,8 +5,8 @@ import json
 import sys
 import time
 
-from toolmark._dialect import parse_reply
-from toolmark.errors import MalformedReplyError
+from toolmd._dialect import parse_reply
+from toolmd.errors import MalformedReplyError
 
 SIZE = 256 * 1024
 BOUND_MS = 50

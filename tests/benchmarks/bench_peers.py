@@ -1,4 +1,4 @@
-"""Put Toolmark beside its peers, in one run: `python tests/benchmarks/bench_peers.py`.
+"""Put Toolmd beside its peers, in one run: `python tests/benchmarks/bench_peers.py`.
 
 Runs in an environment that has the peers (`make bench-peers` makes it), and writes a table and a
 chart into docs/explanation. Each does the same: a call of book_appointment from JSON text; and
@@ -29,7 +29,7 @@ COUNTS = (1, 1000)
 STARTS = 5
 TITLES = {
     "bare": "the bare function",
-    "toolmark": "Toolmark",
+    "toolmd": "Toolmd",
     "pydantic_ai": "pydantic-ai, ToolManager",
     "fastmcp": "fastmcp, Tool.run",
     "openai_agents": "openai-agents, function tool",
@@ -61,7 +61,7 @@ def start(name, count, folder):
     """Give the least processor seconds of a process that makes the tools and calls one."""
     command = [sys.executable, peers.__file__, name, str(count), str(folder)]
     found = []
-    for _ in range(STARTS if count == 1 or name in {"bare", "toolmark"} else 2):
+    for _ in range(STARTS if count == 1 or name in {"bare", "toolmd"} else 2):
         process = subprocess.Popen(command, env=COMPILING)
         _, status, usage = os.wait4(process.pid, 0)
         if status:

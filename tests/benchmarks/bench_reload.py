@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parents[1] / "bind" / "edits"))
 from torn_saves import tear
 from watched_shop import Shop, tool
 
-from toolmark import Watcher
+from toolmd import Watcher
 
 SAVES = 20
 FILES = 1000
@@ -87,7 +87,7 @@ def _checkout():
     with _shop() as shop:
         git = _git(shop)
         git("init", "--quiet", "--initial-branch=old")
-        shop.write(".gitignore", ".toolmark\n")
+        shop.write(".gitignore", ".toolmd\n")
         for number in range(FILES):
             shop.tool(f"tool_{number}")
         git("add", ".")

@@ -14,8 +14,8 @@ from pathlib import Path
 import peers
 from book import BOOKING
 
-from toolmark import Workspace
-from toolmark.testing import memory_workspace
+from toolmd import Workspace
+from toolmd.testing import memory_workspace
 
 BIN = Path(sys.executable).parent
 STARTS = 16
@@ -28,7 +28,7 @@ def project(folder, count, *, python=True):
     tools = Path(folder, "tools_md")
     tools.mkdir(parents=True)
     settings = "plugins = []\nskills = []\naudit = false\n"
-    Path(folder, "toolmark.toml").write_text(settings, encoding="utf-8")
+    Path(folder, "toolmd.toml").write_text(settings, encoding="utf-8")
     for number in range(count):
         name = peers.name_of(number)
         (tools / f"{name}.tool.md").write_text(BOOKING.format(name=name), encoding="utf-8")
@@ -53,17 +53,17 @@ def spent(command, starts=STARTS):
 def start():
     """Measure whole processes, in processor time."""
     nothing = spent([sys.executable, "-c", "pass"])
-    told = spent([BIN / "toolmark", "--help"])
-    yield "toolmark --help / python -c pass", told / nothing, 11, f"{told * 1e3:.0f} ms"
+    told = spent([BIN / "toolmd", "--help"])
+    yield "toolmd --help / python -c pass", told / nothing, 11, f"{told * 1e3:.0f} ms"
     with tempfile.TemporaryDirectory() as place:
         folder = project(Path(place, "many"), 1000)
         times = {}
-        for name in ("bare", "toolmark"):
+        for name in ("bare", "toolmd"):
             command = [sys.executable, peers.__file__, name, 1000, folder]
             spent(command, 1)  # Compiled, or cached, from the second time on.
             times[name] = spent(command)
-    ratio = times["toolmark"] / times["bare"]
-    note = f"{times['toolmark'] * 1e3:.0f} ms"
+    ratio = times["toolmd"] / times["bare"]
+    note = f"{times['toolmd'] * 1e3:.0f} ms"
     yield "start to the first call, 1,000 tools / import of the functions", ratio, 1.4, note
 
 

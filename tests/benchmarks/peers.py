@@ -1,4 +1,4 @@
-"""The same tools in Toolmark and in its peers: made, called once, or called many times.
+"""The same tools in Toolmd and in its peers: made, called once, or called many times.
 
 Each peer is imported only when it is asked for, so that a process that starts with one pays for
 no other. `python tests/benchmarks/peers.py NAME COUNT FOLDER` makes as many tools and calls one.
@@ -55,9 +55,9 @@ async def bare(folder, count):
     return lambda: function(**arguments)
 
 
-async def toolmark(folder, _count):
+async def toolmd(folder, _count):
     """Give what calls through `Workspace.call`."""
-    from toolmark import Workspace
+    from toolmd import Workspace
 
     workspace = Workspace.open(folder)
     return lambda: workspace.call(name_of(0), TEXT, patient="p1")
@@ -123,7 +123,7 @@ async def openai_agents(folder, count):
 
 PEERS = {
     "bare": bare,
-    "toolmark": toolmark,
+    "toolmd": toolmd,
     "pydantic_ai": pydantic_ai,
     "fastmcp": fastmcp,
     "openai_agents": openai_agents,

@@ -16,7 +16,7 @@ def chart(rows):
     body = "\n".join(["  " + line for line in (*first, *second)])
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {end}" role="img" \
 aria-labelledby="t d" font-family="system-ui, sans-serif" font-size="13">
-  <title id="t">Toolmark beside its peers</title>
+  <title id="t">Toolmd beside its peers</title>
   <desc id="d">The figures of the table above, as bars on a logarithmic scale.</desc>
   <rect width="{WIDTH}" height="{end}" rx="10" fill="#fbfaf7"/>
 {body}
@@ -32,7 +32,7 @@ def _panel(heading, bars, top):
     for place, (title, value, told) in enumerate(bars):
         y = top + place * (BAR + GAP)
         wide = (WIDTH - LEFT - 110) * log10(value / least) / span
-        fill = OWN if title == "Toolmark" else OTHER
+        fill = OWN if title == "Toolmd" else OTHER
         lines += [
             _text(LEFT - 10, y, title, f'text-anchor="end" fill="{INK}"'),
             f'<rect x="{LEFT}" y="{y}" width="{wide:.1f}" height="{BAR}" rx="3" fill="{fill}"/>',

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from toolmark._bind.build import Snapshot, build
-from toolmark._bind.definitions.cache import Cache
-from toolmark._model.diagnostic import Diagnostic
-from toolmark._workspace.snapshot.reader import READER, FileReader
-from toolmark.config import load_settings
+from toolmd._bind.build import Snapshot, build
+from toolmd._bind.definitions.cache import Cache
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._workspace.snapshot.reader import READER, FileReader
+from toolmd.config import load_settings
 
 
 def tool(name: str, parameters: str = "None", extra: str = "") -> str:
@@ -46,7 +46,7 @@ class Project:
             self.write(f"tools_md/{name}.py", python)
 
     def build(self, *, cached: bool = False, given: dict[str, object] | None = None) -> Snapshot:
-        settings = load_settings(self.root, environ={"TOOLMARK_LOAD_PLUGINS": ""})
+        settings = load_settings(self.root, environ={"TOOLMD_LOAD_PLUGINS": ""})
         cache = Cache.load(settings.state, self.reader.fingerprint) if cached else None
         return build(settings, self.reader, cache=cache, given=given)
 

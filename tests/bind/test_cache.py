@@ -8,8 +8,8 @@ from bind_project import Project, parameter, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._bind.definitions.cache import INDEX, PAYLOAD, Cache, CacheEntry
-from toolmark._workspace.snapshot.reader import FileReader
+from toolmd._bind.definitions.cache import INDEX, PAYLOAD, Cache, CacheEntry
+from toolmd._workspace.snapshot.reader import FileReader
 
 
 class CountingReader(FileReader):
@@ -141,7 +141,7 @@ def test_another_parser_does_not_use_it(filled: Project) -> None:
     ],
 )
 def test_a_damaged_cache_is_built_again(filled: Project, name: str, damage) -> None:
-    file = filled.root / ".toolmark" / name
+    file = filled.root / ".toolmd" / name
     file.write_bytes(damage(file.read_bytes()))
 
     parsed, _, snapshot = again(filled)
@@ -181,7 +181,7 @@ def with_entries(change):
     ],
 )
 def test_a_cache_that_holds_and_makes_no_sense_is_built_again(filled: Project, spoil) -> None:
-    folder = filled.root / ".toolmark"
+    folder = filled.root / ".toolmd"
     head = json.loads((folder / INDEX).read_bytes().partition(b"\n")[2])
     sealed(folder, spoil(head), (folder / PAYLOAD).read_bytes())
 
@@ -194,7 +194,7 @@ def test_a_cache_that_holds_and_makes_no_sense_is_built_again(filled: Project, s
 def test_a_spec_that_cannot_be_decoded_is_read_from_its_file(filled: Project) -> None:
     import hashlib
 
-    folder = filled.root / ".toolmark"
+    folder = filled.root / ".toolmd"
     head = json.loads((folder / INDEX).read_bytes().partition(b"\n")[2])
     payload = b" " * len((folder / PAYLOAD).read_bytes())
     sealed(folder, {**head, "payload": hashlib.sha256(payload).hexdigest()}, payload)
@@ -215,7 +215,7 @@ def test_the_hash_of_what_cannot_be_decoded_is_that_of_its_file(filled: Project,
     import hashlib
 
     before = again(filled)[2].registry.tools["one"].spec.hash
-    folder = filled.root / ".toolmark"
+    folder = filled.root / ".toolmd"
     head = json.loads((folder / INDEX).read_bytes().partition(b"\n")[2])
     payload = spoil((folder / PAYLOAD).read_bytes())
     sealed(folder, {**head, "payload": hashlib.sha256(payload).hexdigest()}, payload)
@@ -227,13 +227,13 @@ def test_the_hash_of_what_cannot_be_decoded_is_that_of_its_file(filled: Project,
 
 
 def test_a_cache_that_others_can_write_is_not_used(filled: Project) -> None:
-    (filled.root / ".toolmark").chmod(0o777)
+    (filled.root / ".toolmd").chmod(0o777)
 
     assert again(filled)[0] == 5
 
 
 def test_links_in_place_of_the_cache_are_not_followed(filled: Project) -> None:
-    folder = filled.root / ".toolmark"
+    folder = filled.root / ".toolmd"
     (folder / INDEX).rename(filled.root / "elsewhere")
     (folder / INDEX).symlink_to(filled.root / "elsewhere")
 
@@ -242,15 +242,15 @@ def test_links_in_place_of_the_cache_are_not_followed(filled: Project) -> None:
 
 
 def test_a_state_folder_that_cannot_be_made_costs_only_time(project: Project) -> None:
-    project.write(".toolmark", "a file in its place")
+    project.write(".toolmd", "a file in its place")
     project.tool("one")
 
     assert list(project.build(cached=True).registry.tools) == ["one"]
-    assert (project.root / ".toolmark").read_text() == "a file in its place"
+    assert (project.root / ".toolmd").read_text() == "a file in its place"
 
 
 def test_the_state_folder_is_the_users_own(filled: Project) -> None:
-    folder = filled.root / ".toolmark"
+    folder = filled.root / ".toolmd"
 
     assert folder.stat().st_mode & 0o777 == 0o700
     assert (folder / INDEX).stat().st_mode & 0o777 == 0o600
@@ -262,7 +262,7 @@ def test_a_removed_file_leaves_the_cache(filled: Project) -> None:
     (filled.root / "tools_md/two.tool.md").unlink()
     again(filled)
 
-    assert b"two" not in (filled.root / ".toolmark" / PAYLOAD).read_bytes()
+    assert b"two" not in (filled.root / ".toolmd" / PAYLOAD).read_bytes()
 
 
 paths = st.text(min_size=1, max_size=20).filter(lambda text: max(text) < "\ud800")

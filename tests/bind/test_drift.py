@@ -5,8 +5,8 @@ import textwrap
 import pytest
 from bind_project import Project, parameter
 
-from toolmark.errors import ImplementationError
-from toolmark.hooks import hookimpl
+from toolmd.errors import ImplementationError
+from toolmd.hooks import hookimpl
 
 
 class Shelf:
@@ -15,7 +15,7 @@ class Shelf:
 
 class Provides:
     @hookimpl
-    def toolmark_resources(self, registry):
+    def toolmd_resources(self, registry):
         registry.register_value(Shelf, Shelf())
 
 
@@ -132,11 +132,11 @@ def test_a_resource_is_provided_by_its_type(project: Project) -> None:
     project.write(
         "tools_md/plugin.py",
         textwrap.dedent("""
-            from toolmark.hooks import hookimpl
+            from toolmd.hooks import hookimpl
             from ._shelf import Shelf
 
             @hookimpl
-            def toolmark_resources(registry, settings):
+            def toolmd_resources(registry, settings):
                 registry.register_value(Shelf, Shelf())
         """),
     )
@@ -165,7 +165,7 @@ def test_a_resource_that_may_be_missing_is_left_out(project: Project) -> None:
 
 
 def test_the_context_is_given_by_name_or_by_type(project: Project) -> None:
-    project.tool("one", python="from toolmark import Context\ndef one(*, about: Context): ...")
+    project.tool("one", python="from toolmd import Context\ndef one(*, about: Context): ...")
 
     assert project.build().registry.tools["one"].binding.load().context == "about"
 
@@ -207,7 +207,7 @@ def test_a_provided_type_handed_in_counts_as_well(project: Project) -> None:
         ("def one(): ...", "sync"),
         ("async def one(): ...", "async"),
         ("async def one():\n    yield 1", "stream"),
-        ("from toolmark import nonblocking\n@nonblocking\ndef one(): ...", "inline"),
+        ("from toolmd import nonblocking\n@nonblocking\ndef one(): ...", "inline"),
         ("class C:\n    async def __call__(self): ...\none = C()", "async"),
         ("import functools\nasync def f(x): ...\none = functools.partial(f, 1)", "async"),
     ],

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from toolmark._bind.python.convert import converter, is_plain
-from toolmark._bind.python.fits import misfit
-from toolmark._model.schema import JSON_TYPES, Parameter, Schema
-from toolmark._values import problems
+from toolmd._bind.python.convert import converter, is_plain
+from toolmd._bind.python.fits import misfit
+from toolmd._model.schema import JSON_TYPES, Parameter, Schema
+from toolmd._values import problems
 
 Name = NewType("Name", str)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from bind_project import Project, parameter, tool
 
-from toolmark._bind.build import Snapshot
-from toolmark.errors import ImplementationError
+from toolmd._bind.build import Snapshot
+from toolmd.errors import ImplementationError
 
 
 def load(snapshot: Snapshot, name: str) -> Any:
@@ -181,7 +181,7 @@ def test_a_failed_import_is_tried_again(project: Project) -> None:
 
 
 def test_folders_of_one_name_do_not_share_modules(project: Project) -> None:
-    project.write("toolmark.toml", 'tools = ["a/defs", "b/defs"]')
+    project.write("toolmd.toml", 'tools = ["a/defs", "b/defs"]')
     for side in "ab":
         project.write(f"{side}/defs/{side}1.tool.md", tool(f"{side}1"))
         python = f"from ._x import X\ndef {side}1(): return X"

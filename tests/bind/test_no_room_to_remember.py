@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolmark._bind.definitions.cache import Cache, CacheEntry
-from toolmark._bind.edits.baseline import Baseline, LastLive
+from toolmd._bind.definitions.cache import Cache, CacheEntry
+from toolmd._bind.edits.baseline import Baseline, LastLive
 
 MOST = 10_000
 

@@ -3,8 +3,8 @@
 import pytest
 from bind_project import Project
 
-from toolmark._bind.python.own_clients import own_clients
-from toolmark._bind.source.files import File
+from toolmd._bind.python.own_clients import own_clients
+from toolmd._bind.source.files import File
 
 FOUND = [
     "import httpx\nhttpx.get('http://a')",

@@ -8,18 +8,18 @@ import pytest
 from bind_project import Project, tool
 from test_plugins import DEFINITIONS, Packages, build_with, packages
 
-from toolmark._bind.build import Snapshot
-from toolmark._bind.edits.loosening import loosened, tightened
-from toolmark._bind.pin import Pin, Pinned, pin_of, unpin
-from toolmark._model.contract import Limits, Rate, Safety
-from toolmark._model.tool import ToolSpec
-from toolmark._parse import parse_tool
-from toolmark.config import load_settings
-from toolmark.errors import ImplementationError
+from toolmd._bind.build import Snapshot
+from toolmd._bind.edits.loosening import loosened, tightened
+from toolmd._bind.pin import Pin, Pinned, pin_of, unpin
+from toolmd._model.contract import Limits, Rate, Safety
+from toolmd._model.tool import ToolSpec
+from toolmd._parse import parse_tool
+from toolmd.config import load_settings
+from toolmd.errors import ImplementationError
 
 __all__ = ["packages"]
 GIVES = (
-    "@hookimpl\ndef toolmark_implementation(spec):\n"
+    "@hookimpl\ndef toolmd_implementation(spec):\n"
     "    return (lambda: 'given') if spec.name == 'lend_it' else None\n"
 )
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from bind_project import Project, parameter, tool
 
-from toolmark._bind.build import Snapshot, build
-from toolmark._bind.plugins.manager import Plugins
-from toolmark._workspace.snapshot.reader import READER
-from toolmark.config import load_settings
-from toolmark.hooks import hookimpl
+from toolmd._bind.build import Snapshot, build
+from toolmd._bind.plugins.manager import Plugins
+from toolmd._workspace.snapshot.reader import READER
+from toolmd.config import load_settings
+from toolmd.hooks import hookimpl
 
 
 class Packages:
@@ -26,10 +26,10 @@ class Packages:
         info = self.root / f"{module}-1.2.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-        (info / "entry_points.txt").write_text(f"[toolmark]\nmain = {module}\n")
+        (info / "entry_points.txt").write_text(f"[toolmd]\nmain = {module}\n")
         package = self.root / module
         package.mkdir()
-        (package / "__init__.py").write_text(f"from toolmark.hooks import hookimpl\n{code}")
+        (package / "__init__.py").write_text(f"from toolmd.hooks import hookimpl\n{code}")
         for path, text in (files or {}).items():
             file = package / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Packag
 
 
 DEFINITIONS = (
-    "import pathlib\n@hookimpl\ndef toolmark_definitions():\n"
+    "import pathlib\n@hookimpl\ndef toolmd_definitions():\n"
     "    return [pathlib.Path(__file__).parent / 'tools']\n"
 )
 
@@ -61,7 +61,7 @@ def build_with(project: Project, plugins: list[str]) -> Snapshot:
 def test_a_package_brings_its_tools_and_their_python(project: Project, packages: Packages) -> None:
     packages.install(
         "brings-tools",
-        DEFINITIONS + "@hookimpl\ndef toolmark_default_min(): return 0.7\n",
+        DEFINITIONS + "@hookimpl\ndef toolmd_default_min(): return 0.7\n",
         {
             "tools/lend-it.tool.md": tool("lend_it"),
             "tools/lend_it.py": "from ..store import SHELF\ndef lend_it(): return SHELF",
@@ -88,11 +88,11 @@ def test_a_package_brings_its_tools_and_their_python(project: Project, packages:
         ("import nowhere_to_be_found", "nowhere_to_be_found"),
         ("raise SystemExit('bye')", "bye"),
         ("def broken(:", "SyntaxError"),
-        ("@hookimpl\ndef toolmark_definitions(what): ...", "what"),
-        ("@hookimpl\ndef toolmark_jugdes(): ...", "toolmark_jugdes"),
-        ("@hookimpl\ndef toolmark_definitions(): raise OSError('disk')", "disk"),
-        ("@hookimpl\ndef toolmark_definitions(): return 5", "no list of paths"),
-        ("@hookimpl\ndef toolmark_definitions(): return ['/nowhere/at/all']", "no folder"),
+        ("@hookimpl\ndef toolmd_definitions(what): ...", "what"),
+        ("@hookimpl\ndef toolmd_jugdes(): ...", "toolmd_jugdes"),
+        ("@hookimpl\ndef toolmd_definitions(): raise OSError('disk')", "disk"),
+        ("@hookimpl\ndef toolmd_definitions(): return 5", "no list of paths"),
+        ("@hookimpl\ndef toolmd_definitions(): return ['/nowhere/at/all']", "no folder"),
     ],
 )
 def test_a_broken_plugin_is_told_by_its_package_and_the_others_work(
@@ -115,7 +115,7 @@ def test_a_broken_plugin_is_told_by_its_package_and_the_others_work(
 def test_a_least_confidence_that_cannot_be_read_keeps_the_tools_out(
     project: Project, packages: Packages, least: str
 ) -> None:
-    code = DEFINITIONS + f"@hookimpl\ndef toolmark_default_min(): return {least}\n"
+    code = DEFINITIONS + f"@hookimpl\ndef toolmd_default_min(): return {least}\n"
     packages.install("asks-oddly", code, {"tools/good.tool.md": tool("good")})
 
     registry = build_with(project, ["asks-oddly"]).registry
@@ -160,40 +160,40 @@ def test_each_snapshot_has_a_manager_of_its_own(project: Project) -> None:
 
 
 def test_a_sibling_is_a_plugin_of_its_snapshot_once_it_is_loaded(project: Project) -> None:
-    project.tool("one", python="from toolmark.hooks import hookimpl\ndef one(): ...\n"
-                 "@hookimpl\ndef toolmark_judges(spec): return ['a judge']")  # fmt: skip
+    project.tool("one", python="from toolmd.hooks import hookimpl\ndef one(): ...\n"
+                 "@hookimpl\ndef toolmd_judges(spec): return ['a judge']")  # fmt: skip
     snapshot = project.build()
-    assert not list(snapshot.plugins.ask("toolmark_judges", spec=None))
+    assert not list(snapshot.plugins.ask("toolmd_judges", spec=None))
 
     snapshot.registry.tools["one"].binding.load()
 
-    assert [a.value for a in snapshot.plugins.ask("toolmark_judges", spec=None)] == [["a judge"]]
+    assert [a.value for a in snapshot.plugins.ask("toolmd_judges", spec=None)] == [["a judge"]]
     assert snapshot.plugins.manager.has_plugin("tools_md/one.py")
 
 
 def test_a_misspelt_hook_in_a_sibling_refuses_its_tool(project: Project) -> None:
-    project.tool("one", python="from toolmark.hooks import hookimpl\ndef one(): ...\n"
-                 "@hookimpl\ndef toolmark_jugdes(spec): ...")  # fmt: skip
+    project.tool("one", python="from toolmd.hooks import hookimpl\ndef one(): ...\n"
+                 "@hookimpl\ndef toolmd_jugdes(spec): ...")  # fmt: skip
 
     (found,) = project.inspect("one")
 
-    assert "toolmark_jugdes" in found.message
+    assert "toolmd_jugdes" in found.message
 
 
 def test_one_plugin_that_fails_to_answer_stops_no_other(project: Project) -> None:
     class Fails:
         @hookimpl
-        def toolmark_judges(self, spec):
+        def toolmd_judges(self, spec):
             raise ValueError(spec)
 
     class Answers:
         @hookimpl
-        def toolmark_judges(self):
+        def toolmd_judges(self):
             return ["mild"]
 
     plugins = Plugins((), {"fails": Fails(), "answers": Answers()})
 
-    answers = {a.plugin: a for a in plugins.ask("toolmark_judges", spec="x")}
+    answers = {a.plugin: a for a in plugins.ask("toolmd_judges", spec="x")}
 
     assert isinstance(answers["fails"].error, ValueError)
     assert answers["answers"].value == ["mild"]
@@ -202,7 +202,7 @@ def test_one_plugin_that_fails_to_answer_stops_no_other(project: Project) -> Non
 def test_a_plugin_gives_implementations_for_tools_without_python(project: Project) -> None:
     class Gives:
         @hookimpl
-        def toolmark_implementation(self, spec):
+        def toolmd_implementation(self, spec):
             return (lambda day: day) if spec.name == "given" else None
 
     project.tool("given", parameter("day"))
@@ -220,7 +220,7 @@ def test_the_plugin_of_a_folder_gives_implementations_without_running_at_load(
 ) -> None:
     project.write(
         "tools_md/plugin.py",
-        "from toolmark.hooks import hookimpl\n@hookimpl\ndef toolmark_implementation(spec):\n"
+        "from toolmd.hooks import hookimpl\n@hookimpl\ndef toolmd_implementation(spec):\n"
         "    return (lambda: 'made') if spec.name == 'given' else None\n",
     )
     project.tool("given")

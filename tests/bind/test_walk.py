@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from bind_project import Project, tool
 
-from toolmark._bind.source.files import MAX_DEFINITION
-from toolmark._workspace.snapshot.reader import FileReader
+from toolmd._bind.source.files import MAX_DEFINITION
+from toolmd._workspace.snapshot.reader import FileReader
 
 
 def codes(project: Project) -> list[tuple[str, str]]:
@@ -141,7 +141,7 @@ def test_two_definitions_of_one_name_leave_the_first_and_tell_both_paths(project
 
 
 def test_a_folder_inside_another_is_read_once(project: Project) -> None:
-    project.write("toolmark.toml", 'tools = ["."]\nskills = ["tools_md"]')
+    project.write("toolmd.toml", 'tools = ["."]\nskills = ["tools_md"]')
     project.tool("once")
 
     snapshot = project.build()
@@ -151,7 +151,7 @@ def test_a_folder_inside_another_is_read_once(project: Project) -> None:
 
 
 def test_a_folder_that_the_settings_name_and_that_is_not_there_is_told(project: Project) -> None:
-    project.write("toolmark.toml", 'tools = ["tools_md", "more"]')
+    project.write("toolmd.toml", 'tools = ["tools_md", "more"]')
 
     (found,) = project.build().registry.diagnostics
 

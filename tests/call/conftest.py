@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from toolmark._call import Door
-from toolmark._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
-from toolmark._model.result import Result
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
-from toolmark._model.source import Source
-from toolmark._model.tool import ToolSpec
+from toolmd._call import Door
+from toolmd._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
+from toolmd._model.result import Result
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
+from toolmd._model.source import Source
+from toolmd._model.tool import ToolSpec
 
 TEXT = Schema(types=("string",))
 SEED_BOOKING = (

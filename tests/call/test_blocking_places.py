@@ -3,7 +3,7 @@
 import asyncio
 import threading
 
-from toolmark._call.threads import MAX_THREADS
+from toolmd._call.threads import MAX_THREADS
 
 
 def test_a_blocking_call_beyond_the_places_is_refused(harness, tool):

@@ -5,10 +5,10 @@ import sqlite3
 
 import pytest
 
-from toolmark._model.contract import Limits, Rate, Rule, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.verdict import Ruling, Verdict
+from toolmd._model.contract import Limits, Rate, Rule, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import SafetySettings, Settings
+from toolmd._model.verdict import Ruling, Verdict
 
 WORD = Parameter(name="word", shape=Schema(types=("string",)))
 GUARDED = {

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from toolmark._model.call import Call, Caller
-from toolmark._model.contract import Rule
-from toolmark._model.schema import Parameter, Schema
+from toolmd._model.call import Call, Caller
+from toolmd._model.contract import Rule
+from toolmd._model.schema import Parameter, Schema
 
 GOOD = {"child_names": ["Ada"], "appointment_time": "2026-03-05T09:00", "appointment_type": "exam"}
 INTEGER = Schema(types=("integer",))

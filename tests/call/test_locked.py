@@ -8,11 +8,11 @@ from contextlib import closing, contextmanager
 import pytest
 from limit_world import VirtualTime, most_in_a_window, run
 
-from toolmark._call.audit.chain import AUDIT_FILE
-from toolmark._call.limits.shared_starts import STARTS_FILE
-from toolmark._call.limits.timing import Timing
-from toolmark._model.contract import Limits, Rate, Safety
-from toolmark._model.settings import Settings
+from toolmd._call.audit.chain import AUDIT_FILE
+from toolmd._call.limits.shared_starts import STARTS_FILE
+from toolmd._call.limits.timing import Timing
+from toolmd._model.contract import Limits, Rate, Safety
+from toolmd._model.settings import Settings
 
 HELD_FILE = "held.sqlite3"
 

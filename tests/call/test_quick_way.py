@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._call.invoke.plain import may_wait
-from toolmark._model.contract import Rule, Safety
-from toolmark._model.schema import Parameter, Schema
+from toolmd._call.invoke.plain import may_wait
+from toolmd._model.contract import Rule, Safety
+from toolmd._model.schema import Parameter, Schema
 
 TEXT = Schema(types=("string",))
 PARAMETERS = (

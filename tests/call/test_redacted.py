@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolmark._call.redact import changes, redacted, redacted_value, without_sensitive
-from toolmark._model.schema import Parameter, Schema
+from toolmd._call.redact import changes, redacted, redacted_value, without_sensitive
+from toolmd._model.schema import Parameter, Schema
 
 OPEN = Schema(types=("string",))
 SECRET = Schema(types=("string",), sensitive=True)

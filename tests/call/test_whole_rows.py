@@ -2,9 +2,9 @@
 
 import pytest
 
-from toolmark._model.contract import Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import SafetySettings, Settings
+from toolmd._model.contract import Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import SafetySettings, Settings
 
 PORT = Parameter(name="port", shape=Schema(types=("string",), verbatim=True), required=True)
 TELLS = {"intent_keywords": ("sail",), "explicit_intent": True}

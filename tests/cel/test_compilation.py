@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._cel import Checker, ExpressionError, check_expression, compile_expression
-from toolmark._cel.lexer import tokens
-from toolmark._cel.rewrite import rewrite
-from toolmark._model.schema import Parameter, Schema
+from toolmd._cel import Checker, ExpressionError, check_expression, compile_expression
+from toolmd._cel.lexer import tokens
+from toolmd._cel.rewrite import rewrite
+from toolmd._model.schema import Parameter, Schema
 
 TEXT = Schema(types=("string",))
 WHOLE = Schema(types=("integer",))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._cel import EvaluationError, ExpressionError, compile_expression
+from toolmd._cel import EvaluationError, ExpressionError, compile_expression
 
 SLOTS = [{"time": "10:30", "n": 2}, {"time": "09:00", "n": 1}]
 

@@ -9,13 +9,13 @@ from cel_expr_python import cel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._cel import EvaluationError, ExpressionError, check_expression, compile_expression
-from toolmark._cel.environment import environment
-from toolmark._cel.growth import MOST, ONE_VALUE, GrowthBound
-from toolmark._cel.plain import measured
-from toolmark._cel.rewrite import rewrite
-from toolmark._cel.tree import Node, tree_of
-from toolmark._model.schema import Schema
+from toolmd._cel import EvaluationError, ExpressionError, check_expression, compile_expression
+from toolmd._cel.environment import environment
+from toolmd._cel.growth import MOST, ONE_VALUE, GrowthBound
+from toolmd._cel.plain import measured
+from toolmd._cel.rewrite import rewrite
+from toolmd._cel.tree import Node, tree_of
+from toolmd._model.schema import Schema
 
 
 def nested(around: str, levels: int, inside: str = "'0123456789'") -> str:

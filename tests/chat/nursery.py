@@ -6,8 +6,8 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from toolmark import Conversation, Exchange, Workspace
-from toolmark.testing import ModelServer, memory_workspace
+from toolmd import Conversation, Exchange, Workspace
+from toolmd.testing import ModelServer, memory_workspace
 
 
 def definition(name: str, *parameters: tuple[str, str], metadata: str = "", extra: str = "") -> str:

@@ -1,4 +1,4 @@
-"""A terminal of its own for `toolmark chat`, and a person who types when something is shown."""
+"""A terminal of its own for `toolmd chat`, and a person who types when something is shown."""
 
 import os
 import pty
@@ -18,12 +18,12 @@ class Terminal:
     def __init__(self, folder: Path, *words: str, **environ: str) -> None:
         self.shown = ""
         self._seen = 0
-        settings = {"TERM": "dumb", "TOOLMARK_LOAD_PLUGINS": "", "INPUTRC": "/dev/null", **environ}
+        settings = {"TERM": "dumb", "TOOLMD_LOAD_PLUGINS": "", "INPUTRC": "/dev/null", **environ}
         self._pid, self._terminal = pty.fork()
         if self._pid == 0:
             os.chdir(folder)
             os.environ |= settings
-            os.execv(sys.executable, [sys.executable, "-m", "toolmark", *words])
+            os.execv(sys.executable, [sys.executable, "-m", "toolmd", *words])
 
     def wait(self, text: str) -> None:
         """Read until `text` was shown after what was waited for before."""

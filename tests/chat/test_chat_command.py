@@ -1,4 +1,4 @@
-"""`toolmark chat`, in a process and on a terminal of its own."""
+"""`toolmd chat`, in a process and on a terminal of its own."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 from nursery import DEFINITIONS
 from terminal import PATIENCE_S, Terminal
 
-from toolmark.testing import ModelServer, RawReply, asking
+from toolmd.testing import ModelServer, RawReply, asking
 
 SIGNATURES = {
     "look_up": "plant: str",
@@ -28,7 +28,7 @@ QUESTION = "kind: oak, number: 3"
 
 @pytest.fixture
 def garden(tmp_path: Path) -> Path:
-    (tmp_path / "toolmark.toml").write_text('[chat]\nmodel = "scripted"\n')
+    (tmp_path / "toolmd.toml").write_text('[chat]\nmodel = "scripted"\n')
     tools = tmp_path / "tools_md"
     tools.mkdir()
     for file, text in DEFINITIONS.items():
@@ -56,9 +56,9 @@ def typed(
     address = [] if server is None else ["--base-url", server.base_url]
     clean = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")}
     return subprocess.run(
-        [sys.executable, "-m", "toolmark", "chat", *address, *words],
+        [sys.executable, "-m", "toolmd", "chat", *address, *words],
         cwd=garden,
-        env={**clean, "TOOLMARK_LOAD_PLUGINS": "", **environ},
+        env={**clean, "TOOLMD_LOAD_PLUGINS": "", **environ},
         input=stdin,
         capture_output=True,
         text=True,
@@ -130,14 +130,12 @@ def test_a_call_that_nobody_can_confirm_waits(garden) -> None:
         ended = typed(garden, server, "Plant oaks")
     assert ended.returncode == 4
     assert QUESTION in ended.stderr
-    assert "toolmark confirm" in ended.stderr
+    assert "toolmd confirm" in ended.stderr
     assert done(garden) == []
 
 
 def test_a_crisis_is_shown(garden) -> None:
-    (garden / "toolmark.toml").write_text(
-        '[chat]\nmodel = "m"\n[safety]\ncrisis_words = ["dying"]\n'
-    )
+    (garden / "toolmd.toml").write_text('[chat]\nmodel = "m"\n[safety]\ncrisis_words = ["dying"]\n')
     with ModelServer("Call a doctor.") as server:
         ended = typed(garden, server, "I am dying")
     assert "crisis" in ended.stderr
@@ -178,7 +176,7 @@ def test_without_a_key_the_variable_is_named(garden) -> None:
 
 
 def test_without_a_model_the_ways_to_name_one_are_told(garden) -> None:
-    (garden / "toolmark.toml").write_text("")
+    (garden / "toolmd.toml").write_text("")
     with ModelServer() as server:
         ended = typed(garden, server, "Hello")
     assert ended.returncode == 2
@@ -187,7 +185,7 @@ def test_without_a_model_the_ways_to_name_one_are_told(garden) -> None:
 
 def test_no_other_verb_imports_the_sdk(garden) -> None:
     code = (
-        "import sys\nfrom toolmark._cli.main import main\n"
+        "import sys\nfrom toolmd._cli.main import main\n"
         'main(["call", "water", "plant=fern", "litres=1"])\n'
         'main(["chat", "--help"])\n'
         'print(any(name.split(".")[0] == "openai" for name in sys.modules))'

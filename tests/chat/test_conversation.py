@@ -6,9 +6,9 @@ import json
 import pytest
 from nursery import DEFINITIONS
 
-from toolmark import Conversation, ToolmarkError
-from toolmark.hooks import hookimpl
-from toolmark.testing import ModelServer, asking, memory_workspace
+from toolmd import Conversation, ToolmdError
+from toolmd.hooks import hookimpl
+from toolmd.testing import ModelServer, asking, memory_workspace
 
 
 def tool_messages(request) -> list[dict]:
@@ -232,7 +232,7 @@ def test_calls_are_of_the_user_that_the_host_names(make_nursery) -> None:
 
 class _Judging:
     def __init__(self, judge) -> None:
-        self.toolmark_judges = hookimpl(lambda spec: [judge])
+        self.toolmd_judges = hookimpl(lambda spec: [judge])
 
 
 def test_the_users_wish_holds_over_a_question_back(nursery) -> None:
@@ -392,7 +392,7 @@ def test_one_thing_is_said_at_a_time(nursery, client_of) -> None:
         async with Conversation(nursery.workspace, model="m", client=client_of(server)) as talk:
             first = asyncio.ensure_future(talk.say("One"))
             await asyncio.sleep(0)
-            with pytest.raises(ToolmarkError, match="await"):
+            with pytest.raises(ToolmdError, match="await"):
                 await talk.say("Two")
             assert (await first).text == "One it is."
 

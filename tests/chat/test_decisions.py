@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from toolmark import Conversation, Decision, Result
-from toolmark.testing import ModelServer, asking
+from toolmd import Conversation, Decision, Result
+from toolmd.testing import ModelServer, asking
 
 PLANT = asking(("plant_tree", {"kind": "oak", "number": 3}))
 FELL = asking(("fell_tree", {"number": 3}))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolmark import ConfigError, Conversation, ModelError
-from toolmark._chat.address import base_url_of, key_of, model_of, open_client
-from toolmark._model.settings import ChatSettings, Settings
-from toolmark.testing import ModelServer, RawReply, asking
+from toolmd import ConfigError, Conversation, ModelError
+from toolmd._chat.address import base_url_of, key_of, model_of, open_client
+from toolmd._model.settings import ChatSettings, Settings
+from toolmd.testing import ModelServer, RawReply, asking
 
 
 def error_body(message: str, **more) -> str:
@@ -255,8 +255,8 @@ def test_without_the_package_the_remedy_is_told() -> None:
         [sys.executable, "-c", """
 import sys
 sys.modules["openai"] = None
-from toolmark import ConfigError, Conversation
-from toolmark.testing import memory_workspace
+from toolmd import ConfigError, Conversation
+from toolmd.testing import memory_workspace
 with memory_workspace({}) as workspace:
     try:
         Conversation(workspace, model="m", base_url="http://127.0.0.1:1/v1")
@@ -265,4 +265,4 @@ with memory_workspace({}) as workspace:
 """],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert "pip install 'toolmark[chat]'" in done.stdout
+    assert "pip install 'toolmd[chat]'" in done.stdout

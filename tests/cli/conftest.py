@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
-from toolmark._cli.main import main
+from toolmd._cli.main import main
 
-LOADS = "TOOLMARK_LOAD_PLUGINS"
+LOADS = "TOOLMD_LOAD_PLUGINS"
 """Names the installed plugins that load: none here, whatever the tests' own Python has."""
 SHOP = Path(__file__).parent / "shop"
 

@@ -17,7 +17,7 @@ def recorded(shop):
 
 
 def store(shop):
-    return sqlite3.connect(shop.folder / ".toolmark" / "audit.sqlite3")
+    return sqlite3.connect(shop.folder / ".toolmd" / "audit.sqlite3")
 
 
 def test_the_records_are_a_table(recorded, as_golden):
@@ -77,7 +77,7 @@ def test_records_that_were_cut_off_are_told_as_gone(recorded):
 
 
 def test_an_audit_that_was_taken_away_is_told_as_gone(recorded):
-    for file in (recorded.folder / ".toolmark").glob("audit.sqlite3*"):
+    for file in (recorded.folder / ".toolmd").glob("audit.sqlite3*"):
         file.unlink()
     typed = recorded("audit", "--verify")
     assert "from 1 on" in typed.err
@@ -88,11 +88,11 @@ def test_a_project_without_records_says_so_and_makes_none(shop):
     assert shop("audit").err == "No decision was recorded yet.\n"
     assert shop("audit", "--json").out == "[]\n"
     assert shop("audit", "--verify").code == 0
-    assert not (shop.folder / ".toolmark" / "audit.sqlite3").exists()
+    assert not (shop.folder / ".toolmd" / "audit.sqlite3").exists()
 
 
 def test_a_file_that_is_no_audit_is_a_finding(shop):
-    shop.write(".toolmark/audit.sqlite3", "not a database, whatever its name says")
+    shop.write(".toolmd/audit.sqlite3", "not a database, whatever its name says")
     for words in (("audit",), ("audit", "--verify")):
         typed = shop(*words)
         assert typed.code == 1
@@ -100,7 +100,7 @@ def test_a_file_that_is_no_audit_is_a_finding(shop):
 
 
 def test_an_audit_that_is_off_is_told(recorded):
-    recorded.write("toolmark.toml", 'tools = ["tools_md"]\nskills = ["skills_md"]\naudit = false\n')
+    recorded.write("toolmd.toml", 'tools = ["tools_md"]\nskills = ["skills_md"]\naudit = false\n')
     typed = recorded("audit")
     assert "the audit is off" in typed.err
     assert len(typed.out.splitlines()) == 4

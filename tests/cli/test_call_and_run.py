@@ -80,9 +80,9 @@ def test_a_tool_without_python_says_so(shop) -> None:
 
 
 def test_a_skill_is_no_tool_and_a_tool_no_skill(shop) -> None:
-    assert "help: run it: toolmark run make_bouquet" in shop("call", "make_bouquet").err
+    assert "help: run it: toolmd run make_bouquet" in shop("call", "make_bouquet").err
     typed = shop("run", "sell_flowers")
-    assert "help: call it: toolmark call sell_flowers" in typed.err
+    assert "help: call it: toolmd call sell_flowers" in typed.err
     assert typed.code == 5
 
 
@@ -143,7 +143,7 @@ def test_a_crash_is_a_reference_and_no_stack_trace(shop) -> None:
 
 
 def test_a_run_says_how_sure_its_caller_is_to_every_step(shop) -> None:
-    shop.write("toolmark.toml", "[safety]\nfloor = 0.7\n")
+    shop.write("toolmd.toml", "[safety]\nfloor = 0.7\n")
     words = ("run", "make_bouquet", "kind=rose", "number=1", "--yes", "--json")
     unsaid = shop(*words)
     assert "missing_confidence" in json.loads(unsaid.out)["error"]

@@ -90,7 +90,7 @@ def test_a_file_outside_the_folders_of_a_project_is_read_by_itself(shop) -> None
 
 
 def test_a_folder_outside_a_project_has_its_skills_held_against_its_tools(shop) -> None:
-    (shop.folder / "toolmark.toml").unlink()
+    (shop.folder / "toolmd.toml").unlink()
     (shop.folder / "tools_md").rename(shop.folder / "a")
     skill = (shop.folder / "skills_md/make-bouquet.skill.md").read_text()
     shop.write("a/make-bouquet.skill.md", skill.replace("- number: `number`", "- nmuber: `number`"))
@@ -129,7 +129,7 @@ def test_a_path_that_is_not_there_is_not_found(shop) -> None:
 def test_outside_a_project_check_says_how_to_make_one(console) -> None:
     typed = console("check")
     assert typed.code == 2
-    assert "toolmark init" in typed.err
+    assert "toolmd init" in typed.err
 
 
 def test_hints_are_no_findings(shop) -> None:

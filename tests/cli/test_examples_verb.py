@@ -31,7 +31,7 @@ Do it.
 ## Examples
 {examples}"""
 SAY = """
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 
 def say(word, *, context):
@@ -66,7 +66,7 @@ def project(console):
         text = TOOL.format(
             title="Say", name="say", metadata=metadata, safety=safety, examples="".join(examples)
         )
-        console.write("toolmark.toml", 'tools = ["tools_md"]\nskills = []\n')
+        console.write("toolmd.toml", 'tools = ["tools_md"]\nskills = []\n')
         console.write("tools_md/say.tool.md", text)
         console.write("tools_md/say.py", python)
         return console
@@ -187,15 +187,15 @@ def test_each_runs_in_a_state_folder_of_its_own_and_never_in_the_projects(projec
     console.write(
         "tools_md/plugin.py",
         "from pathlib import Path\n"
-        "from toolmark import hookimpl\n\n\n"
+        "from toolmd import hookimpl\n\n\n"
         "class Notes:\n"
         "    def __init__(self, file): self.file = file\n\n\n"
         "@hookimpl\n"
-        "def toolmark_resources(registry, settings):\n"
+        "def toolmd_resources(registry, settings):\n"
         "    registry.register_value(Notes, Notes(Path(settings.state) / 'notes.txt'))\n",
     )
     assert tried(console) == ([(True, "called"), (True, "called"), (True, "validated")], 0)
-    assert not (console.folder / ".toolmark").exists()
+    assert not (console.folder / ".toolmd").exists()
 
 
 def test_a_file_that_cannot_be_read_fails(project):

@@ -33,7 +33,7 @@ def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedPr
     return subprocess.run(
         words,
         cwd=folder,
-        env=os.environ | {"TOOLMARK_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,
+        env=os.environ | {"TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -57,7 +57,7 @@ def test_no_summary_of_a_verb_is_cut_off(console) -> None:
 
 
 def test_on_a_narrow_terminal_no_summary_is_cut_off_either(console) -> None:
-    done = apart(console.folder, sys.executable, "-m", "toolmark", "--help", COLUMNS="50")
+    done = apart(console.folder, sys.executable, "-m", "toolmd", "--help", COLUMNS="50")
 
     assert "..." not in done.stdout.partition("\n\n")[2]
     assert max(map(len, done.stdout.splitlines())) <= 50
@@ -71,12 +71,12 @@ def test_the_installed_plugins_are_listed_without_a_project(console) -> None:
 
 
 def test_the_plugins_of_settings_that_can_not_be_read_are_not_guessed(console) -> None:
-    console.write("toolmark.toml", "tools = [\n")
+    console.write("toolmd.toml", "tools = [\n")
 
     assert console("plugins").code == 2
 
 
-@pytest.mark.parametrize("name", ["json", "toolmark"])
+@pytest.mark.parametrize("name", ["json", "toolmd"])
 def test_a_plugin_that_could_never_be_imported_is_not_written(console, name: str) -> None:
     typed = console("new", "plugin", name)
 
@@ -89,7 +89,7 @@ def test_a_list_that_lacks_what_could_not_be_read_says_so(project) -> None:
     project.write("tools_md/greet.tool.md", "# Greet\n")
 
     assert "say_hello" in project("list").out
-    assert "`toolmark check` tells which" in project("list").err
+    assert "`toolmd check` tells which" in project("list").err
 
 
 def test_python_that_can_not_be_read_is_told_with_its_line_once(project) -> None:
@@ -110,19 +110,19 @@ def test_a_tool_that_should_be_drawn_is_told_to_be_none_of_the_skills(project) -
     typed = project("graph", "say_hello")
 
     assert typed.err == (
-        "error: 'say_hello' is a tool, no skill\nhelp: call it: toolmark call say_hello\n"
+        "error: 'say_hello' is a tool, no skill\nhelp: call it: toolmd call say_hello\n"
     )
 
 
 def test_a_name_like_nothing_is_told_where_names_stand(project) -> None:
-    assert "`toolmark list` shows what is there" in project("test", "bananas").err
+    assert "`toolmd list` shows what is there" in project("test", "bananas").err
 
 
 def test_an_engine_that_does_not_answer_is_found_by_the_doctor(project) -> None:
     engine = "postgresql://ana:secret@127.0.0.1:1/runs"
-    words = (sys.executable, "-m", "toolmark", "doctor", "--json")
+    words = (sys.executable, "-m", "toolmd", "doctor", "--json")
 
-    done = apart(project.folder, *words, TOOLMARK_ENGINE=engine)
+    done = apart(project.folder, *words, TOOLMD_ENGINE=engine)
 
     (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "engine")
     assert sign["state"] == "bad"
@@ -134,10 +134,10 @@ def test_an_engine_that_does_not_answer_is_found_by_the_doctor(project) -> None:
 @pytest.mark.parametrize(
     ("words", "lacks", "said"),
     [
-        ("dev", "starlette", "the server needs the package starlette: pip install 'toolmark[se"),
-        ("dev", "jinja2", "the server needs the package jinja2: pip install 'toolmark[server]'"),
-        ("lsp", "pygls", "the language server needs the package pygls: pip install 'toolmark[l"),
-        ("chat --model m hi", "openai", "needs the package openai: pip install 'toolmark[chat]'"),
+        ("dev", "starlette", "the server needs the package starlette: pip install 'toolmd[se"),
+        ("dev", "jinja2", "the server needs the package jinja2: pip install 'toolmd[server]'"),
+        ("lsp", "pygls", "the language server needs the package pygls: pip install 'toolmd[l"),
+        ("chat --model m hi", "openai", "needs the package openai: pip install 'toolmd[chat]'"),
     ],
 )
 def test_a_part_that_is_not_installed_is_named_with_its_remedy(
@@ -154,7 +154,7 @@ def test_a_part_that_is_not_installed_is_named_with_its_remedy(
         "import importlib.util\n"
         "whole = importlib.util.find_spec\n"
         f"importlib.util.find_spec = lambda n, *a: None if n == {lacks!r} else whole(n, *a)\n"
-        "from toolmark._cli.main import main\n"
+        "from toolmd._cli.main import main\n"
         f"sys.exit(main({words.split()!r}))"
     )
     done = apart(project.folder, sys.executable, "-c", code, OPENROUTER_API_KEY="k")
@@ -183,8 +183,8 @@ def interrupted(folder: Path, words: str, sign: str) -> tuple[str, int]:
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
-        os.environ |= {"TERM": "xterm", "NO_COLOR": "1", "TOOLMARK_LOAD_PLUGINS": ""}
-        os.execv(sys.executable, [sys.executable, "-m", "toolmark", *words.split()])
+        os.environ |= {"TERM": "xterm", "NO_COLOR": "1", "TOOLMD_LOAD_PLUGINS": ""}
+        os.execv(sys.executable, [sys.executable, "-m", "toolmd", *words.split()])
     shown = b""
     try:
         while chunk := os.read(terminal, 4096):
@@ -201,23 +201,23 @@ def interrupted(folder: Path, words: str, sign: str) -> tuple[str, int]:
 
 def test_a_place_without_room_is_found_by_the_doctor(project) -> None:
     assert project("list").code == 0
-    command = f"ulimit -f 0; {sys.executable} -m toolmark doctor --json"
+    command = f"ulimit -f 0; {sys.executable} -m toolmd doctor --json"
 
     done = apart(project.folder, "bash", "-c", f"set -o pipefail; {command} | cat")
 
     (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "state")
     assert sign["state"] == "bad"
-    assert sign["remedy"].endswith("or set TOOLMARK_STATE")
+    assert sign["remedy"].endswith("or set TOOLMD_STATE")
 
 
 def test_a_state_folder_that_could_not_be_finished_is_not_there(project) -> None:
     """No file of it may hold a byte, as on a full disk; what is there then has its .gitignore."""
-    state = project.folder / ".toolmark"
-    listed = [sys.executable, "-m", "toolmark", "list"]
+    state = project.folder / ".toolmd"
+    listed = [sys.executable, "-m", "toolmd", "list"]
 
     apart(project.folder, "bash", "-c", f"ulimit -f 0; {' '.join(listed)} | true")
-    assert not list(project.folder.glob(".toolmark*"))
+    assert not list(project.folder.glob(".toolmd*"))
 
     apart(project.folder, *listed)
     assert (state / ".gitignore").read_text("utf-8") == "*\n"
-    assert list(project.folder.glob(".toolmark*")) == [state]
+    assert list(project.folder.glob(".toolmd*")) == [state]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from toolmark._cli.authoring.fixes import Fixed, edited, fix_files
-from toolmark._model.diagnostic import Diagnostic, Edit, Severity
-from toolmark._model.source import Span
+from toolmd._cli.authoring.fixes import Fixed, edited, fix_files
+from toolmd._model.diagnostic import Diagnostic, Edit, Severity
+from toolmd._model.source import Span
 
 
 def finding(path: str, *fix: Edit, code: str = "misspelt-field") -> Diagnostic:

@@ -46,7 +46,7 @@ def test_drafts_land_in_the_projects_folder_and_check(shop) -> None:
         "made tools_md/cut-roses.tool.md",
     ]
     assert "note: line 12: cut_roses.count: not marked" in typed.err
-    assert "Next: look the drafts over, then toolmark check" in typed.err
+    assert "Next: look the drafts over, then toolmd check" in typed.err
     found = json.loads(shop("check", "--json").out)
     assert [d for d in found if d["severity"] == "error"] == []
     assert shop("fmt", "--check").code == 0
@@ -131,7 +131,7 @@ def test_what_is_left_out_ends_with_one(shop) -> None:
     [
         (("catalog", "nowhere.md"), 5, "nowhere.md: no such file"),
         (("agentskills", "empty"), 5, "no SKILL.md in this folder"),
-        (("poems", "catalog.md"), 5, "Toolmark reads openai, mcp, agentskills, catalog"),
+        (("poems", "catalog.md"), 5, "Toolmd reads openai, mcp, agentskills, catalog"),
         (("openai", "catalog.md"), 1, "line 1, column 1: no JSON"),
         (("catalog", "latin.md"), 1, "byte 4 is no UTF-8"),
         (("catalog", "letter.md"), 1, "Nothing was imported."),
@@ -180,10 +180,10 @@ def test_a_servers_tools_are_asked_of_the_server(shop) -> None:
 
 
 PLUGIN = """
-from toolmark.hooks import hookimpl
+from toolmd.hooks import hookimpl
 
 @hookimpl
-def toolmark_importers():
+def toolmd_importers():
     return {"poems": poems, "bad": lambda source: {"../x.tool.md": ""}, "odd": lambda source: 1 / 0}
 
 def poems(source):
@@ -191,7 +191,7 @@ def poems(source):
 """
 
 
-def test_a_plugin_reads_what_toolmark_does_not(shop) -> None:
+def test_a_plugin_reads_what_toolmd_does_not(shop) -> None:
     shop.write("tools_md/plugin.py", PLUGIN)
     typed = shop("import", "poems", "book.txt")
 

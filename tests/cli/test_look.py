@@ -69,9 +69,9 @@ def test_show_as_json_is_canonical(shop, name: str) -> None:
 )
 def test_show_file_says_the_same_without_a_project(shop, file: str) -> None:
     name = file.partition("/")[2].partition(".")[0].replace("-", "_")
-    (shop.folder / "toolmark.toml").unlink()
+    (shop.folder / "toolmd.toml").unlink()
     alone = json.loads(shop("show", "--file", file, "--json").out)
-    shop.write("toolmark.toml", "")
+    shop.write("toolmd.toml", "")
     assert alone == json.loads(shop("show", name, "--json").out)
 
 
@@ -105,7 +105,7 @@ def test_show_of_an_unknown_name_gives_near_ones(shop) -> None:
 
 def test_a_definition_with_errors_is_not_loaded_and_that_is_said(shop) -> None:
     shop.write("tools_md/water-plants.tool.md", "# Water Plants\n")
-    help_ = "help: its file has errors: toolmark check tools_md/water-plants.tool.md"
+    help_ = "help: its file has errors: toolmd check tools_md/water-plants.tool.md"
     for words in (("show", "water_plants"), ("call", "water_plants")):
         typed = shop(*words)
         assert help_ in typed.err
@@ -146,7 +146,7 @@ def test_export_takes_names_and_leaves_skills_out(shop) -> None:
 
 
 def test_export_of_a_file_needs_no_project(shop) -> None:
-    (shop.folder / "toolmark.toml").unlink()
+    (shop.folder / "toolmd.toml").unlink()
     typed = shop("export", "anthropic", "--file", "tools_md/count-flowers.tool.md")
     (item,) = json.loads(typed.out)
     assert item["input_examples"] == [{"kinds": ["rose", "iris"]}]
@@ -212,11 +212,11 @@ def test_graph_writes_a_file_whose_ending_says_what_it_is(shop) -> None:
 
 PLUGIN = '''"""Count things."""
 
-from toolmark.hooks import hookimpl
+from toolmd.hooks import hookimpl
 
 
 @hookimpl
-def toolmark_commands(app):
+def toolmd_commands(app):
     @app.command("greet")
     def greet(name: str = "you") -> None:
         """Greet."""
@@ -247,14 +247,14 @@ def test_a_broken_plugin_is_told_and_the_rest_works(shop) -> None:
 def test_doctor_finds_all_well(shop) -> None:
     signs = json.loads(shop("doctor", "--json").out)
     assert [sign for sign in signs if sign["state"] == "bad"] == []
-    assert {"python", "toolmark", "project", "state", "cache", "engine", "definitions"} <= {
+    assert {"python", "toolmd", "project", "state", "cache", "engine", "definitions"} <= {
         sign["about"] for sign in signs
     }
 
 
 def test_doctor_says_what_is_missing_and_the_remedy(shop, console, monkeypatch) -> None:
-    monkeypatch.delenv("TOOLMARK_ENGINE", raising=False)
-    shop.write("toolmark.toml", 'engine = "mysql"\n')
+    monkeypatch.delenv("TOOLMD_ENGINE", raising=False)
+    shop.write("toolmd.toml", 'engine = "mysql"\n')
     typed = shop("doctor")
     assert typed.code == 1
     assert "must be sqlite, memory or a postgresql:// URL" in typed.out
@@ -264,4 +264,4 @@ def test_doctor_says_what_is_missing_and_the_remedy(shop, console, monkeypatch) 
 def test_doctor_outside_a_project_says_how_to_make_one(console) -> None:
     typed = console("doctor")
     assert typed.code == 1
-    assert "help: run `toolmark init`" in typed.out
+    assert "help: run `toolmd init`" in typed.out

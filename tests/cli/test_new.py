@@ -11,7 +11,7 @@ import pytest
 
 def pytest_in(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    environment = {**os.environ, "TOOLMARK_LOAD_PLUGINS": ""}
+    environment = {**os.environ, "TOOLMD_LOAD_PLUGINS": ""}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -31,7 +31,7 @@ def test_a_new_project_checks_and_calls_at_once(console, as_golden) -> None:
 def test_init_makes_its_folder_and_keeps_what_is_there(console) -> None:
     console.write("flowers/.gitignore", "*.log")
     assert console("init", "flowers").code == 0
-    assert (console.folder / "flowers/.gitignore").read_text() == "*.log\n.toolmark/\n"
+    assert (console.folder / "flowers/.gitignore").read_text() == "*.log\n.toolmd/\n"
     again = console("init", "flowers")
     assert again.code == 2
     assert "a project already" in again.err
@@ -43,7 +43,7 @@ def test_init_writes_over_nothing(console) -> None:
     assert typed.code == 2
     assert "tools_md/say-hello.tool.md is there already" in typed.err
     assert file.read_text() == "mine"
-    assert not (console.folder / "toolmark.toml").exists()
+    assert not (console.folder / "toolmd.toml").exists()
 
 
 @pytest.mark.parametrize("kind", ["tool", "skill"])
@@ -56,7 +56,7 @@ def test_a_new_definition_is_canonical_and_its_test_passes(shop, kind: str) -> N
     assert [d for d in found if d["severity"] != "hint"] == []
     done = pytest_in(shop.folder)
     assert done.returncode == 0, done.stdout
-    assert not (shop.folder / ".toolmark/audit.sqlite3").exists(), "the project's own state"
+    assert not (shop.folder / ".toolmd/audit.sqlite3").exists(), "the project's own state"
 
 
 def test_a_new_tools_python_has_the_right_signature(shop) -> None:
@@ -97,7 +97,7 @@ def test_a_new_plugin_passes_its_test_without_being_installed(console) -> None:
 def test_a_new_plugin_is_a_project_of_its_own(console) -> None:
     typed = console("new", "plugin", "garden_tools")
     assert "made garden-tools/src/garden_tools/tools_md/garden-tools.tool.md\n" in typed.out
-    assert typed.err == "Next: cd garden-tools && toolmark check && pip install -e .\n"
+    assert typed.err == "Next: cd garden-tools && toolmd check && pip install -e .\n"
 
     inside = type(console)(console.folder / "garden-tools")
     assert inside("check").err == "All well: 1 tool, 0 skills.\n"
@@ -113,10 +113,10 @@ def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> N
     info = site / "garden_tools-0.1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: garden-tools\nVersion: 0.1.0\n")
-    (info / "entry_points.txt").write_text("[toolmark]\ngarden-tools = garden_tools.plugin\n")
+    (info / "entry_points.txt").write_text("[toolmd]\ngarden-tools = garden_tools.plugin\n")
     path = os.pathsep.join([str(shop.folder / "garden-tools/src"), str(site)])
-    command = [sys.executable, "-m", "toolmark"]
-    environment = {**os.environ, "PYTHONPATH": path, "TOOLMARK_LOAD_PLUGINS": "garden-tools"}
+    command = [sys.executable, "-m", "toolmd"]
+    environment = {**os.environ, "PYTHONPATH": path, "TOOLMD_LOAD_PLUGINS": "garden-tools"}
     called = subprocess.run(
         [*command, "call", "garden_tools", "text=x"],
         cwd=shop.folder,
@@ -140,8 +140,8 @@ def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> N
 
 def test_what_was_written_is_told_as_json_too(console) -> None:
     made = json.loads(console("init", "--json").out)
-    assert made["written"][0] == "toolmark.toml"
-    assert made["next"] == "toolmark check && toolmark call say_hello name=Ana"
+    assert made["written"][0] == "toolmd.toml"
+    assert made["next"] == "toolmd check && toolmd call say_hello name=Ana"
     tool = json.loads(console("new", "tool", "water-plants", "--json").out)
     assert tool["written"][:2] == ["tools_md/water-plants.tool.md", "tools_md/water_plants.py"]
     skill = json.loads(console("new", "skill", "tend-garden", "--json").out)

@@ -16,8 +16,8 @@ def typed(folder: Path, *words: str, says: str = "", no_color: str = "") -> tupl
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
-        os.environ |= {"TERM": "xterm", "NO_COLOR": no_color, "TOOLMARK_LOAD_PLUGINS": ""}
-        os.execv(sys.executable, [sys.executable, "-m", "toolmark", *words])
+        os.environ |= {"TERM": "xterm", "NO_COLOR": no_color, "TOOLMD_LOAD_PLUGINS": ""}
+        os.execv(sys.executable, [sys.executable, "-m", "toolmd", *words])
     shown, answered = b"", not says
     while True:
         try:

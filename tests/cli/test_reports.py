@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from toolmark._cli.reports.diagnostics import REPORTS, lines_below, summary
-from toolmark._model.diagnostic import Diagnostic, Edit, Severity
-from toolmark._model.source import Span
+from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
+from toolmd._model.diagnostic import Diagnostic, Edit, Severity
+from toolmd._model.source import Span
 
 GOLDEN = Path(__file__).parent / "golden"
 SOURCE = ["# X", "- **Type**: strng", "\t- 名前 nmae: x"]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from test_on_a_terminal import BOUQUET, typed
 
-from toolmark._model.run import RunEvent
+from toolmd._model.run import RunEvent
 
 
 @pytest.fixture(autouse=True)
 def kept(monkeypatch) -> None:
     """Keep the runs, so that other processes see them."""
-    monkeypatch.setenv("TOOLMARK_ENGINE", "sqlite")
+    monkeypatch.setenv("TOOLMD_ENGINE", "sqlite")
 
 
 CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
@@ -28,7 +28,7 @@ def parked(shop) -> str:
 
 def watched(folder: Path, run_id: str) -> subprocess.Popen[str]:
     """Watch a run in a process of its own."""
-    command = [sys.executable, "-m", "toolmark", "runs", "watch", run_id, "--json"]
+    command = [sys.executable, "-m", "toolmd", "runs", "watch", run_id, "--json"]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
 
 

@@ -33,7 +33,7 @@ OF_TYPER = {"pydantic", "pydantic_core"}
 """With what Typer itself reads the values of options."""
 LIST = """
 import json, sys
-from toolmark._cli.main import main
+from toolmd._cli.main import main
 code = main(sys.argv[1:])
 print(json.dumps([code, sorted(sys.modules)]), file=sys.__stderr__)
 """
@@ -43,7 +43,7 @@ def imported(folder, *words: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", LIST, *words],
         cwd=folder,
-        env={**os.environ, "TOOLMARK_LOAD_PLUGINS": ""},
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": ""},
         capture_output=True,
         text=True,
         check=True,
@@ -70,12 +70,12 @@ def test_check_on_a_warm_cache_imports_no_parser_and_no_expressions(shop) -> Non
 
 def completed(folder, words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "toolmark"],
+        [sys.executable, "-X", "importtime", "-m", "toolmd"],
         cwd=folder,
         env={
             **os.environ,
-            "TOOLMARK_LOAD_PLUGINS": "",
-            "_TOOLMARK_COMPLETE": "complete_bash",
+            "TOOLMD_LOAD_PLUGINS": "",
+            "_TOOLMD_COMPLETE": "complete_bash",
             "COMP_WORDS": words,
             "COMP_CWORD": str(len(words.split()) - 1),
         },
@@ -86,16 +86,16 @@ def completed(folder, words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_names_are_completed(shop) -> None:
-    assert completed(shop.folder, "toolmark call se").stdout.split() == ["sell_flowers"]
-    assert completed(shop.folder, "toolmark run make_b").stdout.split() == ["make_bouquet"]
+    assert completed(shop.folder, "toolmd call se").stdout.split() == ["sell_flowers"]
+    assert completed(shop.folder, "toolmd run make_b").stdout.split() == ["make_bouquet"]
 
 
 def test_names_are_not_completed_outside_a_project(tmp_path) -> None:
-    assert completed(tmp_path, "toolmark call se").stdout.split() == []
+    assert completed(tmp_path, "toolmd call se").stdout.split() == []
 
 
 def test_completion_imports_nothing_heavy(tmp_path) -> None:
-    done = completed(tmp_path, "toolmark ex")
+    done = completed(tmp_path, "toolmd ex")
     assert "export" in done.stdout
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert HEAVY & modules <= OF_TYPER

@@ -94,7 +94,7 @@ def test_a_yes_that_was_typed_does_not_stand_in_for_a_review(florist):
     typed = florist("call", "gift_flowers", "kind=rose", "--yes")
     assert typed.code == 4
     assert "--yes" not in typed.err
-    assert f"help: toolmark confirm {held(florist)}" in typed.err
+    assert f"help: toolmd confirm {held(florist)}" in typed.err
 
 
 @pytest.mark.parametrize(
@@ -211,5 +211,5 @@ def test_a_user_decides_over_their_own_calls_only(florist):
 
 def test_a_dry_run_of_a_call_that_asks_gives_no_command_to_confirm(florist):
     typed = florist("call", "gift_flowers", "kind=rose", "--dry-run")
-    assert "toolmark confirm" not in typed.err
+    assert "toolmd confirm" not in typed.err
     assert typed.code == 4

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._cli.terminal.arguments import ArgumentFormError, typed, typed_arguments
-from toolmark._model.schema import JsonType, Parameter, Schema
+from toolmd._cli.terminal.arguments import ArgumentFormError, typed, typed_arguments
+from toolmd._model.schema import JsonType, Parameter, Schema
 
 
 def shape(*types: JsonType, **fields: Any) -> Schema:

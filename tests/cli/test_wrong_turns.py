@@ -23,7 +23,7 @@ def project(console):
 def shell(folder: Path, command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Type a command into a shell of its own."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
-    quiet = {"PATH": path, "HOME": str(folder), "TOOLMARK_LOAD_PLUGINS": "", "LC_ALL": "C.UTF-8"}
+    quiet = {"PATH": path, "HOME": str(folder), "TOOLMD_LOAD_PLUGINS": "", "LC_ALL": "C.UTF-8"}
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=folder,
@@ -41,10 +41,10 @@ def shell(folder: Path, command: str, **environment: str) -> subprocess.Complete
         ("chek", "no such command 'chek'", "did you mean 'check'?"),
         ("new tol x", "no such command 'tol'", "did you mean 'tool'?"),
         ("call x --json-args {}", "no such option: --json-args", "did you mean --json?"),
-        ("call", "missing argument 'TOOL'", "write toolmark call "),
-        ("call x --confidence 2", "invalid value for '--confidence': ", "write toolmark call "),
-        ("serve --print-config emacs", "'emacs' is not one of 'claude', ", "toolmark serve -h"),
-        ("init a b", "got unexpected extra argument(s) (b)", "write toolmark init "),
+        ("call", "missing argument 'TOOL'", "write toolmd call "),
+        ("call x --confidence 2", "invalid value for '--confidence': ", "write toolmd call "),
+        ("serve --print-config emacs", "'emacs' is not one of 'claude', ", "toolmd serve -h"),
+        ("init a b", "got unexpected extra argument(s) (b)", "write toolmd init "),
     ],
 )
 def test_wrong_words_are_told_like_every_other_error(console, words, said, help_) -> None:
@@ -60,13 +60,13 @@ def test_wrong_words_are_told_like_every_other_error(console, words, said, help_
 
 def test_a_group_without_its_command_shows_its_help(console) -> None:
     typed = console("new")
-    assert typed.err.startswith("Usage: toolmark new ")
+    assert typed.err.startswith("Usage: toolmd new ")
     assert typed.code == 2
 
 
 def test_a_verb_outside_a_project_says_how_one_is_made(console) -> None:
     typed = console("list")
-    assert "no project here or above; run `toolmark init`, or name one with --project" in typed.err
+    assert "no project here or above; run `toolmd init`, or name one with --project" in typed.err
     assert typed.code == 2
 
 
@@ -87,7 +87,7 @@ def test_json_that_the_shell_took_the_quotes_of_is_told_so(project) -> None:
 def test_a_misspelt_tool_is_told_the_near_one(project) -> None:
     typed = project("call", "say_helo", "name=Ana")
     assert "did you mean 'say_hello'?" in typed.err
-    assert "help: `toolmark list` shows what is there\n" in typed.err
+    assert "help: `toolmd list` shows what is there\n" in typed.err
     assert typed.code == 5
 
 
@@ -96,7 +96,7 @@ def test_a_tool_whose_file_is_broken_is_told_after_the_refusal(project) -> None:
     typed = project("call", "greet")
     refused, help_ = typed.err.splitlines()
     assert refused.startswith("denied[unknown_tool]")
-    assert help_ == "help: its file has errors: toolmark check tools_md/greet.tool.md"
+    assert help_ == "help: its file has errors: toolmd check tools_md/greet.tool.md"
 
 
 def test_a_missing_python_file_is_named(project) -> None:
@@ -135,13 +135,13 @@ def test_a_call_of_python_that_breaks_is_told_in_a_line(project) -> None:
     typed = project("call", "say_hello", "name=Ana")
     log, help_, failed = typed.err.splitlines()
     assert log.endswith(": say_hello failed: ValueError: late (tools_md/say_hello.py:2)")
-    assert help_ == "help: TOOLMARK_DEBUG=1 shows the whole trace"
+    assert help_ == "help: TOOLMD_DEBUG=1 shows the whole trace"
     assert failed.startswith("failed[tool_error]")
 
 
 def test_the_whole_trace_of_a_call_is_shown_where_asked_for(project) -> None:
     project.write("tools_md/say_hello.py", "def say_hello(name):\n    raise ValueError('late')\n")
-    done = shell(project.folder, "toolmark call say_hello name=Ana", TOOLMARK_DEBUG="1")
+    done = shell(project.folder, "toolmd call say_hello name=Ana", TOOLMD_DEBUG="1")
     assert "Traceback (most recent call last)" in done.stderr
     assert done.returncode == 1
 
@@ -158,7 +158,7 @@ def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
     folder.rename(project.folder / "elsewhere")
     folder.write_text("", "utf-8")
 
-    assert project("list").err == "Nothing here: `toolmark check` says why.\n"
+    assert project("list").err == "Nothing here: `toolmd check` says why.\n"
     signs = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
     assert signs["tools_md"]["found"] == "a file, no folder"
     typed = project("new", "tool", "greet")
@@ -169,13 +169,13 @@ def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
 
 
 def test_a_state_folder_that_is_a_file_refuses_calls_and_says_why(project) -> None:
-    (project.folder / ".toolmark").write_text("", "utf-8")
+    (project.folder / ".toolmd").write_text("", "utf-8")
 
     typed = project("call", "say_hello", "name=Ana")
     assert typed.code == 3
     assert "denied[internal_guard_error]" in typed.err
-    assert ".toolmark" in typed.err.splitlines()[-1]
-    assert "set TOOLMARK_STATE" in typed.err.splitlines()[-1]
+    assert ".toolmd" in typed.err.splitlines()[-1]
+    assert "set TOOLMD_STATE" in typed.err.splitlines()[-1]
     typed = project("pending")
     assert typed.code == 1
     assert "that is a file where a folder has to be: move it away" in typed.err
@@ -191,14 +191,14 @@ def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(proje
     ("hook", "said"),
     [
         (
-            "toolmark_judge(spec)",
-            "implements toolmark_judge, which is no hook; did you mean 'toolmark_judges'?",
+            "toolmd_judge(spec)",
+            "implements toolmd_judge, which is no hook; did you mean 'toolmd_judges'?",
         ),
-        ("toolmark_judges(sepc)", "takes 'sepc' in toolmark_judges, which gives spec"),
+        ("toolmd_judges(sepc)", "takes 'sepc' in toolmd_judges, which gives spec"),
     ],
 )
 def test_a_hook_of_the_wrong_form_is_told_what_would_be_right(project, hook, said) -> None:
-    text = f"from toolmark import hookimpl\n\n@hookimpl\ndef {hook}:\n    return []\n"
+    text = f"from toolmd import hookimpl\n\n@hookimpl\ndef {hook}:\n    return []\n"
     project.write("tools_md/plugin.py", text)
     assert said in project("check").out
     typed = project("plugins")
@@ -220,26 +220,26 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(project) -> None:
 
 
 def test_a_run_that_waits_says_how_it_goes_on(shop) -> None:
-    words = "toolmark run make_bouquet kind=rose number=3"
-    waits = shell(shop.folder, words, TOOLMARK_ENGINE="sqlite")
+    words = "toolmd run make_bouquet kind=rose number=3"
+    waits = shell(shop.folder, words, TOOLMD_ENGINE="sqlite")
     assert waits.returncode == 4
     help_ = waits.stderr.splitlines()[-1].removeprefix("help: ")
-    assert help_.endswith(" [--yes]; toolmark pending shows what waits")
+    assert help_.endswith(" [--yes]; toolmd pending shows what waits")
 
-    again = shell(shop.folder, f"{help_.partition(' [')[0]} --yes", TOOLMARK_ENGINE="sqlite")
+    again = shell(shop.folder, f"{help_.partition(' [')[0]} --yes", TOOLMD_ENGINE="sqlite")
     assert json.loads(again.stdout) == {"sold": "3 x rose"}
 
 
 def test_a_broken_pipe_is_silent_and_keeps_the_verdict(project) -> None:
     project.write("tools_md/greet.tool.md", "# Greet\n" + "- **x**: y\n" * 3000)
-    done = shell(project.folder, "toolmark check --json | true")
+    done = shell(project.folder, "toolmd check --json | true")
     assert (done.stderr, done.returncode) == ("", 1)
-    done = shell(project.folder, "toolmark rule --json | true")
+    done = shell(project.folder, "toolmd rule --json | true")
     assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_a_closed_output_is_no_fault(project) -> None:
-    done = shell(project.folder, "toolmark list >&-")
+    done = shell(project.folder, "toolmd list >&-")
     assert (done.stderr, done.returncode) == ("1 tool, 0 skills.\n", 0)
 
 
@@ -258,15 +258,15 @@ def test_a_closed_output_is_no_fault(project) -> None:
     ],
 )
 def test_a_closed_input_is_an_empty_one(project, command: str, code: int) -> None:
-    done = shell(project.folder, f"toolmark {command} <&-")
+    done = shell(project.folder, f"toolmd {command} <&-")
     assert "Traceback" not in done.stderr
-    assert "Toolmark itself failed" not in done.stderr
+    assert "Toolmd itself failed" not in done.stderr
     assert done.returncode == code, done.stderr
 
 
 @pytest.mark.skipif(not WHOLE.exists(), reason="the system has no /dev/full")
 def test_a_full_disk_is_told(project) -> None:
-    done = shell(project.folder, "toolmark list > /dev/full")
+    done = shell(project.folder, "toolmd list > /dev/full")
     assert done.stderr.endswith(
         "error: standard output: No space left on device\nhelp: make room there\n"
     )
@@ -276,23 +276,23 @@ def test_a_full_disk_is_told(project) -> None:
 
 def test_letters_survive_a_shell_that_knows_ascii_only(project) -> None:
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = shell(project.folder, "toolmark call say_hello name=Änne", **ascii_only)
+    done = shell(project.folder, "toolmd call say_hello name=Änne", **ascii_only)
     assert json.loads(done.stdout) == {"greeting": "Hello, Änne!"}
 
 
 def test_the_doctor_names_what_an_extra_is_for(project) -> None:
     found = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
-    assert "`toolmark serve`" in found["extra mcp"]["found"]
+    assert "`toolmd serve`" in found["extra mcp"]["found"]
     assert {"extra chat", "extra lsp", "extra mcp", "extra server"} <= found.keys()
 
 
 def test_a_new_tool_says_what_comes_next(project) -> None:
     typed = project("new", "tool", "greet")
-    assert typed.err == "Next: say in tools_md/greet.tool.md what it does, then toolmark check\n"
+    assert typed.err == "Next: say in tools_md/greet.tool.md what it does, then toolmd check\n"
 
 
 def test_a_checkout_that_can_not_be_written_is_checked_all_the_same(project) -> None:
-    (project.folder / ".toolmark").write_text("", "utf-8")
+    (project.folder / ".toolmd").write_text("", "utf-8")
     typed = project("check")
     assert (typed.out, typed.code) == ("", 0)
     assert "note: what is live can't be kept for the next start: " in typed.err

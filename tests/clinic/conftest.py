@@ -10,7 +10,7 @@ from tools_md._clinic.resources import ELIGIBILITY_URL, FILE, NOW
 from tools_md._clinic.seed import seed
 from tools_md._clinic.store import Clinic
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 ROOT = Path(__file__).parents[2]
 MONDAY = "2026-03-02T08:00"

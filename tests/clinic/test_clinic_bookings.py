@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 NINE = datetime.fromisoformat("2026-03-04T09:00")
 TEN = datetime.fromisoformat("2026-03-04T10:00")

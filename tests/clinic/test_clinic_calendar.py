@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tools_md._clinic.calendar import TIME_RANGES
 from tools_md._clinic.clock import StoppedClock, clock_face, spoken
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 WEDNESDAY = date(2026, 3, 4)
 THURSDAY = date(2026, 3, 5)

@@ -1,4 +1,4 @@
-"""`toolmark clinic`, as it is typed."""
+"""`toolmd clinic`, as it is typed."""
 
 import json
 import os
@@ -12,17 +12,17 @@ import pytest
 from tools_md._clinic.resources import FILE, NOW
 
 ROOT = Path(__file__).parents[2]
-TOOLMARK = Path(sys.executable).with_name("toolmark")
+TOOLMD = Path(sys.executable).with_name("toolmd")
 
 
 @pytest.fixture
 def environment(tmp_path):
-    return os.environ | {"TOOLMARK_STATE": str(tmp_path), NOW: "2026-03-02T08:00"}
+    return os.environ | {"TOOLMD_STATE": str(tmp_path), NOW: "2026-03-02T08:00"}
 
 
 def typed(environment, *words, cwd=ROOT):
     done = subprocess.run(
-        [TOOLMARK, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        [TOOLMD, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -73,7 +73,7 @@ def test_a_clock_that_can_not_be_read_is_told(environment):
 
 def test_the_insurer_answers_until_it_is_stopped(environment):
     with subprocess.Popen(
-        [TOOLMARK, "clinic", "insurer", "--port", "0"],
+        [TOOLMD, "clinic", "insurer", "--port", "0"],
         cwd=ROOT,
         env=environment | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,

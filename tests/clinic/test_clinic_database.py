@@ -12,7 +12,7 @@ from tools_md._clinic.schema import MIGRATIONS
 from tools_md._clinic.seed import seed
 from tools_md._clinic.store import Clinic
 
-from toolmark.errors import ConfigError, ToolError
+from toolmd.errors import ConfigError, ToolError
 
 ROOT = Path(__file__).parents[2]
 MONDAY = date(2026, 3, 2)
@@ -22,7 +22,7 @@ RACER = """
 import sys
 from datetime import datetime
 from pathlib import Path
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 from tools_md._clinic.clock import StoppedClock
 from tools_md._clinic.store import Clinic
 

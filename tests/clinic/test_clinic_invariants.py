@@ -12,7 +12,7 @@ from tools_md._clinic.families_on_file import FAMILIES
 from tools_md._clinic.seed import seed
 from tools_md._clinic.store import Clinic
 
-from toolmark import ToolError
+from toolmd import ToolError
 
 NOW = datetime.fromisoformat("2026-03-02T08:00")
 TIMES = [datetime.fromisoformat(f"2026-03-04T09:{minute:02d}") for minute in (0, 15, 30)]

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from tools_md._clinic.outbox import Notifier
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 # Apprise looks for a module that Python 3.13 no longer has.
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")

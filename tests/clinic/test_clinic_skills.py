@@ -9,7 +9,7 @@ import pytest
 from tools_md._clinic.insurer import running
 from tools_md._clinic.resources import ELIGIBILITY_URL
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 ROOT = Path(__file__).parents[2]
 WEDNESDAY, THURSDAY, FRIDAY = "2026-03-04", "2026-03-05", "2026-03-06"
@@ -46,7 +46,7 @@ def project_with(tmp_path, name):
     skip = shutil.ignore_patterns("__pycache__")
     for part in ("tools_md", "skills_md"):
         shutil.copytree(ROOT / part, folder / part, ignore=skip)
-    (folder / "toolmark.toml").write_text('tools = ["tools_md"]\nskills = ["skills_md"]\n')
+    (folder / "toolmd.toml").write_text('tools = ["tools_md"]\nskills = ["skills_md"]\n')
     shutil.copy(Path(__file__).parent / "skills" / name, folder / "skills_md" / name)
     return Workspace.open(folder, overrides={"state": str(tmp_path / "state"), "plugins": []})
 

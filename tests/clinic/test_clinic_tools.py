@@ -26,7 +26,7 @@ from tools_md.notification.send_appointment_reminder import send_appointment_rem
 from tools_md.notification.send_confirmation_sms import send_confirmation_sms
 from tools_md.patient.get_patient_info import get_patient_info
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 WEDNESDAY = date(2026, 3, 4)
 NINE = datetime.fromisoformat("2026-03-04T09:00")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tools_md._clinic.resources import FILE
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 ROOT = Path(__file__).parents[2]
 WEDNESDAY = "2026-03-04"

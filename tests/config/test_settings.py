@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from toolmark._model.settings import ChatSettings, SafetySettings
-from toolmark.config import find_project, load_settings
-from toolmark.errors import ConfigError
+from toolmd._model.settings import ChatSettings, SafetySettings
+from toolmd.config import find_project, load_settings
+from toolmd.errors import ConfigError
 
 
-def write(folder: Path, text: str, name: str = "toolmark.toml") -> Path:
+def write(folder: Path, text: str, name: str = "toolmd.toml") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
     return folder
@@ -20,14 +20,14 @@ def test_a_folder_that_is_given_needs_no_file(tmp_path: Path) -> None:
 
     assert settings.tools == ("tools_md",)
     assert settings.skills == ("skills_md",)
-    assert settings.state == tmp_path / ".toolmark"
+    assert settings.state == tmp_path / ".toolmd"
     assert settings.safety == SafetySettings()
     assert settings.plugins is None
 
 
 def test_the_command_line_stands_over_the_environment_over_the_file(tmp_path: Path) -> None:
     write(tmp_path, 'engine = "memory"\n[safety]\nfloor = 0.1\ndefault_min = 0.2\n')
-    environ = {"TOOLMARK_SAFETY_FLOOR": "0.3", "TOOLMARK_SAFETY_DEFAULT_MIN": "0.4"}
+    environ = {"TOOLMD_SAFETY_FLOOR": "0.3", "TOOLMD_SAFETY_DEFAULT_MIN": "0.4"}
 
     settings = load_settings(tmp_path, overrides={"safety.floor": 0.5}, environ=environ)
 
@@ -38,7 +38,7 @@ def test_the_command_line_stands_over_the_environment_over_the_file(tmp_path: Pa
 
 
 def test_the_table_of_pyproject_is_read(tmp_path: Path) -> None:
-    write(tmp_path, '[tool.toolmark]\ntools = ["defs"]\n', "pyproject.toml")
+    write(tmp_path, '[tool.toolmd]\ntools = ["defs"]\n', "pyproject.toml")
 
     assert load_settings(tmp_path, environ={}).tools == ("defs",)
 
@@ -63,7 +63,7 @@ def test_a_pyproject_without_the_table_is_no_project(tmp_path: Path) -> None:
 
 def test_two_files_at_once_are_refused_since_one_would_be_passed_over(tmp_path: Path) -> None:
     write(tmp_path, "[safety]\nfloor = 0.5\n")
-    write(tmp_path, "[tool.toolmark]\n", "pyproject.toml")
+    write(tmp_path, "[tool.toolmd]\n", "pyproject.toml")
 
     with pytest.raises(ConfigError, match="keep one of the two"):
         load_settings(tmp_path, environ={})
@@ -113,11 +113,11 @@ def test_a_value_that_cannot_be_read_closes_the_door(tmp_path: Path, text: str) 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("TOOLMARK_SAFETY_FLOR", "0.5"),
-        ("TOOLMARK_SAFETY_STRICT", "1"),
-        ("TOOLMARK_SAFETY_FLOOR", "high"),
-        ("TOOLMARK_LOAD_PLUGIN", ""),
-        ("TOOLMARK_AUDIT", "perhaps"),
+        ("TOOLMD_SAFETY_FLOR", "0.5"),
+        ("TOOLMD_SAFETY_STRICT", "1"),
+        ("TOOLMD_SAFETY_FLOOR", "high"),
+        ("TOOLMD_LOAD_PLUGIN", ""),
+        ("TOOLMD_AUDIT", "perhaps"),
     ],
 )
 def test_a_variable_that_nearly_says_something_is_an_error(
@@ -128,15 +128,15 @@ def test_a_variable_that_nearly_says_something_is_an_error(
 
 
 def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
-    load_settings(tmp_path, environ={"TOOLMARK_CLINIC_SMS": "outbox", "HOME": "/"})
+    load_settings(tmp_path, environ={"TOOLMD_CLINIC_SMS": "outbox", "HOME": "/"})
 
 
 def test_an_empty_load_plugins_loads_none(tmp_path: Path) -> None:
     write(tmp_path, 'plugins = ["alara"]')
 
     assert load_settings(tmp_path, environ={}).plugins == ("alara",)
-    assert load_settings(tmp_path, environ={"TOOLMARK_LOAD_PLUGINS": ""}).plugins == ()
-    assert load_settings(tmp_path, environ={"TOOLMARK_LOAD_PLUGINS": "a, b"}).plugins == ("a", "b")
+    assert load_settings(tmp_path, environ={"TOOLMD_LOAD_PLUGINS": ""}).plugins == ()
+    assert load_settings(tmp_path, environ={"TOOLMD_LOAD_PLUGINS": "a, b"}).plugins == ("a", "b")
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_without_a_project_the_remedy_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(ConfigError, match="toolmark init"):
+    with pytest.raises(ConfigError, match="toolmd init"):
         load_settings(environ={})
 
 
@@ -160,11 +160,11 @@ def test_a_folder_of_definitions_is_a_project_by_itself(tmp_path: Path) -> None:
     assert load_settings(tmp_path / "booking", environ={}).tools == (".",)
 
 
-def test_a_broken_pyproject_that_does_not_speak_of_toolmark_is_left_alone(tmp_path: Path) -> None:
+def test_a_broken_pyproject_that_does_not_speak_of_toolmd_is_left_alone(tmp_path: Path) -> None:
     write(tmp_path, "[broken", "pyproject.toml")
     assert load_settings(tmp_path, environ={}).file is None
 
-    write(tmp_path, "[tool.toolmark\n", "pyproject.toml")
+    write(tmp_path, "[tool.toolmd\n", "pyproject.toml")
     with pytest.raises(ConfigError, match="can't be read"):
         load_settings(tmp_path, environ={})
 
@@ -176,7 +176,7 @@ def test_a_state_folder_of_nobody_is_told(tmp_path: Path) -> None:
 
 def test_the_tables_of_chat_and_trace_are_read(tmp_path: Path) -> None:
     write(tmp_path, '[chat]\nmodel = "m"\n[trace]\ncontent = true\n')
-    environ = {"TOOLMARK_CHAT_BASE_URL": "http://127.0.0.1:1/v1"}
+    environ = {"TOOLMD_CHAT_BASE_URL": "http://127.0.0.1:1/v1"}
     settings = load_settings(tmp_path, environ=environ)
     assert settings.chat == ChatSettings(model="m", base_url="http://127.0.0.1:1/v1")
     assert settings.trace.content is True
@@ -192,7 +192,7 @@ def test_a_model_or_an_address_that_cannot_be_is_an_error(tmp_path: Path, text: 
 def test_tokens_are_known_by_their_hashes_alone(tmp_path: Path) -> None:
     digest = "ab" * 32
     text = f'[serve]\ntokens = [{{ sha256 = "{digest}", user = "ana", patients = ["p1"] }}]\n'
-    (tmp_path / "toolmark.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "toolmd.toml").write_text(text, encoding="utf-8")
 
     token = load_settings(tmp_path, environ={}).serve.tokens[0]
 
@@ -209,5 +209,5 @@ def test_tokens_are_known_by_their_hashes_alone(tmp_path: Path) -> None:
 def test_a_token_that_cannot_be_read_opens_nothing(tmp_path: Path, wrong: str) -> None:
     text = wrong.replace("%s", "ab" * 32)
 
-    with pytest.raises(ConfigError, match="TOOLMARK_SERVE_TOKENS"):
-        load_settings(tmp_path, environ={"TOOLMARK_SERVE_TOKENS": text})
+    with pytest.raises(ConfigError, match="TOOLMD_SERVE_TOKENS"):
+        load_settings(tmp_path, environ={"TOOLMD_SERVE_TOKENS": text})

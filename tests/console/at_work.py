@@ -8,16 +8,16 @@ from typing import Any, Self
 import uvicorn
 from projects import FILES
 
-from toolmark import Workspace
-from toolmark._gate import Addresses, Tokens, fresh_token
-from toolmark._gate.sockets import bound_socket
-from toolmark._http.api.ears import PLUGIN, Ears
-from toolmark._http.api.feed import Feed
-from toolmark._http.app import Server
-from toolmark._http.console.trail import read_trail
-from toolmark._model.call import NOBODY
-from toolmark._model.settings import TokenSettings
-from toolmark._watch import Watcher
+from toolmd import Workspace
+from toolmd._gate import Addresses, Tokens, fresh_token
+from toolmd._gate.sockets import bound_socket
+from toolmd._http.api.ears import PLUGIN, Ears
+from toolmd._http.api.feed import Feed
+from toolmd._http.app import Server
+from toolmd._http.console.trail import read_trail
+from toolmd._model.call import NOBODY
+from toolmd._model.settings import TokenSettings
+from toolmd._watch import Watcher
 
 
 class Desk:

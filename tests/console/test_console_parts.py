@@ -3,17 +3,17 @@
 import pytest
 from projects import ORDER, PAY
 
-from toolmark._http.console.findings import FileLines, by_file
-from toolmark._http.console.form import DEEPEST, fields_of
-from toolmark._http.console.ladder import ladder
-from toolmark._http.console.paper import clock
-from toolmark._http.console.policy import chips
-from toolmark._http.console.progress import lines
-from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.run import JournalEntry, RunEvent, RunTrace, RunView
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.source import Span
-from toolmark._parse import parse_skill, parse_tool
+from toolmd._http.console.findings import FileLines, by_file
+from toolmd._http.console.form import DEEPEST, fields_of
+from toolmd._http.console.ladder import ladder
+from toolmd._http.console.paper import clock
+from toolmd._http.console.policy import chips
+from toolmd._http.console.progress import lines
+from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._model.run import JournalEntry, RunEvent, RunTrace, RunView
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.source import Span
+from toolmd._parse import parse_skill, parse_tool
 
 
 @pytest.fixture
@@ -72,11 +72,11 @@ def states(rungs):
 
 @pytest.fixture
 def workspace(tmp_path):
-    from toolmark import Workspace
+    from toolmd import Workspace
 
     (tmp_path / "tools_md").mkdir()
     (tmp_path / "tools_md/pay-invoice.tool.md").write_text(PAY)
-    (tmp_path / "toolmark.toml").write_text("plugins = []\n")
+    (tmp_path / "toolmd.toml").write_text("plugins = []\n")
     with Workspace.open(tmp_path) as opened:
         yield opened
 
@@ -113,7 +113,7 @@ def test_a_call_that_ran_has_passed_every_rung(workspace):
 
 
 def test_a_refusal_that_the_ladder_does_not_know_is_its_judges(workspace):
-    from toolmark._model.result import Failure, Result
+    from toolmd._model.result import Failure, Result
 
     failure = Failure("too_late_today", "Nobody pays after six.")
     refused = Result(success=False, tool="pay_invoice", outcome="denied", error=failure)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from playwright.sync_api import expect
 from projects import HOSTILE
 
-from toolmark._http.console.document import rendered
-from toolmark._http.console.json_text import as_html
-from toolmark._http.console.visible import visible
-from toolmark._model.settings import TokenSettings
+from toolmd._http.console.document import rendered
+from toolmd._http.console.json_text import as_html
+from toolmd._http.console.visible import visible
+from toolmd._model.settings import TokenSettings
 
 HOSTILE_PYTHON = '''\
 """Answer with what no page may believe."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toolmark import ConfigError
-from toolmark.database import Database
+from toolmd import ConfigError
+from toolmd.database import Database
 
 FIRST = ("CREATE TABLE visit (guest TEXT NOT NULL) STRICT",)
 SECOND = ("ALTER TABLE visit ADD COLUMN day TEXT", "CREATE INDEX visit_day ON visit (day)")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from toolmark._dialect import parse_reply, render_refusal, render_results
-from toolmark._model.result import Failure, Result
-from toolmark.errors import MalformedReplyError
+from toolmd._dialect import parse_reply, render_refusal, render_results
+from toolmd._model.result import Failure, Result
+from toolmd.errors import MalformedReplyError
 
 PARTS = [
     {"text": "They want a table.", "thought": True},

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from toolmark._dialect import parse_reply, render_results
-from toolmark._model.result import Failure, Result
-from toolmark.errors import MalformedReplyError
+from toolmd._dialect import parse_reply, render_results
+from toolmd._model.result import Failure, Result
+from toolmd.errors import MalformedReplyError
 
 
 def inline(reply):

@@ -5,9 +5,9 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from toolmark._dialect import parse_reply, render_results
-from toolmark._model.result import Failure, Held, Result
-from toolmark.errors import MalformedReplyError, NotFoundError
+from toolmd._dialect import parse_reply, render_results
+from toolmd._model.result import Failure, Held, Result
+from toolmd.errors import MalformedReplyError, NotFoundError
 
 ARGUMENTS = {"systolic": 120, "diastolic": 80}
 

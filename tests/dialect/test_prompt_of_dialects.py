@@ -2,11 +2,11 @@
 
 import pytest
 
-from toolmark._dialect import parse_reply, system_prompt
-from toolmark._model.contract import Rule, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.source import Source
-from toolmark._model.tool import Example, ToolSpec
+from toolmd._dialect import parse_reply, system_prompt
+from toolmd._model.contract import Rule, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.source import Source
+from toolmd._model.tool import Example, ToolSpec
 
 PRESSURE = ToolSpec(
     name="log_blood_pressure",

@@ -5,8 +5,8 @@ import json
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolmark._dialect import DIALECTS, parse_reply
-from toolmark.errors import MalformedReplyError
+from toolmd._dialect import DIALECTS, parse_reply
+from toolmd.errors import MalformedReplyError
 
 WHOLE = st.characters(exclude_categories=["Cs"])
 TEXTS = st.text(WHOLE, max_size=40)

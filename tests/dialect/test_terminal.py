@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from toolmark._dialect import parse_reply, render_results
-from toolmark._model.call import Budget
-from toolmark._model.result import Failure, Result
-from toolmark.errors import MalformedReplyError
+from toolmd._dialect import parse_reply, render_results
+from toolmd._model.call import Budget
+from toolmd._model.result import Failure, Result
+from toolmd.errors import MalformedReplyError
 
 CALL = '{"tool": "search_pubmed", "args": {"query": "zinc", "retmax": 20}}'
 PLAN = '{"tool":"get_vitals","params":{"patient_id":"123"}}'

@@ -7,7 +7,7 @@ What a block is shows in its info string:
   where none is told;
 - a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it there;
 - `python`: executed, with `await` allowed; a `text output` block after it is what it printed;
-- `sh`: typed in a clone, so only looked through: `make` must have the target, `toolmark` the
+- `sh`: typed in a clone, so only looked through: `make` must have the target, `toolmd` the
   command, and what has a slash must be a path of the repository;
 - `json`: must be JSON; `text`, `mermaid`: looked at by people only.
 
@@ -55,7 +55,7 @@ class Page:
         self.folder = folder
         if loads := LOADS.match(text):
             plugin = loads[1]
-        self.environment = environment(folder) | {"TOOLMARK_LOAD_PLUGINS": plugin}
+        self.environment = environment(folder) | {"TOOLMD_LOAD_PLUGINS": plugin}
         if loads:
             self.own_site()
         self.names: dict[str, Any] = {"__name__": "__main__"}
@@ -140,8 +140,8 @@ class Page:
             match words:
                 case ["make", target]:
                     self.try_out("make", "-n", target)
-                case ["toolmark", *command]:
-                    self.try_out("toolmark", *command, "--help")
+                case ["toolmd", *command]:
+                    self.try_out("toolmd", *command, "--help")
                 case _:
                     assert all((ROOT / word).exists() for word in words if "/" in word), line
 

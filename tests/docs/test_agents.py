@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from toolmark.testing import ModelServer, RawReply, asking
+from toolmd.testing import ModelServer, RawReply, asking
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', README, re.DOTALL | re.MULTILINE))
@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Path:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text + BOOKING if name.endswith(".tool.md") else text, "utf-8")
-    (tmp_path / "toolmark.toml").write_text("plugins = []\n", "utf-8")
+    (tmp_path / "toolmd.toml").write_text("plugins = []\n", "utf-8")
     return tmp_path
 
 

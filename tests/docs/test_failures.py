@@ -18,7 +18,7 @@ NEVER_LOADED = {"unknown_section"}
 def codes() -> Iterator[tuple[str, str]]:
     """Give each code that a result may have, and where it stands in the source."""
     for room in ROOMS:
-        for path in (ROOT / "framework/toolmark" / room).rglob("*.py"):
+        for path in (ROOT / "framework/toolmd" / room).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Call) and (code := code_of(node)):
                     yield code, f"{path.name}:{node.lineno}"

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import typer
 
-import toolmark
-from toolmark import database, hooks, testing
-from toolmark._cel.wording import FUNCTIONS
-from toolmark._cli.main import make_app
-from toolmark._cli.terminal.exits import ExitCode
-from toolmark._export.targets import TARGETS
-from toolmark._model.code import Code
-from toolmark._model.result import Result
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
-from toolmark._parse.fields import table as fields
-from toolmark.config.values import READERS
+import toolmd
+from toolmd import database, hooks, testing
+from toolmd._cel.wording import FUNCTIONS
+from toolmd._cli.main import make_app
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._export.targets import TARGETS
+from toolmd._model.code import Code
+from toolmd._model.result import Result
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+from toolmd._parse.fields import table as fields
+from toolmd.config.values import READERS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -41,7 +41,7 @@ def test_a_generated_page_is_what_the_generator_gives(name: str) -> None:
 def test_every_name_of_the_face_has_a_section() -> None:
     titles = set(re.findall(r"^## (\w+)$", page("python.md"), re.MULTILINE))
 
-    assert {*toolmark.__all__, *database.__all__, *testing.__all__} <= titles
+    assert {*toolmd.__all__, *database.__all__, *testing.__all__} <= titles
 
 
 def test_every_field_of_the_face_has_a_sentence() -> None:
@@ -66,7 +66,7 @@ def test_every_function_of_expressions_is_told() -> None:
 
 
 def test_every_hook_has_a_section() -> None:
-    specified = {name for name, held in vars(hooks).items() if hasattr(held, "toolmark_spec")}
+    specified = {name for name, held in vars(hooks).items() if hasattr(held, "toolmd_spec")}
 
     assert specified == set(re.findall(r"^## (\w+)$", page("hooks.md"), re.MULTILINE))
 
@@ -82,9 +82,9 @@ def test_every_setting_has_a_row() -> None:
 def test_every_variable_that_the_code_reads_is_told() -> None:
     read = set()
     for file in (ROOT / "framework").rglob("*.py"):
-        read |= set(re.findall(r"\bTOOLMARK_[A-Z_]+\b", file.read_text("utf-8")))
+        read |= set(re.findall(r"\bTOOLMD_[A-Z_]+\b", file.read_text("utf-8")))
 
-    assert read - {"TOOLMARK_"} <= set(re.findall(r"`(TOOLMARK_\w+)`", page("configuration.md")))
+    assert read - {"TOOLMD_"} <= set(re.findall(r"`(TOOLMD_\w+)`", page("configuration.md")))
 
 
 def test_every_command_has_a_section() -> None:
@@ -95,8 +95,8 @@ def test_every_command_has_a_section() -> None:
             if not command.hidden and (not own or command.invoke_without_command):
                 yield f"{words} {name}"
 
-    known = set(commands(typer.main.get_command(make_app()), "toolmark"))
-    assert known == set(re.findall(r"^## (toolmark .+)$", page("commands.md"), re.MULTILINE))
+    known = set(commands(typer.main.get_command(make_app()), "toolmd"))
+    assert known == set(re.findall(r"^## (toolmd .+)$", page("commands.md"), re.MULTILINE))
 
 
 def test_every_exit_code_is_told() -> None:

@@ -25,7 +25,7 @@ def test_a_control_has_its_place_and_its_tests(row: list[str]) -> None:
     places, named = (re.findall(r"`([^`]+)`", cell) for cell in row[2:])
 
     assert places
-    assert [place for place in places if not (ROOT / "framework/toolmark" / place).exists()] == []
+    assert [place for place in places if not (ROOT / "framework/toolmd" / place).exists()] == []
     assert named
     for test in named:
         path, _, name = test.partition("::")

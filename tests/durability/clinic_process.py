@@ -5,7 +5,7 @@ from pathlib import Path
 
 from killer import Killer
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 ROOT = Path(__file__).parents[2]
 INPUTS = {

@@ -4,7 +4,7 @@ import sys
 
 from killer import Killer
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 
 def main(root: str, boundary: str) -> None:

@@ -13,12 +13,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
 
 from run_world import YES, World, skill, tool
 
-from toolmark._model.run import Answer, Order
-from toolmark._run.engine.durable.database import SCHEMA, address, open_database
-from toolmark._run.engine.durable.engine import DurableEngine
-from toolmark._run.engine.memory import utc_now
-from toolmark._run.interpreter import Interpreter
-from toolmark._run.plan import make_plan
+from toolmd._model.run import Answer, Order
+from toolmd._run.engine.durable.database import SCHEMA, address, open_database
+from toolmd._run.engine.durable.engine import DurableEngine
+from toolmd._run.engine.memory import utc_now
+from toolmd._run.interpreter import Interpreter
+from toolmd._run.plan import make_plan
 
 STEPS = """1. **Look**.
    - **Use**: look
@@ -85,7 +85,7 @@ class Kept:
         if self.place == "sqlite":
             (self.state / "workers" / name).touch()
         else:
-            self.rows("INSERT INTO toolmark_worker VALUES (:name, 0)", name=name)
+            self.rows("INSERT INTO toolmd_worker VALUES (:name, 0)", name=name)
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         """Do a statement on the data base, as another program might, and give its rows."""

@@ -5,8 +5,8 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from toolmark import hookimpl
-from toolmark._model.call import Call
+from toolmd import hookimpl
+from toolmd._model.call import Call
 
 
 class Killer:
@@ -23,12 +23,12 @@ class Killer:
             os.kill(os.getpid(), signal.SIGKILL)
 
     @hookimpl
-    def toolmark_before_call(self, call: Any, spec: Any) -> None:
+    def toolmd_before_call(self, call: Any, spec: Any) -> None:
         """Reach the place where the step before is recorded and this one has done nothing."""
         self.reach(f"before {self._told(call)}")
 
     @hookimpl
-    def toolmark_after_call(self, call: Any, spec: Any, result: Any) -> None:
+    def toolmd_after_call(self, call: Any, spec: Any, result: Any) -> None:
         """Reach the place where this step took effect and is not recorded."""
         if result.outcome == "ok":
             self.reach(f"after {self._told(call)}")

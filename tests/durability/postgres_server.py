@@ -17,7 +17,7 @@ from typing import IO
 
 import psycopg
 
-OTHER = "TOOLMARK_TEST_POSTGRES"
+OTHER = "TOOLMD_TEST_POSTGRES"
 """Names another server, on which databases may be made: postgresql://user@host:port/postgres."""
 QUICK = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 """What tests, whose machine stays up, can do without."""
@@ -63,7 +63,7 @@ def own_server(settings: tuple[str, ...] = ()) -> Iterator[str]:
 @contextlib.contextmanager
 def database(server: str, template: str = "template1") -> Iterator[str]:
     """Give the URL of a new data base, which is dropped in the end."""
-    name = f"toolmark_{secrets.token_hex(6)}"
+    name = f"toolmd_{secrets.token_hex(6)}"
     template = template.rpartition("/")[2]
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
@@ -76,7 +76,7 @@ def database(server: str, template: str = "template1") -> Iterator[str]:
 
 def start(settings: tuple[str, ...]) -> tuple[Path, str]:
     """Start a server on a free port of 127.0.0.1; gives its folder and its URL."""
-    data = Path(tempfile.mkdtemp(prefix="toolmark-postgres-"))
+    data = Path(tempfile.mkdtemp(prefix="toolmd-postgres-"))
     if (owner := _owner()) is not None:
         shutil.chown(data, owner)
     port = _free_port()
@@ -116,7 +116,7 @@ def _programs() -> Path:
         subprocess.run(words, user=_owner(), cwd="/", check=True, capture_output=True)
     except PermissionError:
         # It lies in a folder that is root's alone.
-        copy = Path(tempfile.mkdtemp(prefix="toolmark-postgres-"))
+        copy = Path(tempfile.mkdtemp(prefix="toolmd-postgres-"))
         copy.chmod(0o755)
         atexit.register(shutil.rmtree, copy, ignore_errors=True)
         installed = shutil.copytree(installed, copy / installed.name)

@@ -5,12 +5,12 @@ import sys
 import time
 from pathlib import Path
 
-from toolmark._call.limits.pace import Pace
-from toolmark._call.limits.shared_starts import shared_starts
-from toolmark._call.limits.tally import Tally
-from toolmark._call.limits.timing import MACHINE
-from toolmark._model.contract import Rate
-from toolmark._model.settings import Settings
+from toolmd._call.limits.pace import Pace
+from toolmd._call.limits.shared_starts import shared_starts
+from toolmd._call.limits.tally import Tally
+from toolmd._call.limits.timing import MACHINE
+from toolmd._model.contract import Rate
+from toolmd._model.settings import Settings
 
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:

@@ -18,15 +18,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from test_pinned import Project
 
-from toolmark import Workspace, hookimpl
-from toolmark._run.engine import RUNS_FILE
+from toolmd import Workspace, hookimpl
+from toolmd._run.engine import RUNS_FILE
 
 
 class Killer:
     """Kills its process when the second call took effect, before that is recorded."""
 
     @hookimpl
-    def toolmark_after_call(self, call: Any, spec: Any, result: Any) -> None:
+    def toolmd_after_call(self, call: Any, spec: Any, result: Any) -> None:
         if call.id == "run-cut/3:act":
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -45,7 +45,7 @@ def store(file: Path) -> None:
         assert project.asked() == ["2:ask"]
         done = subprocess.run([sys.executable, __file__, "cut", folder], check=False)
         assert done.returncode == -signal.SIGKILL
-        with sqlite3.connect(project.root / ".toolmark" / RUNS_FILE) as database:
+        with sqlite3.connect(project.root / ".toolmd" / RUNS_FILE) as database:
             lines = list(database.iterdump())
     # The names of the processes hold that of the machine.
     text = re.sub(r"'[\w.-]+-[0-9]+-[0-9a-f]{8}'", "'a-process-of-before'", "\n".join(lines))

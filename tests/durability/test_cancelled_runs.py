@@ -6,8 +6,8 @@ import pytest
 from kept import Kept
 from run_world import NO, YES, tool
 
-from toolmark._model.run import Answer
-from toolmark.errors import NotFoundError
+from toolmd._model.run import Answer
+from toolmd.errors import NotFoundError
 
 STEPS = """1. **Act**.
    - **Use**: act

@@ -12,8 +12,8 @@ import pytest
 from kept import STEPS, Kept, yes
 from run_world import NO, YES, tool
 
-from toolmark._run.engine.durable.process import VERSION
-from toolmark.errors import NotFoundError, ToolmarkError
+from toolmd._run.engine.durable.process import VERSION
+from toolmd.errors import NotFoundError, ToolmdError
 
 
 def test_a_run_with_a_person_at_hand_ends_at_once(kept: Kept) -> None:
@@ -82,7 +82,7 @@ def test_an_order_under_a_known_id_is_taken_up_and_another_is_refused(kept: Kept
 
     assert kept.run(kept.order()) == first
     other = kept.order()._replace(inputs={"a": 1})
-    with pytest.raises(ToolmarkError, match="another run"):
+    with pytest.raises(ToolmdError, match="another run"):
         kept.run(other)
 
 
@@ -100,7 +100,7 @@ def test_the_steps_of_a_run_are_pinned(kept: Kept) -> None:
 def test_the_record_is_json_and_a_pickled_row_is_never_read(kept: Kept, tmp_path: Path) -> None:
     kept.run(kept.order())
     labels = "SELECT DISTINCT serialization FROM operation_outputs WHERE output NOTNULL"
-    assert kept.rows(labels) == [("toolmark_json",)]
+    assert kept.rows(labels) == [("toolmd_json",)]
     trap = tmp_path / "trap"
     row = b64encode(pickle.dumps(Trap(str(trap)))).decode()
     kept.rows("UPDATE operation_outputs SET output = :row, serialization = 'py_pickle'", row=row)
@@ -133,7 +133,7 @@ def test_a_pickle_is_refused_by_the_reader_itself(kept: Kept) -> None:
 def test_the_version_of_what_waits_never_changes(kept: Kept) -> None:
     kept.run(kept.order())
 
-    assert VERSION == "toolmark-1"
+    assert VERSION == "toolmd-1"
     version = "SELECT DISTINCT application_version FROM workflow_status"
     assert kept.rows(version) == [(VERSION,)]
 
@@ -143,7 +143,7 @@ def test_a_second_place_for_runs_in_one_process_is_refused(kept: Kept, tmp_path:
     (tmp_path / "other").mkdir()
     other = Kept(tmp_path / "other")
     try:
-        with pytest.raises(ToolmarkError, match="keeps its runs in"):
+        with pytest.raises(ToolmdError, match="keeps its runs in"):
             other.engine.start()
     finally:
         other.engine.close()
@@ -169,7 +169,7 @@ def test_what_a_dead_process_left_is_played_by_the_next(kept: Kept) -> None:
 
 def test_a_run_that_comes_no_further_is_left_until_somebody_resumes_it(kept: Kept) -> None:
     kept.run(kept.order())
-    kept.rows("UPDATE toolmark_run SET attempts = 99, held = 1")
+    kept.rows("UPDATE toolmd_run SET attempts = 99, held = 1")
     stuck = kept.answer(YES)
     assert stuck.code == "stuck"
     assert kept.engine.view("run-1").state == "stuck"
@@ -198,7 +198,7 @@ def test_an_answer_is_kept_as_json(kept: Kept) -> None:
     kept.run(kept.order())
     kept.answer(YES._replace(text="with pleasure"))
 
-    (row,) = kept.rows("SELECT answer FROM toolmark_question")
+    (row,) = kept.rows("SELECT answer FROM toolmd_question")
     assert json.loads(row[0])["text"] == "with pleasure"
 
 

@@ -16,9 +16,9 @@ from kept import Kept
 from postgres_server import database
 from run_world import YES
 
-from toolmark._run.engine import RUNS_FILE
-from toolmark._run.engine.durable.database import CONNECT_S, address
-from toolmark.errors import ConfigError, UnreachableError
+from toolmd._run.engine import RUNS_FILE
+from toolmd._run.engine.durable.database import CONNECT_S, address
+from toolmd.errors import ConfigError, UnreachableError
 
 
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)
@@ -70,18 +70,18 @@ def test_a_data_base_that_is_not_there_is_named(tmp_path: Path, postgres: str) -
 
 def test_a_user_without_rights_is_told_so(tmp_path: Path, server: str) -> None:
     with psycopg.connect(server, autocommit=True) as admin, database(server) as url:
-        admin.execute("CREATE ROLE toolmark_guest LOGIN")
+        admin.execute("CREATE ROLE toolmd_guest LOGIN")
         try:
             with pytest.raises(UnreachableError, match="permission denied"):
-                Kept(tmp_path, url.replace("postgres@", "toolmark_guest@"))
+                Kept(tmp_path, url.replace("postgres@", "toolmd_guest@"))
         finally:
-            admin.execute("DROP ROLE toolmark_guest")
+            admin.execute("DROP ROLE toolmd_guest")
 
 
 def test_the_command_line_ends_with_5_where_the_runs_are_out_of_reach(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "toolmark", "runs", "--project", str(tmp_path)]
+    words = [sys.executable, "-m", "toolmd", "runs", "--project", str(tmp_path)]
     url = f"postgresql://me:{SECRET}@127.0.0.1:1/runs"
-    environment = {**os.environ, "TOOLMARK_ENGINE": url}
+    environment = {**os.environ, "TOOLMD_ENGINE": url}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 5

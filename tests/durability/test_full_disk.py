@@ -6,7 +6,7 @@ import pytest
 from kept import Kept
 from run_world import YES
 
-from toolmark.errors import UnreachableError
+from toolmd.errors import UnreachableError
 
 
 def test_a_run_that_can_not_be_recorded_is_told_so_and_goes_on_when_there_is_room(tmp_path, room):

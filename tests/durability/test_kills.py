@@ -30,7 +30,7 @@ def clinic(tmp_path: Path) -> Iterator[Clinic]:
 
 def process(state: Path, boundary: str, run_id: str = "run-1") -> int:
     environment = {**os.environ, NOW: MONDAY}
-    environment.pop("TOOLMARK_ENGINE", None)
+    environment.pop("TOOLMD_ENGINE", None)
     words = [sys.executable, str(SCRIPT), str(state), run_id, boundary]
     return subprocess.run(words, env=environment, timeout=120, check=False).returncode
 
@@ -57,9 +57,9 @@ def test_a_run_is_taken_up_by_the_next_process_whatever_that_came_for(
 ) -> None:
     assert process(tmp_path, "after book_appointment") == -signal.SIGKILL
     # Another family's business: the parent's text of the first run must go out beside it.
-    environment = {**os.environ, NOW: MONDAY, "TOOLMARK_ENGINE": "sqlite"}
-    environment["TOOLMARK_STATE"] = str(tmp_path)
-    command = [sys.executable, "-m", "toolmark", "worker"]
+    environment = {**os.environ, NOW: MONDAY, "TOOLMD_ENGINE": "sqlite"}
+    environment["TOOLMD_STATE"] = str(tmp_path)
+    command = [sys.executable, "-m", "toolmd", "worker"]
     worker = subprocess.Popen(
         command, cwd=SCRIPT.parents[2], env=environment, stderr=subprocess.PIPE, text=True
     )

@@ -11,8 +11,8 @@ from dbos import DBOS
 from kept import STEPS, Kept
 from run_world import YES
 
-from toolmark._run.engine.memory import utc_now
-from toolmark.errors import ToolmarkError
+from toolmd._run.engine.memory import utc_now
+from toolmd.errors import ToolmdError
 
 PATIENCE_S = 30
 
@@ -41,7 +41,7 @@ def test_a_run_that_was_ordered_and_not_begun_is_begun(kept):
 
 def test_a_run_that_was_handed_on_and_not_noted_so_hears_of_its_answer(kept):
     kept.run(kept.order())
-    kept.rows("UPDATE toolmark_run SET segment = 0, parked = 0")
+    kept.rows("UPDATE toolmd_run SET segment = 0, parked = 0")
 
     come(kept, lambda: kept.engine._store.find("run-1").segment == 1)
     assert kept.answer(YES).success
@@ -154,7 +154,7 @@ def test_a_process_is_known_to_live_before_it_takes_any_work(kept, tmp_path):
     other = Kept(tmp_path, kept.place)
     try:
         # One process plays runs in one place only, so that this one gets no further.
-        with pytest.raises(ToolmarkError, match="already"):
+        with pytest.raises(ToolmdError, match="already"):
             other.engine.start()
 
         assert other.engine._locks.own in kept.engine._locks.known()

@@ -3,8 +3,8 @@
 import logging
 import threading
 
-from toolmark._run.engine.durable.lookout import Lookout
-from toolmark.errors import UnreachableError
+from toolmd._run.engine.durable.lookout import Lookout
+from toolmd.errors import UnreachableError
 
 GONE = UnreachableError("the runs in /state/runs.sqlite3 can't be reached: disk I/O error")
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from kept import Kept
 
-from toolmark import Workspace
-from toolmark._run.engine.durable.database import address, open_database
+from toolmd import Workspace
+from toolmd._run.engine.durable.database import address, open_database
 
 ACT = """# Act
 
@@ -52,7 +52,7 @@ PLUGIN = '''"""Give the notes."""
 
 from pathlib import Path
 
-from toolmark.hooks import hookimpl
+from toolmd.hooks import hookimpl
 
 
 class Notes:
@@ -67,16 +67,16 @@ class Notes:
 
 
 @hookimpl
-def toolmark_resources(registry, settings):
+def toolmd_resources(registry, settings):
     registry.register_value(Notes, Notes(settings.root))
 '''
 JUDGE = """
 
-from toolmark import Ruling, Verdict
+from toolmd import Ruling, Verdict
 
 
 @hookimpl
-def toolmark_judges(spec):
+def toolmd_judges(spec):
     def closed(call, arguments):
         return Verdict(Ruling.DENY, "closed", "closed today")
 
@@ -127,7 +127,7 @@ None
 - **Error**: string - What went wrong
 """
 FILES = {
-    "toolmark.toml": 'engine = "sqlite"\nplugins = []\n',
+    "toolmd.toml": 'engine = "sqlite"\nplugins = []\n',
     "tools_md/act.tool.md": ACT,
     "tools_md/act.py": PYTHON,
     "tools_md/undo.tool.md": UNDO,
@@ -146,7 +146,7 @@ class Project:
         self.run_id = "run-1"
         for path, text in files.items():
             self.write(path, text)
-        if not (root / ".toolmark").exists():
+        if not (root / ".toolmd").exists():
             self.begin()
 
     def begin(self) -> None:
@@ -189,7 +189,7 @@ class Project:
         return (self.root / "notes.txt").read_text("utf-8").splitlines()
 
     def sql(self, statement: str) -> None:
-        database = open_database(address("sqlite", self.root / ".toolmark"))
+        database = open_database(address("sqlite", self.root / ".toolmd"))
         with database.begin() as connection:
             connection.exec_driver_sql(statement)
         database.dispose()
@@ -237,7 +237,7 @@ def test_broken_files_do_not_strand_a_run(project: Project) -> None:
 
 
 def test_deleted_files_do_not_strand_a_run(project: Project) -> None:
-    project.remove(*(path for path in FILES if path != "toolmark.toml"))
+    project.remove(*(path for path in FILES if path != "toolmd.toml"))
     project.answer()
     assert project.notes() == DONE
 
@@ -295,7 +295,7 @@ def test_a_judge_that_was_added_since_rules_too(project: Project) -> None:
 
 
 def test_python_that_can_not_be_had_any_more_waits_for_a_person(project: Project) -> None:
-    project.sql("DELETE FROM toolmark_code")
+    project.sql("DELETE FROM toolmd_code")
     project.remove("tools_md/act.py", "tools_md/act.tool.md")
     project.answer()
     assert project.asked() == ["python:gone"]
@@ -306,7 +306,7 @@ def test_python_that_can_not_be_had_any_more_waits_for_a_person(project: Project
 
 
 def test_python_that_was_mended_is_gone_on_with(project: Project) -> None:
-    project.sql("DELETE FROM toolmark_code")
+    project.sql("DELETE FROM toolmd_code")
     project.edit("tools_md/words.py", "did", "CHANGED")
     project.answer()
     assert project.asked() == ["python:gone"]
@@ -316,7 +316,7 @@ def test_python_that_was_mended_is_gone_on_with(project: Project) -> None:
 
 
 def test_pinned_bytes_that_were_changed_are_not_run(project: Project) -> None:
-    project.sql("UPDATE toolmark_code SET data = x'789c030000000001'")
+    project.sql("UPDATE toolmd_code SET data = x'789c030000000001'")
     project.edit("tools_md/words.py", "did", "CHANGED")
     project.answer()
     assert project.asked() == ["python:gone"]
@@ -350,15 +350,15 @@ def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Proj
             assert found is not None
             return found
 
-        files = count("toolmark_code")
+        files = count("toolmd_code")
         workspace.run_sync("job", {})
-        assert (count("toolmark_pin"), count("toolmark_code")) == (1, files)
+        assert (count("toolmd_pin"), count("toolmd_code")) == (1, files)
         with engine.begin() as connection:
-            connection.exec_driver_sql("UPDATE toolmark_pin SET kept = 0")
+            connection.exec_driver_sql("UPDATE toolmd_pin SET kept = 0")
         store.code.forget([workspace._all_runs().engines.order(project.run_id).plan.code])
-        assert count("toolmark_code") == files
+        assert count("toolmd_code") == files
         store.code.forget([])
-        assert (count("toolmark_pin"), count("toolmark_code")) == (0, 0)
+        assert (count("toolmd_pin"), count("toolmd_code")) == (0, 0)
 
 
 def test_pinned_python_lies_beside_the_runs_wherever_they_are_kept(kept: Kept) -> None:
@@ -372,7 +372,7 @@ def test_pinned_python_lies_beside_the_runs_wherever_they_are_kept(kept: Kept) -
     code.keep("pin-2", whole, files)
     assert code.find("pin-2") == (whole, files)
     assert code.find("pin-3") is None
-    kept.rows("UPDATE toolmark_pin SET kept = 0")
+    kept.rows("UPDATE toolmd_pin SET kept = 0")
     code.forget(["pin-1"])
     assert code.find("pin-2") is None
-    assert kept.rows("SELECT hash FROM toolmark_code") == [(first,)]
+    assert kept.rows("SELECT hash FROM toolmd_code") == [(first,)]

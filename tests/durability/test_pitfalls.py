@@ -18,9 +18,9 @@ import pytest
 from kept import YES_WORD, Kept
 from test_pinned import DONE, Project
 
-from toolmark._model.run import Answer
-from toolmark._run.engine.durable.process import VERSION
-from toolmark.errors import ToolmarkError
+from toolmd._model.run import Answer
+from toolmd._run.engine.durable.process import VERSION
+from toolmd.errors import ToolmdError
 
 YES = Answer(approved=True)
 SHORT = "1. **Look**\n   - **Use**: look\n2. **Act**\n   - **Use**: act\n3. **Return**: Done."
@@ -67,7 +67,7 @@ import sys
 
 from dbos import DBOS
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 
 @DBOS.workflow()
@@ -100,7 +100,7 @@ def test_5_keys_are_of_the_run_and_its_step_whichever_workflow_plays_them(kept: 
 
 def test_5_a_run_that_was_stuck_goes_on_under_the_same_keys(kept: Kept) -> None:
     kept.run(kept.order())
-    kept.rows("UPDATE toolmark_run SET stuck = 1, parked = 0")
+    kept.rows("UPDATE toolmd_run SET stuck = 1, parked = 0")
     result = asyncio.run(kept.engine.resume("run-1", ask=lambda _: asyncio.sleep(0, YES)))
     assert result.success
     assert kept.world.keys == ["run-1/1:look", "run-1/3:act"]
@@ -111,7 +111,7 @@ def test_9_a_second_place_is_refused_and_the_first_goes_on(kept: Kept, tmp_path:
     (tmp_path / "other").mkdir()
     other = Kept(tmp_path / "other")
     try:
-        with pytest.raises(ToolmarkError, match="close the other workspace first"):
+        with pytest.raises(ToolmdError, match="close the other workspace first"):
             other.run(other.order("run-2", SHORT))
     finally:
         other.engine.close()
@@ -121,7 +121,7 @@ def test_9_a_second_place_is_refused_and_the_first_goes_on(kept: Kept, tmp_path:
 
 def test_9_the_same_id_with_other_inputs_is_refused_and_gives_no_result(kept: Kept) -> None:
     assert kept.run(kept.order("run-1", SHORT)).success
-    with pytest.raises(ToolmarkError, match="is the id of another run"):
+    with pytest.raises(ToolmdError, match="is the id of another run"):
         kept.run(kept.order("run-1", SHORT)._replace(inputs={"other": 1}))
     assert kept.run(kept.order("run-1", SHORT)).success
     assert kept.world.called == ["look", "act"]
@@ -137,7 +137,7 @@ def test_9_what_is_taken_up_is_played_in_the_loop_of_the_runs(kept: Kept) -> Non
     kept.run(kept.order())
     kept.engine.close()
     kept.world.functions["act"] = look
-    kept.rows("UPDATE toolmark_question SET answer = :yes, answered = '2026-03-02T09:00:00+00:00', "
+    kept.rows("UPDATE toolmd_question SET answer = :yes, answered = '2026-03-02T09:00:00+00:00', "
               "woke = 4102444800", yes=YES_WORD)  # fmt: skip
     kept.engine = kept.opened()
     process = kept.engine.start()
@@ -160,11 +160,11 @@ def test_what_is_kept_is_for_its_owners_eyes_only(tmp_path: Path) -> None:
     project.answer()
     with project.open() as workspace:
         workspace.call_sync("act", {"what": "something"})
-        state = tmp_path / ".toolmark"
+        state = tmp_path / ".toolmd"
         assert state.stat().st_mode & 0o777 == 0o700
         loose = [path for path in state.rglob("*") if path.stat().st_mode & 0o077]
     assert loose == []
 
 
 def test_the_version_is_one_for_all_releases() -> None:
-    assert VERSION == "toolmark-1"
+    assert VERSION == "toolmd-1"

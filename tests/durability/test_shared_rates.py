@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from toolmark._call.limits.fleet import FleetStarts
-from toolmark._call.refusal import Refusal
+from toolmd._call.limits.fleet import FleetStarts
+from toolmd._call.refusal import Refusal
 
 STARTER = Path(__file__).with_name("starter.py")
 
@@ -59,7 +59,7 @@ def test_a_start_is_taken_once_and_each_tool_has_its_own(starts):
 
 def test_starts_are_kept_where_nothing_was_kept_before(starts, postgres):
     with psycopg.connect(postgres, autocommit=True) as other:
-        other.execute("DROP SCHEMA IF EXISTS toolmark CASCADE")
+        other.execute("DROP SCHEMA IF EXISTS toolmd CASCADE")
     asyncio.run(starts.ready("act"))
     assert starts._connection is not None
     assert taken(starts, 3600.0) == 0.0
@@ -82,7 +82,7 @@ def test_a_server_clock_that_was_set_back_closes_nobody_out(starts, postgres):
     assert taken(starts) == 0.0
     connection = starts._connection
     with psycopg.connect(postgres, autocommit=True) as other:
-        other.execute("UPDATE toolmark.toolmark_turn SET last_start = last_start + 5000")
+        other.execute("UPDATE toolmd.toolmd_turn SET last_start = last_start + 5000")
     assert 0 < taken(starts, 0.05) <= 0.05
     assert starts._connection is connection
     assert 0 <= taken(starts, 0.05) <= 0.05

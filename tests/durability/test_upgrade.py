@@ -8,15 +8,15 @@ import pytest
 from kept import Kept
 from test_pinned import DONE, FILES, Project
 
-from toolmark._run.engine import RUNS_FILE
-from toolmark.errors import ConfigError
+from toolmd._run.engine import RUNS_FILE
+from toolmd.errors import ConfigError
 
 STORED = Path(__file__).parent / "stored"
 
 
 def restored(folder: Path, name: str, files: dict[str, str]) -> Project:
     """Put a stored state into a project of these files."""
-    state = folder / ".toolmark"
+    state = folder / ".toolmd"
     (state / "workers").mkdir(parents=True)
     (state / "workers" / "a-process-of-before").touch()
     for path, text in files.items():
@@ -35,7 +35,7 @@ def restored(folder: Path, name: str, files: dict[str, str]) -> Project:
     [
         ("version-0.sql", FILES),
         ("version-1.sql", FILES),
-        ("version-1.sql", {"toolmark.toml": FILES["toolmark.toml"]}),
+        ("version-1.sql", {"toolmd.toml": FILES["toolmd.toml"]}),
     ],
     ids=["before Python was pinned", "with the same files", "with no files left"],
 )
@@ -56,9 +56,9 @@ def test_runs_of_an_earlier_release_are_finished(
 
 
 def test_what_a_newer_release_kept_is_not_touched(kept: Kept) -> None:
-    kept.rows("UPDATE toolmark_meta SET value = '2' WHERE key = 'version'")
+    kept.rows("UPDATE toolmd_meta SET value = '2' WHERE key = 'version'")
     kept.engine.close()
-    with pytest.raises(ConfigError, match="newer release of Toolmark"):
+    with pytest.raises(ConfigError, match="newer release of Toolmd"):
         kept.opened()
-    kept.rows("UPDATE toolmark_meta SET value = '1' WHERE key = 'version'")
+    kept.rows("UPDATE toolmd_meta SET value = '1' WHERE key = 'version'")
     kept.engine = kept.opened()

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import httpcore
 
-from toolmark._egress import Approved, open_client
+from toolmd._egress import Approved, open_client
 
 
 class CountingNetwork(httpcore.AsyncNetworkBackend):

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from egress_world import CountingNetwork, Resolver, client
 
-from toolmark._egress import DomainNotApprovedError
+from toolmd._egress import DomainNotApprovedError
 
 ALLOWED = ("api.example.com", "*.ncbi.nlm.nih.gov", "203.0.113.7", "münchen.example")
 

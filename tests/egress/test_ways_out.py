@@ -12,9 +12,9 @@ from egress_world import CountingNetwork, Resolver, Server, client, here, moved
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolmark._egress import Approved, DomainNotApprovedError
-from toolmark._egress.addresses import address_of, is_open
-from toolmark._egress.resolve import resolve
+from toolmd._egress import Approved, DomainNotApprovedError
+from toolmd._egress.addresses import address_of, is_open
+from toolmd._egress.resolve import resolve
 
 PUBLIC = "93.184.215.14"
 CLOSED = """

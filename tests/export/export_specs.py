@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolmark._model.contract import Limits, Rule, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.skill import (
+from toolmd._model.contract import Limits, Rule, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.skill import (
     Argument,
     Expression,
     Output,
@@ -17,8 +17,8 @@ from toolmark._model.skill import (
     Use,
     WorkflowSection,
 )
-from toolmark._model.source import Source
-from toolmark._model.tool import Example, ToolSpec
+from toolmd._model.source import Source
+from toolmd._model.tool import Example, ToolSpec
 
 NOWHERE = Source("tools_md/x.tool.md", 1)
 TEXTS = Schema(types=("array",), items=Schema(types=("string",), description="Child name"))

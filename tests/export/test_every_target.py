@@ -19,11 +19,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolmark._export.exported import Exported
-from toolmark._export.targets import TARGETS, export
-from toolmark._model.schema import Schema
-from toolmark._model.tool import ToolSpec
-from toolmark.errors import NotFoundError
+from toolmd._export.exported import Exported
+from toolmd._export.targets import TARGETS, export
+from toolmd._model.schema import Schema
+from toolmd._model.tool import ToolSpec
+from toolmd.errors import NotFoundError
 
 MODELS = ("openai", "openai-responses", "anthropic", "gemini", "mcp")
 
@@ -223,7 +223,7 @@ def test_mcp_states_all_four_hints_and_the_policy() -> None:
         "idempotentHint": False,
         "openWorldHint": True,
     }
-    assert item["_meta"]["toolmark/policy"] == {
+    assert item["_meta"]["toolmd/policy"] == {
         "idempotent": "keyed",
         "safety": {"min_confidence": 0.7, "sensitivity": "medium"},
         "limits": {"timeout_s": 10.0},
@@ -238,7 +238,7 @@ def test_mcp_states_all_four_hints_and_the_policy() -> None:
 def test_mcp_wraps_a_result_that_is_no_object_and_says_so() -> None:
     (item,) = export("mcp", [tool(returns=Schema(types=("array",)))]).items
     assert item["outputSchema"]["properties"] == {"result": {"type": "array"}}
-    assert item["_meta"]["toolmark/wrapped"] is True
+    assert item["_meta"]["toolmd/wrapped"] is True
 
 
 def test_a_read_only_tool_without_domains_lives_in_a_closed_world() -> None:

@@ -9,8 +9,8 @@ from export_specs import BOOK_APPOINTMENT, GUARDED, SCHEDULE, specs
 from hypothesis import HealthCheck, given, settings
 from pydantic import TypeAdapter
 
-from toolmark._export.targets import export
-from toolmark._model.tool import ToolSpec
+from toolmd._export.targets import export
+from toolmd._model.tool import ToolSpec
 
 random = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from export_specs import GUARDED, optional, required, tool
 
-from toolmark._export.targets import export
-from toolmark._model.schema import Parameter, Schema
+from toolmd._export.targets import export
+from toolmd._model.schema import Parameter, Schema
 
 
 def function(spec: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from export_specs import BOOK_APPOINTMENT, GUARDED, NOWHERE, SCHEDULE, tool
 
-from toolmark._export.agentskills import folder
-from toolmark._export.targets import export
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.skill import SkillSpec
+from toolmd._export.agentskills import folder
+from toolmd._export.targets import export
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.skill import SkillSpec
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 from typing import Any, Self
 
-import toolmark
+import toolmd
 
-PACKAGE = str(Path(toolmark.__file__).parent)
+PACKAGE = str(Path(toolmd.__file__).parent)
 SECRET = "hunter2"
 """What the exception says, and nobody may read."""
 
@@ -16,7 +16,7 @@ class Fault(Exception):  # noqa: N818 - nobody's own error, so nobody expects it
 
 
 class Breaker:
-    """Counts the functions of Toolmark that are entered or resumed, and breaks one of them."""
+    """Counts the functions of Toolmd that are entered or resumed, and breaks one of them."""
 
     def __init__(self, at: int, *, once: str = "") -> None:
         """Break the function number `at`, from 1.
@@ -28,7 +28,7 @@ class Breaker:
         self._met: set[Any] = set()
         self.seen = 0
         self.chain: tuple[str, ...] = ()
-        """What was broken and the functions of Toolmark around it, each as its file below the
+        """What was broken and the functions of Toolmd around it, each as its file below the
         package and its name; empty where fewer than `at` were entered."""
 
     def __enter__(self) -> Self:

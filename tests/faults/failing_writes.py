@@ -17,9 +17,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import toolmark._cli
-import toolmark._workspace
-from toolmark._cli.main import main
+import toolmd._cli
+import toolmd._workspace
+from toolmd._cli.main import main
 
 CHANGES = {"os.rename", "os.mkdir", "os.link", "os.chmod", "os.truncate"}
 """Beside opening a file to write in it."""
@@ -63,7 +63,7 @@ def attempt(folder: Path, argv: list[str], way: str = "", number: int = 0) -> di
             os.chdir(folder)
             if way:
                 fail(way, number, str(folder), pipes[2][1])
-            sys.argv = ["toolmark", *argv]
+            sys.argv = ["toolmd", *argv]
             code = int(main() or 0)
         except SystemExit as end:
             code = int(end.code or 0)
@@ -90,7 +90,7 @@ def contents(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): path.read_text(errors="replace")
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and ".toolmark" not in path.parts and "__pycache__" not in path.parts
+        if path.is_file() and ".toolmd" not in path.parts and "__pycache__" not in path.parts
     }
 
 
@@ -122,7 +122,7 @@ def everything(root: Path, files: dict[str, str], argv: list[str]) -> dict[str, 
 
 if __name__ == "__main__":
     # What a child needs is there before it is made: a start of its own would cost a second.
-    for room in (toolmark._cli, toolmark._workspace):
+    for room in (toolmd._cli, toolmd._workspace):
         for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             import_module(found.name)
     given = json.load(sys.stdin)

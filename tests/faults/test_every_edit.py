@@ -6,10 +6,10 @@ from itertools import count
 import pytest
 from breaking import SECRET, Breaker, Fault
 
-from toolmark import Workspace
-from toolmark._bind.definitions.encoded import decode
-from toolmark._bind.edits.baseline import Baseline
-from toolmark.errors import ConfigError
+from toolmd import Workspace
+from toolmd._bind.definitions.encoded import decode
+from toolmd._bind.edits.baseline import Baseline
+from toolmd.errors import ConfigError
 
 TOOL = """# {title}
 
@@ -73,11 +73,11 @@ class World:
     def settings(self, least, audit):
         self.number += 1
         text = SETTINGS.format(least=least, audit=audit) + f"# {self.number}\n"
-        (self.root / "toolmark.toml").write_text(text)
+        (self.root / "toolmd.toml").write_text(text)
 
     def remembered(self):
         """Give what the next process will know to have been live: specs by their names."""
-        rows = Baseline(self.root / ".toolmark").load().rows
+        rows = Baseline(self.root / ".toolmd").load().rows
         return {name: decode(row.kind, row.spec) for name, row in rows.items()}
 
 

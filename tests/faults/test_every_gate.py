@@ -1,7 +1,7 @@
 """Whatever breaks on the way of a call, at any function: it is refused, recorded and not run.
 
 The gates are not listed. Each call is made again and again, and each time the next function of
-Toolmark that it enters raises: a gate that is new is broken as well.
+Toolmd that it enters raises: a gate that is new is broken as well.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from operator import attrgetter
 import pytest
 from breaking import SECRET, Breaker, Fault
 
-from toolmark import Caller, Workspace
-from toolmark._gate import CALLER as CALLER_OF_A_REQUEST
-from toolmark._gate import Addresses, Gate, Tokens
-from toolmark._model.settings import TokenSettings
+from toolmd import Caller, Workspace
+from toolmd._gate import CALLER as CALLER_OF_A_REQUEST
+from toolmd._gate import Addresses, Gate, Tokens
+from toolmd._model.settings import TokenSettings
 
 TOOL = """\
 # Say
@@ -73,7 +73,7 @@ LIMITS = """\
 """
 PYTHON = """\
 from pathlib import Path
-from toolmark import Context
+from toolmd import Context
 
 async def {name}(word: str{context}) -> dict[str, str]:
     with (Path(__file__).parent / "ran").open("a") as ran:
@@ -81,10 +81,10 @@ async def {name}(word: str{context}) -> dict[str, str]:
     return {{"said": word}}
 """
 JUDGE = """\
-from toolmark.hooks import hookimpl
+from toolmd.hooks import hookimpl
 
 @hookimpl
-def toolmark_judges(spec):
+def toolmd_judges(spec):
     async def judge(call, arguments):
         return None
 
@@ -167,7 +167,7 @@ class World:
 
     @property
     def records(self):
-        with closing(sqlite3.connect(self.root / ".toolmark" / "audit.sqlite3")) as store:
+        with closing(sqlite3.connect(self.root / ".toolmd" / "audit.sqlite3")) as store:
             return store.execute("SELECT count(*) FROM decision").fetchone()[0]
 
     async def say(self, word="hello", name="say", **options):
@@ -253,7 +253,7 @@ def held_to_it(world, breaker, result, ran, records, *, unrecorded):
 def test_what_is_named_here_is_there():
     for place in LISTENING | RUNNING | PROMISING | REFUSING:
         file, _, name = place.partition(":")
-        module = import_module(f"toolmark.{file.removesuffix('.py').replace('/', '.')}")
+        module = import_module(f"toolmd.{file.removesuffix('.py').replace('/', '.')}")
         assert attrgetter(name)(module)
 
 

@@ -57,7 +57,7 @@ API = [{"type": "function", "function": {"name": name, "description": "Does it."
                                          "parameters": {"type": "object", "properties": {}}}}
        for name in ("one", "two")]  # fmt: skip
 PROJECT = {
-    "toolmark.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n',
+    "toolmd.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n',
     "tools_md/say.tool.md": TOOL.format(title="Say", name="say"),
     "tools_md/one.tool.md": TOOL.format(title="One", name="one"),
     "skills_md/walk.skill.md": SKILL,

@@ -3,15 +3,15 @@
 import datetime as dt
 import json
 
-from toolmark._cel import (
+from toolmd._cel import (
     CheckedExpression,
     Checker,
     EvaluationError,
     ExpressionError,
     compile_expression,
 )
-from toolmark._model.schema import Parameter, Schema
-from toolmark._values import problems
+from toolmd._model.schema import Parameter, Schema
+from toolmd._values import problems
 
 TEXT = Schema(types=("string",))
 SLOT = Schema(

@@ -17,7 +17,7 @@ from pathlib import Path
 import atheris
 from line_mutator import mutate_lines
 
-with atheris.instrument_imports(include=["toolmark"]):
+with atheris.instrument_imports(include=["toolmd"]):
     import expression_target
     import parser_target
     import reply_target

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolmark._dialect import DIALECTS
-from toolmark._parse.fields import table
+from toolmd._dialect import DIALECTS
+from toolmd._parse.fields import table
 
 ROOT = Path(__file__).parents[2]
 _FOLDERS = ("tools_md", "skills_md", "plugins", "tests", "demo", "docs")

@@ -5,10 +5,10 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from toolmark._dialect import DIALECTS, parse_reply
-from toolmark._dialect.inline import MARKER
-from toolmark._model.reply import Parsed
-from toolmark.errors import MalformedReplyError
+from toolmd._dialect import DIALECTS, parse_reply
+from toolmd._dialect.inline import MARKER
+from toolmd._model.reply import Parsed
+from toolmd.errors import MalformedReplyError
 
 NAMES = sorted(DIALECTS)
 ARGUMENTS = ("parameters", "args", "params", "input", "arguments")

@@ -5,9 +5,9 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-from toolmark._gate import Addresses, Gate, Tokens
-from toolmark._model.call import Caller
-from toolmark._model.settings import TokenSettings
+from toolmd._gate import Addresses, Gate, Tokens
+from toolmd._model.call import Caller
+from toolmd._model.settings import TokenSettings
 
 TOKEN = "a-token-of-this-start"
 OF_ANA = "the-token-of-ana-which-is-long"

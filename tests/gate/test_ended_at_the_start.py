@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolmark._gate.server import serve
+from toolmd._gate.server import serve
 
 
 def test_a_ctrl_c_before_the_server_serves_is_no_crash(capfd: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from knocking import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
 
-from toolmark._gate import CALLER, OPERATOR, Addresses
-from toolmark._model.call import Caller
+from toolmd._gate import CALLER, OPERATOR, Addresses
+from toolmd._model.call import Caller
 
 OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
 
@@ -22,8 +22,8 @@ def test_what_the_server_keeps_for_a_request_stays_beside_the_caller() -> None:
 
     assert came["state"] == {
         "pool": 1,
-        "toolmark.caller": Caller("op", "p9"),
-        "toolmark.operator": True,
+        "toolmd.caller": Caller("op", "p9"),
+        "toolmd.operator": True,
     }
 
 
@@ -103,24 +103,24 @@ def test_a_token_names_its_user_and_no_patient_by_itself() -> None:
 
 
 def test_a_request_names_a_patient_only_where_its_token_allows_that_one() -> None:
-    allowed = knock({**OF_ANA_, "toolmark-patient": "p2"}).inside[0]
+    allowed = knock({**OF_ANA_, "toolmd-patient": "p2"}).inside[0]
 
     assert allowed["state"][CALLER] == Caller("ana", "p2")
-    assert knock({**OF_ANA_, "toolmark-patient": "p9"}).status == 403
-    assert knock({**OF_ANA_, "toolmark-patient": ""}).status == 403
-    assert knock({**GOOD, "toolmark-patient": "p1"}).status == 403
-    assert knock({**GOOD, "toolmark-patient": "p9"}).status == 200
+    assert knock({**OF_ANA_, "toolmd-patient": "p9"}).status == 403
+    assert knock({**OF_ANA_, "toolmd-patient": ""}).status == 403
+    assert knock({**GOOD, "toolmd-patient": "p1"}).status == 403
+    assert knock({**GOOD, "toolmd-patient": "p9"}).status == 200
 
 
 def test_a_request_may_name_its_conversation() -> None:
     for name in ("c", "a/b:c~!", "x" * 128):
-        came = knock({**OF_ANA_, "toolmark-conversation": name}).inside[0]
+        came = knock({**OF_ANA_, "toolmd-conversation": name}).inside[0]
         assert came["state"][CALLER] == Caller("ana", None, conversation=name)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 129, "a b", "a\tb", "é", "\x7f"])
 def test_a_conversation_has_a_plain_name_or_the_request_is_refused(name: str) -> None:
-    answer = knock({**GOOD, "toolmark-conversation": name})
+    answer = knock({**GOOD, "toolmd-conversation": name})
 
     assert (answer.status, answer.problem["code"]) == (400, "malformed_request")
 
@@ -144,11 +144,11 @@ def test_what_brings_no_body_need_not_say_what_kind_it_is(method: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["Host", "Origin", "Authorization", "Content-Type", "Cookie", "Sec-Fetch-Site",
-     "Toolmark-Patient", "Toolmark-Conversation"],
+     "Toolmd-Patient", "Toolmd-Conversation"],
 )  # fmt: skip
 def test_a_header_that_stands_twice_is_refused(name: str) -> None:
     right = {**GOOD, "origin": "http://127.0.0.1:8787", "content-type": "application/json",
-             "toolmark-patient": "p9", "toolmark-conversation": "c", "cookie": "a=b",
+             "toolmd-patient": "p9", "toolmd-conversation": "c", "cookie": "a=b",
              "sec-fetch-site": "none"}  # fmt: skip
     assert knock(right).status == 200
 
@@ -179,8 +179,8 @@ def test_the_start_and_the_end_of_the_server_are_told_behind_it() -> None:
         ({**GOOD, "host": "evil.example"}, 421, "Misdirected Request", "foreign_host"),
         ({**GOOD, "origin": "null"}, 403, "Forbidden", "foreign_origin"),
         ({"host": GOOD["host"]}, 401, "Unauthorized", "unauthorized"),
-        ({**GOOD, "toolmark-patient": "p1"}, 403, "Forbidden", "patient_not_allowed"),
-        ({**GOOD, "toolmark-conversation": ""}, 400, "Bad Request", "malformed_request"),
+        ({**GOOD, "toolmd-patient": "p1"}, 403, "Forbidden", "patient_not_allowed"),
+        ({**GOOD, "toolmd-conversation": ""}, 400, "Bad Request", "malformed_request"),
         ([*GOOD.items(), *GOOD.items()], 400, "Bad Request", "malformed_request"),
         (GOOD, 415, "Unsupported Media Type", "unsupported_media_type"),
     ],

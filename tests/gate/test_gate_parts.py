@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from knocking import OF_ANA, TOKEN, tokens
 
-from toolmark._gate import Addresses, SafeHeaders, fresh_token
-from toolmark._gate.addresses import with_port
-from toolmark._gate.headers import PAGE_POLICY
-from toolmark._gate.tokens import SHORTEST, Pass, digest_of
-from toolmark._model.call import Caller
+from toolmd._gate import Addresses, SafeHeaders, fresh_token
+from toolmd._gate.addresses import with_port
+from toolmd._gate.headers import PAGE_POLICY
+from toolmd._gate.tokens import SHORTEST, Pass, digest_of
+from toolmd._model.call import Caller
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import re
 import pytest
 from knocking import GOOD, OF_ANA, TOKEN, knock, tokens
 
-from toolmark._gate import CALLER, PAGE_POLICY, Sessions
-from toolmark._gate.tokens import Pass
-from toolmark._model.call import Caller
+from toolmd._gate import CALLER, PAGE_POLICY, Sessions
+from toolmd._gate.tokens import Pass
+from toolmd._model.call import Caller
 
 ANA = Pass("ana")
 OWN = "http://127.0.0.1:8787"
@@ -23,7 +23,7 @@ def begun(passed: Pass = ANA) -> tuple[Sessions, str]:
 def test_the_cookie_is_sent_to_no_script_and_from_no_other_site() -> None:
     said = Sessions(8787).begin(ANA)
 
-    cookie = re.fullmatch(r"toolmark-8787=([\w-]+); Path=/; HttpOnly; SameSite=Strict", said)
+    cookie = re.fullmatch(r"toolmd-8787=([\w-]+); Path=/; HttpOnly; SameSite=Strict", said)
     assert cookie is not None
     assert len(cookie[1]) == 43  # 32 bytes in base64: nobody guesses it.
 
@@ -38,7 +38,7 @@ def test_the_cookie_stands_for_who_showed_the_token() -> None:
 
 
 @pytest.mark.parametrize(
-    "cookie", ["", "toolmark-8787", "toolmark-8787=", "toolmark-8787=x", "=", ";;", "a/b=c"]
+    "cookie", ["", "toolmd-8787", "toolmd-8787=", "toolmd-8787=x", "=", ";;", "a/b=c"]
 )
 def test_another_cookie_stands_for_nobody(cookie: str) -> None:
     sessions, _ = begun()
@@ -47,7 +47,7 @@ def test_another_cookie_stands_for_nobody(cookie: str) -> None:
     assert sessions.find("GET", {}) is None
 
 
-@pytest.mark.parametrize("beside", ["a/b=c", "{}", "toolmark-8787=of-a-start-before", "=", '"'])
+@pytest.mark.parametrize("beside", ["a/b=c", "{}", "toolmd-8787=of-a-start-before", "=", '"'])
 def test_what_another_server_of_this_machine_set_does_not_lock_out(beside: str) -> None:
     sessions, cookie = begun()
 
@@ -94,11 +94,11 @@ def test_the_gate_lets_a_session_in_as_who_showed_the_token() -> None:
     sessions, cookie = begun(passed)
     headers = {"host": GOOD["host"], "cookie": cookie}
 
-    came = knock({**headers, "toolmark-patient": "p2"}, sessions=sessions).inside[0]
+    came = knock({**headers, "toolmd-patient": "p2"}, sessions=sessions).inside[0]
 
     assert came["state"][CALLER] == Caller("ana", "p2")
     assert knock(headers).status == 401
-    assert knock({**headers, "toolmark-patient": "p3"}, sessions=sessions).status == 403
+    assert knock({**headers, "toolmd-patient": "p3"}, sessions=sessions).status == 403
     assert knock({"host": GOOD["host"]}, sessions=sessions).status == 401
     assert knock({**headers, "host": "evil"}, sessions=sessions).status == 421
 
@@ -135,7 +135,7 @@ def test_a_person_without_a_token_is_shown_a_page() -> None:
         ({"host": GOOD["host"]}, "GET"),
         ({"host": GOOD["host"], **HTML}, "POST"),
         ({"host": "evil", **HTML}, "GET"),
-        ({**GOOD, "toolmark-patient": "p1", **HTML}, "GET"),
+        ({**GOOD, "toolmd-patient": "p1", **HTML}, "GET"),
     ],
 )
 def test_whoever_reads_no_pages_is_told_the_problem(headers: dict[str, str], method: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "framework" / "toolmark"
+PACKAGE = ROOT / "framework" / "toolmd"
 
 # In a process of its own: it configures logging, and silences every logger that is there.
 LINT = (
@@ -41,9 +41,9 @@ def test_no_room_imports_the_face() -> None:
     upward = set()
     for place, node in nodes():
         match node:
-            case ast.Import(names=names) if any(alias.name == "toolmark" for alias in names):
+            case ast.Import(names=names) if any(alias.name == "toolmd" for alias in names):
                 upward.add(place)
-            case ast.ImportFrom(module="toolmark") | ast.ImportFrom(level=1 | 2 | 3):
+            case ast.ImportFrom(module="toolmd") | ast.ImportFrom(level=1 | 2 | 3):
                 upward.add(place)
 
     assert not upward

@@ -20,7 +20,7 @@ KNOWN_HOSTS = {
     "dtd.nlm.nih.gov": "names the form of PubMed's records",
     "eutils.ncbi.nlm.nih.gov": "the service of PubMed",
     "api.openai.com": "whose key goes to nobody else",
-    "openrouter.ai": "the models that `toolmark chat` asks where no other address is set",
+    "openrouter.ai": "the models that `toolmd chat` asks where no other address is set",
     "loinc.org": "names codes in a patient's record",
     "terminology.hl7.org": "names codes in a patient's record",
     "unitsofmeasure.org": "names codes in a patient's record",

@@ -5,14 +5,14 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-import toolmark
+import toolmd
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_a_class_shares_its_name_with_no_other() -> None:
     homes = defaultdict(list)
-    for file in (ROOT / "framework/toolmark").rglob("*.py"):
+    for file in (ROOT / "framework/toolmd").rglob("*.py"):
         for node in ast.parse(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(file.relative_to(ROOT).as_posix())
@@ -24,8 +24,8 @@ def test_every_class_of_the_face_stands_in_the_glossary() -> None:
     page = (ROOT / "docs/explanation/glossary.md").read_text("utf-8")
     classes = {
         name
-        for name in toolmark.__all__
-        if isinstance(held := getattr(toolmark, name), type) and not issubclass(held, Exception)
+        for name in toolmd.__all__
+        if isinstance(held := getattr(toolmd, name), type) and not issubclass(held, Exception)
     }
 
     assert {name for name in classes if f"`{name}`" not in page} == set()

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of the project, which the test may change."""
-    made = shutil.ignore_patterns(".toolmark", "__pycache__", "orders.jsonl")
+    made = shutil.ignore_patterns(".toolmd", "__pycache__", "orders.jsonl")
     shutil.copytree(HERE / "project", tmp_path / "kiosk", ignore=made)
     return tmp_path / "kiosk"
 

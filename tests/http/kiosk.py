@@ -10,14 +10,14 @@ from typing import Any, Self
 import httpx
 import uvicorn
 
-from toolmark import Workspace
-from toolmark._gate import Addresses, Tokens
-from toolmark._gate.sockets import bound_socket
-from toolmark._http.api.ears import PLUGIN, Ears
-from toolmark._http.api.feed import Feed
-from toolmark._http.app import Server
-from toolmark._model.call import Caller
-from toolmark._model.settings import TokenSettings
+from toolmd import Workspace
+from toolmd._gate import Addresses, Tokens
+from toolmd._gate.sockets import bound_socket
+from toolmd._http.api.ears import PLUGIN, Ears
+from toolmd._http.api.feed import Feed
+from toolmd._http.app import Server
+from toolmd._model.call import Caller
+from toolmd._model.settings import TokenSettings
 
 TOKEN = "the-token-of-this-start"
 GUESTS = {"ana": "the-token-of-ana-which-is-long", "eve": "the-token-of-eve-which-is-long"}

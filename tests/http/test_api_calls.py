@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from toolmark._http.api.body import MAX_BODY
+from toolmd._http.api.body import MAX_BODY
 
 Guest = Callable[..., httpx.Client]
 
@@ -156,10 +156,10 @@ def test_the_token_says_who_calls_and_for_which_patient(guest: Guest, api: httpx
         return call(client, "who_asks").json()["data"]
 
     assert who(guest("ana")) == {"user": "ana", "patient": None}
-    assert who(guest("ana", **{"toolmark-patient": "p-ana"})) == {
+    assert who(guest("ana", **{"toolmd-patient": "p-ana"})) == {
         "user": "ana", "patient": "p-ana",
     }  # fmt: skip
-    foreign = call(guest("ana", **{"toolmark-patient": "p-eve"}), "who_asks")
+    foreign = call(guest("ana", **{"toolmd-patient": "p-eve"}), "who_asks")
     assert problem(foreign) == (403, "patient_not_allowed")
     with httpx.Client(base_url=api.base_url) as nobody:
         assert problem(nobody.get("/api/tools")) == (401, "unauthorized")
@@ -168,12 +168,12 @@ def test_the_token_says_who_calls_and_for_which_patient(guest: Guest, api: httpx
 
 def test_a_conversation_is_counted_by_itself(guest: Guest) -> None:
     def taste(conversation: str) -> str:
-        client = guest("ana", **{"toolmark-conversation": conversation})
+        client = guest("ana", **{"toolmd-conversation": conversation})
         return str(call(client, "taste", {"dish": "soup"}).json()["outcome"])
 
     assert [taste("one") for _ in range(3)] == ["ok", "ok", "denied"]
     assert taste("two") == "ok"
-    odd = call(guest("ana", **{"toolmark-conversation": "a b"}), "taste", {"dish": "soup"})
+    odd = call(guest("ana", **{"toolmd-conversation": "a b"}), "taste", {"dish": "soup"})
     assert problem(odd) == (400, "malformed_request")
 
 

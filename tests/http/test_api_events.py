@@ -12,8 +12,8 @@ from test_api_calls import call
 from test_api_decisions import decide, held_by
 from test_api_runs import run
 
-from toolmark._http.api.events import KINDS
-from toolmark._http.api.feed import KEPT, Feed
+from toolmd._http.api.events import KINDS
+from toolmd._http.api.feed import KEPT, Feed
 
 
 class Event(NamedTuple):

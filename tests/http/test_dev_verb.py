@@ -1,4 +1,4 @@
-"""`toolmark dev` as it is typed: the link, the port, and how it ends."""
+"""`toolmd dev` as it is typed: the link, the port, and how it ends."""
 
 import contextlib
 import os
@@ -14,18 +14,18 @@ from typing import Any
 import httpx
 import pytest
 
-from toolmark._cli.server.serving import PORT
-from toolmark._gate.sockets import bound_socket
+from toolmd._cli.server.serving import PORT
+from toolmd._gate.sockets import bound_socket
 
 TOKEN = "a-token-that-stays-over-restarts"
 
 
 def words(project: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "toolmark", "dev", "--project", str(project), *more]
+    return [sys.executable, "-m", "toolmd", "dev", "--project", str(project), *more]
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "TOOLMARK_LOAD_PLUGINS": "", "NO_COLOR": "1", "TOOLMARK_TOKEN": TOKEN}
+    return {**os.environ, "TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1", "TOOLMD_TOKEN": TOKEN}
 
 
 class Dev:
@@ -130,7 +130,7 @@ def test_it_is_for_this_machine_alone(project: Path) -> None:
     )  # fmt: skip
 
     assert refused.returncode == 2
-    assert "toolmark serve --transport http" in refused.stderr
+    assert "toolmd serve --transport http" in refused.stderr
 
 
 def test_a_port_that_is_taken_is_said_with_a_remedy(project: Path) -> None:
@@ -188,8 +188,8 @@ def test_the_console_is_opened_in_the_browser_that_the_user_has(
 
 def test_without_a_project_no_link_is_printed(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "toolmark", "dev"],
+        [sys.executable, "-m", "toolmd", "dev"],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no project here or above; run `toolmark init`" in done.stderr
+    assert "no project here or above; run `toolmd init`" in done.stderr

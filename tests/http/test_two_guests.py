@@ -66,7 +66,7 @@ def test_nobody_touches_anothers_run(
 
 
 def test_no_header_makes_a_guest_somebody_else(kiosk: Any, guest: Guest) -> None:
-    said = {"x-toolmark-user": "ana", "x-user": "ana", "x-forwarded-user": "ana"}
+    said = {"x-toolmd-user": "ana", "x-user": "ana", "x-forwarded-user": "ana"}
     held = held_by(guest("ana"))
 
     assert problem(decide(guest("eve", **said), held, "approve"))[0] == 404

@@ -1,8 +1,8 @@
 """A public SKILL.md becomes a skill whose workflow is its prose."""
 
-from toolmark._import import Imported, read_source
-from toolmark._model.skill import SkillSpec
-from toolmark._parse import format_text, parse_skill
+from toolmd._import import Imported, read_source
+from toolmd._model.skill import SkillSpec
+from toolmd._parse import format_text, parse_skill
 
 PLAIN = """---
 name: pdf-forms

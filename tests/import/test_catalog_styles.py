@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolmark._import import Imported, read_source
-from toolmark._model.tool import ToolSpec
-from toolmark._parse import parse_tool
+from toolmd._import import Imported, read_source
+from toolmd._model.tool import ToolSpec
+from toolmd._parse import parse_tool
 
 
 def read(text: str) -> Imported:

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._import import Imported, read_source
-from toolmark._model.diagnostic import Severity
-from toolmark._parse import parse_skill, parse_tool
+from toolmd._import import Imported, read_source
+from toolmd._model.diagnostic import Severity
+from toolmd._parse import parse_skill, parse_tool
 
 HERE = Path(__file__).parent / "catalogs"
 LINES = [line for file in sorted(HERE.glob("*.md")) for line in file.read_text("utf-8").split("\n")]

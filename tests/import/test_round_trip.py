@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._export.targets import export
-from toolmark._import import read_source
-from toolmark._model.contract import Limits, Rule, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.source import Source
-from toolmark._model.tool import ToolSpec
-from toolmark._parse import parse_tool
+from toolmd._export.targets import export
+from toolmd._import import read_source
+from toolmd._model.contract import Limits, Rule, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.source import Source
+from toolmd._model.tool import ToolSpec
+from toolmd._parse import parse_tool
 
 WORDS = st.sampled_from(
     ["", "The city", "At 3 o'clock, or so", "A list: a, b", "Ends here.", "See e.g. page 5"]

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from toolmark._import import Imported, read_source
-from toolmark._import.json_text import UnreadableSourceError
-from toolmark._model.tool import ToolSpec
-from toolmark._parse import parse_tool
+from toolmd._import import Imported, read_source
+from toolmd._import.json_text import UnreadableSourceError
+from toolmd._model.tool import ToolSpec
+from toolmd._parse import parse_tool
 
 
 def function(schema: Any, name: str = "do_it", **more: Any) -> dict[str, Any]:

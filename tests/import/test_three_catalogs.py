@@ -6,10 +6,10 @@ from typing import Any
 import catalog_truth as truth
 import pytest
 
-from toolmark._import import Imported, read_source
-from toolmark._model.diagnostic import Severity
-from toolmark._model.tool import ToolSpec
-from toolmark._parse import format_text, parse_tool
+from toolmd._import import Imported, read_source
+from toolmd._model.diagnostic import Severity
+from toolmd._model.tool import ToolSpec
+from toolmd._parse import format_text, parse_tool
 
 HERE = Path(__file__).parent
 DOCUMENTS = HERE.parents[1].parent / "shared" / "seeds"

@@ -1,4 +1,4 @@
-"""What the conformance suite asks for that does not apply to Toolmark, each with its reason."""
+"""What the conformance suite asks for that does not apply to Toolmd, each with its reason."""
 
 from fnmatch import fnmatchcase
 

@@ -91,8 +91,8 @@ def public_skills(source: Path) -> Iterator[Row]:
     packages = npm_packages(INSPECTOR)
     with _folder() as found:
         project = Path(found)
-        (project / "toolmark.toml").write_text("tools = []\nplugins = []\n", "utf-8")
-        made = [sys.executable, "-m", "toolmark", "--project", found, "import", "agentskills"]
+        (project / "toolmd.toml").write_text("tools = []\nplugins = []\n", "utf-8")
+        made = [sys.executable, "-m", "toolmd", "--project", found, "import", "agentskills"]
         imported = _run([*made, str(source), "--out", str(project / "skills_md")])
         refused = [one for one in imported.stderr.splitlines() if one.startswith("not imported")]
         inspect = [packages.command("mcp-inspector"), "--cli", "--protocol-era", "modern"]

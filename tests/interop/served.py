@@ -30,7 +30,7 @@ def copied(project: Path = PROJECT) -> Iterator[Path]:
     """Give a copy of a project, which the tools of it may write to."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project"
-        made = shutil.ignore_patterns(".toolmark", "__pycache__")
+        made = shutil.ignore_patterns(".toolmd", "__pycache__")
         shutil.copytree(project, copy, ignore=made)
         yield copy
 
@@ -38,19 +38,19 @@ def copied(project: Path = PROJECT) -> Iterator[Path]:
 def stdio_command(project: Path) -> list[str]:
     """Give the command that a host starts."""
     words = ["serve", "--transport", "stdio", "--project", str(project), "--user", "ana"]
-    return [sys.executable, "-m", "toolmark", *words]
+    return [sys.executable, "-m", "toolmd", *words]
 
 
 @contextlib.contextmanager
 def over_http(project: Path) -> Iterator[Served]:
     """Serve a project over HTTP within this context, as strictly as ever."""
     with TokenProxy(TOKEN) as proxy, tempfile.TemporaryFile("w+") as log:
-        command = [sys.executable, "-m", "toolmark", "serve", "--transport", "http", "--port", "0"]
+        command = [sys.executable, "-m", "toolmd", "serve", "--transport", "http", "--port", "0"]
         command += ["--follow"]
         command += ["--project", str(project), "--user", "ana"]
         for name in ("127.0.0.1", "localhost"):
             command += ["--allow-host", f"{name}:{proxy.port}"]
-        environment = {**os.environ, "TOOLMARK_TOKEN": TOKEN}
+        environment = {**os.environ, "TOOLMD_TOKEN": TOKEN}
         with subprocess.Popen(
             command, env=environment, stderr=subprocess.PIPE, stdout=log, text=True
         ) as server:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from applies import REASONS, reason_against
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 HERE = Path(__file__).parent
 FIGURES = HERE.parents[1] / "docs" / "explanation" / "figures.md"

@@ -12,7 +12,7 @@ def garden(tmp_path: Path) -> Path:
     root = tmp_path / "garden"
     for folder in ("tools_md", "skills_md"):
         (root / folder).mkdir(parents=True)
-    (root / "toolmark.toml").write_text("plugins = []\n")
+    (root / "toolmd.toml").write_text("plugins = []\n")
     (root / "tools_md/water-plant.tool.md").write_text(TOOL)
     (root / "tools_md/water_plant.py").write_text(
         "print('loaded')\ndef water_plant(plant: str) -> str:\n    return plant\n"

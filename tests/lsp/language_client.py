@@ -1,4 +1,4 @@
-"""An editor: a real language client over the pipes of a real `toolmark lsp`."""
+"""An editor: a real language client over the pipes of a real `toolmd lsp`."""
 
 import asyncio
 import sys
@@ -89,7 +89,7 @@ class Editor:
         self.capabilities = self._runner.run(self._start())
 
     async def _start(self) -> types.ServerCapabilities:
-        await self._client.start_io(sys.executable, "-m", "toolmark", "lsp")
+        await self._client.start_io(sys.executable, "-m", "toolmd", "lsp")
         answer = await self._client.initialize_async(
             types.InitializeParams(capabilities=types.ClientCapabilities(), root_uri=None)
         )

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from toolmark._lsp.completion import complete
-from toolmark._lsp.findings import drawn, fixes
-from toolmark._lsp.page import EditorPage
-from toolmark._lsp.place import place_at
-from toolmark._lsp.project import EditorProject
-from toolmark._lsp.symbols import symbols
+from toolmd._lsp.completion import complete
+from toolmd._lsp.findings import drawn, fixes
+from toolmd._lsp.page import EditorPage
+from toolmd._lsp.place import place_at
+from toolmd._lsp.project import EditorProject
+from toolmd._lsp.symbols import symbols
 
 ALONE = EditorProject(None)
 PIECES = st.sampled_from(

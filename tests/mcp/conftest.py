@@ -10,10 +10,10 @@ import pytest
 from mcp import Client
 from mcp.types import ElicitResult
 
-from toolmark import Workspace
-from toolmark._model.call import Caller
-from toolmark.adapters.mcp.callers import FixedCaller
-from toolmark.adapters.mcp.server import McpServer
+from toolmd import Workspace
+from toolmd._model.call import Caller
+from toolmd.adapters.mcp.callers import FixedCaller
+from toolmd.adapters.mcp.server import McpServer
 
 HERE = Path(__file__).parent
 
@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Path:
 
 def _made(folder: str, names: list[str]) -> set[str]:
     del folder
-    return {".toolmark", "reminders.jsonl", "__pycache__"} & set(names)
+    return {".toolmd", "reminders.jsonl", "__pycache__"} & set(names)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
-from toolmark import Workspace
-from toolmark._model.call import Caller
+from toolmd import Workspace
+from toolmd._model.call import Caller
 
 MakeClient = Callable[..., Client]
 
@@ -68,7 +68,7 @@ def test_every_tool_says_all_four_hints_and_its_policy(client: MakeClient) -> No
 
     hints = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
     assert all(set(tool["annotations"]) == hints for tool in listed.values())
-    policy = listed["transfer"]["_meta"]["toolmark/policy"]
+    policy = listed["transfer"]["_meta"]["toolmd/policy"]
     assert policy["safety"] == {"requires_confirmation": True, "sensitivity": "critical"}
     for tool in listed.values():
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
@@ -165,13 +165,13 @@ def test_the_host_names_the_user_and_no_argument_does(client: MakeClient) -> Non
     assert call(client(), "whoami").structured_content == {"user": "ana", "patient": None}
     for name in ("user", "patient"):
         assert code(call(client(), "whoami", {name: "eve"})) == "invalid_arguments"
-        meta = {name: "eve", f"toolmark/{name}": "eve"}
+        meta = {name: "eve", f"toolmd/{name}": "eve"}
         named = call(client(), "whoami", {}, meta=meta).structured_content
         assert named == {"user": "ana", "patient": None}
 
 
 def test_a_patient_comes_from_the_host_alone(client: MakeClient) -> None:
-    meta = {"toolmark/patient": "p1", "patient": "p1"}
+    meta = {"toolmd/patient": "p1", "patient": "p1"}
 
     assert code(call(client(), "chart", {}, meta=meta)) == "patient_context_required"
 
@@ -188,7 +188,7 @@ def test_without_a_user_what_requires_one_is_refused(client: MakeClient) -> None
 
 def test_intent_is_looked_for_in_the_users_words_that_the_host_gives(client: MakeClient) -> None:
     assert code(call(client(), "cancel")) == "no_explicit_intent"
-    meta = {"toolmark/message": "Please cancel it all"}
+    meta = {"toolmd/message": "Please cancel it all"}
     assert call(client(), "cancel", meta=meta).structured_content == {"result": "all of it"}
 
 

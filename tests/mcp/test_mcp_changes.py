@@ -6,8 +6,8 @@ from typing import Any
 
 from mcp import Client, types
 
-from toolmark import Workspace
-from toolmark.adapters.mcp.server import McpServer
+from toolmd import Workspace
+from toolmd.adapters.mcp.server import McpServer
 
 NEW = """# Shout
 

@@ -11,8 +11,8 @@ from mcp.types import (
     ElicitResult,
 )
 
-from toolmark import Workspace
-from toolmark.adapters.mcp.server import McpServer
+from toolmd import Workspace
+from toolmd.adapters.mcp.server import McpServer
 
 MakeClient = Callable[..., Client]
 

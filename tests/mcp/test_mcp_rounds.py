@@ -12,10 +12,10 @@ from mcp.types import (
     InputRequiredResult,
 )
 
-from toolmark import Workspace
-from toolmark._model.call import Caller
-from toolmark.adapters.mcp.callers import FixedCaller
-from toolmark.adapters.mcp.server import McpServer
+from toolmd import Workspace
+from toolmd._model.call import Caller
+from toolmd.adapters.mcp.callers import FixedCaller
+from toolmd.adapters.mcp.server import McpServer
 
 WALK = {"title": "Walk", "hour": 9}
 

@@ -11,7 +11,7 @@ from mcp import Client, MCPError
 from mcp.types import PaginatedRequestParams, Request, RequestParams, Result
 from pydantic import ConfigDict
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 MakeClient = Callable[..., Client]
 
@@ -150,7 +150,7 @@ def test_a_skill_that_can_run_is_a_tool_too_and_others_are_not(client: MakeClien
     tools = {tool.name: tool for tool in asyncio.run(run())}
 
     assert "plan_a_day" not in tools
-    assert tools["remind_politely"].meta["toolmark/kind"] == "skill"
+    assert tools["remind_politely"].meta["toolmd/kind"] == "skill"
     # A list of types is what some hosts can't hand on to their models.
     error = tools["remind_politely"].output_schema["properties"]["error"]
     assert error["anyOf"] == [{"type": "string"}, {"type": "null"}]

@@ -1,4 +1,4 @@
-"""`toolmark serve --transport http`: for whoever holds the token, and nobody else."""
+"""`toolmd serve --transport http`: for whoever holds the token, and nobody else."""
 
 import asyncio
 import hashlib
@@ -36,14 +36,14 @@ class Serving(NamedTuple):
 
 def start(project: Path, *words: str, **variables: str) -> Serving:
     process = subprocess.Popen(
-        [sys.executable, "-m", "toolmark", "serve", "--project", str(project),
+        [sys.executable, "-m", "toolmd", "serve", "--project", str(project),
          "--transport", "http", "--port", "0", *words],
         stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "TOOLMARK_LOAD_PLUGINS": "", **variables},
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", **variables},
     )  # fmt: skip
     assert process.stderr is not None
     told = process.stderr.readline()
-    if "serve.tokens" not in (project / "toolmark.toml").read_text() and not variables:
+    if "serve.tokens" not in (project / "toolmd.toml").read_text() and not variables:
         told += process.stderr.readline()
     url = re.search(r"http://\S+", told)
     token = re.search(r"Token of this start: (\S+)", told)
@@ -73,7 +73,7 @@ def shared(project: Path) -> Iterator[Serving]:
         f'user = "{user}"\npatients = ["p-{user}"]\n'
         for user, token in TOKENS.items()
     ]
-    with (project / "toolmark.toml").open("a") as file:
+    with (project / "toolmd.toml").open("a") as file:
         file.write("\n".join(lines))
     started = start(project)
     yield started
@@ -168,12 +168,12 @@ def test_a_token_names_its_user_and_a_patient_only_where_it_allows_that_one(
         return whoami(connected(shared.url, TOKENS[user], mode, headers))
 
     assert ask("ana") == {"user": "ana", "patient": None}
-    assert ask("eve", **{"toolmark-patient": "p-eve"}) == {"user": "eve", "patient": "p-eve"}
+    assert ask("eve", **{"toolmd-patient": "p-eve"}) == {"user": "eve", "patient": "p-eve"}
     good = {
         "host": f"127.0.0.1:{shared.port}",
         "content-type": "application/json",
         "authorization": f"Bearer {TOKENS['eve']}",
-        "toolmark-patient": "p-ana",
+        "toolmd-patient": "p-ana",
     }
     assert raw(shared, good) == 403
 
@@ -207,7 +207,7 @@ def test_a_session_is_nobody_elses(shared: Serving) -> None:
 
 def test_a_token_of_the_environment_stays_over_restarts_and_is_not_printed(project: Path) -> None:
     token = "a-token-that-nobody-can-guess"
-    serving = start(project, "--user", "bo", TOOLMARK_TOKEN=token)
+    serving = start(project, "--user", "bo", TOOLMD_TOKEN=token)
     try:
         assert whoami(connected(serving.url, token, "auto"))["user"] == "bo"
         assert serving.token == ""

@@ -1,4 +1,4 @@
-"""`toolmark serve` over standard input and output, as a host starts it."""
+"""`toolmd serve` over standard input and output, as a host starts it."""
 
 import asyncio
 import json
@@ -17,8 +17,8 @@ from mcp.client.stdio import StdioServerParameters
 def command(project: Path, *words: str) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", "toolmark", "serve", "--project", str(project), *words],
-        env={"TOOLMARK_LOAD_PLUGINS": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        args=["-m", "toolmd", "serve", "--project", str(project), *words],
+        env={"TOOLMD_LOAD_PLUGINS": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
     )
 
 

@@ -1,4 +1,4 @@
-"""What `toolmark serve` says before it serves."""
+"""What `toolmd serve` says before it serves."""
 
 import json
 import os
@@ -13,9 +13,9 @@ import pytest
 
 def serve(project: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "toolmark", "serve", "--project", str(project), *words],
+        [sys.executable, "-m", "toolmd", "serve", "--project", str(project), *words],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
-        env={**os.environ, "TOOLMARK_LOAD_PLUGINS": "", "NO_COLOR": "1", **variables},
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1", **variables},
     )  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def test_a_host_names_the_server_as_its_folder_without_signs_at_the_ends(project
 def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -> None:
     ((_, server),) = config(project, host, "--user", "ana", "--patient", "p1")[key].items()
 
-    assert Path(server["command"]).name.startswith(("toolmark", "__main__"))
+    assert Path(server["command"]).name.startswith(("toolmd", "__main__"))
     assert server["args"] == [
         "serve", "--transport", "stdio", "--project", str(project),
         "--user", "ana", "--patient", "p1",
@@ -45,8 +45,8 @@ def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -
 
 @pytest.mark.parametrize(
     ("host", "key", "token"),
-    [("claude", "mcpServers", "${TOOLMARK_TOKEN}"), ("cursor", "mcpServers",
-     "${env:TOOLMARK_TOKEN}"), ("vscode", "servers", "${input:toolmark-token}")],
+    [("claude", "mcpServers", "${TOOLMD_TOKEN}"), ("cursor", "mcpServers",
+     "${env:TOOLMD_TOKEN}"), ("vscode", "servers", "${input:toolmd-token}")],
 )  # fmt: skip
 def test_a_hosts_settings_never_hold_the_token(
     project: Path, host: str, key: str, token: str
@@ -60,17 +60,17 @@ def test_a_hosts_settings_never_hold_the_token(
 def test_without_the_sdk_the_remedy_is_named(project: Path) -> None:
     code = (
         "import sys; sys.modules['mcp'] = None\n"
-        "from toolmark._cli.main import main\n"
+        "from toolmd._cli.main import main\n"
         f"sys.exit(main(['serve', '--project', {str(project)!r}]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
-    assert "pip install 'toolmark[mcp]'" in done.stderr
+    assert "pip install 'toolmd[mcp]'" in done.stderr
 
 
 def test_a_token_that_could_be_guessed_is_refused(project: Path) -> None:
-    done = serve(project, "--transport", "http", "--port", "0", TOOLMARK_TOKEN="short")
+    done = serve(project, "--transport", "http", "--port", "0", TOOLMD_TOKEN="short")
 
     assert done.returncode == 2
     assert "at least 16" in done.stderr
@@ -78,7 +78,7 @@ def test_a_token_that_could_be_guessed_is_refused(project: Path) -> None:
 
 def test_a_user_beside_the_tokens_of_the_settings_is_refused(project: Path) -> None:
     text = f'[[serve.tokens]]\nsha256 = "{"ab" * 32}"\nuser = "ana"\n'
-    (project / "toolmark.toml").write_text(text)
+    (project / "toolmd.toml").write_text(text)
 
     done = serve(project, "--transport", "http", "--port", "0", "--user", "eve")
 
@@ -100,7 +100,7 @@ def test_an_address_that_is_taken_is_told(project: Path) -> None:
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom toolmark._cli.main import main\nmain(['serve', '--help'])\n"
+        "import sys\nfrom toolmd._cli.main import main\nmain(['serve', '--help'])\n"
         "print(sorted({'mcp', 'starlette', 'uvicorn', 'httpx'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from whole_specs import TOOL
 
-from toolmark import ToolSpec, Workspace, parse_tool
-from toolmark._bind.definitions.encoded import decode, decode_contract, encode, hash_of
-from toolmark._model.contract import ToolContract
+from toolmd import ToolSpec, Workspace, parse_tool
+from toolmd._bind.definitions.encoded import decode, decode_contract, encode, hash_of
+from toolmd._model.contract import ToolContract
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("tools_md/**/*.tool.md"), *ROOT.glob("plugins/*/src/**/*.tool.md")])
 NAMES = [field.name for field in fields(ToolContract)]
 CALL = """
 import asyncio, sys
-from toolmark import Workspace
+from toolmd import Workspace
 with Workspace.open(sys.argv[1]) as workspace:
     assert asyncio.run(workspace.call("give", '{"count": 3}')).data == 3
 print(*{name.partition(".")[0] for name in sys.modules} & {"pydantic", "svcs", "httpx"})
@@ -120,7 +120,7 @@ def test_what_is_no_tool_gives_no_contract(damage: dict[str, object]) -> None:
 def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path, audit: str) -> None:
     tools = tmp_path / "tools_md"
     tools.mkdir()
-    (tmp_path / "toolmark.toml").write_text(f"plugins = []\nskills = []\naudit = {audit}\n")
+    (tmp_path / "toolmd.toml").write_text(f"plugins = []\nskills = []\naudit = {audit}\n")
     (tools / "give.tool.md").write_text(GIVE)
     (tools / "give.py").write_text("async def give(count: int) -> int:\n    return count\n")
 
@@ -129,4 +129,4 @@ def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path, a
     warm = subprocess.run(command, check=True, capture_output=True, text=True)
 
     assert warm.stdout.split() == []
-    assert (tmp_path / ".toolmark" / "audit.sqlite3").exists() is (audit == "true")
+    assert (tmp_path / ".toolmd" / "audit.sqlite3").exists() is (audit == "true")

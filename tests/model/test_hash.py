@@ -11,14 +11,14 @@ import pytest
 from pydantic import BaseModel
 from whole_specs import SKILL, TOOL
 
-from toolmark._bind.definitions.encoded import decode_contract, encode, hash_of
-from toolmark._model.contract import Limits, Rate, Safety
-from toolmark._model.definition import FileSpec
-from toolmark._model.schema import Schema, plain_numbers
-from toolmark._model.skill import SkillSpec, Way
-from toolmark._model.source import Source
-from toolmark._model.tool import ToolSpec
-from toolmark._parse import parse_tool
+from toolmd._bind.definitions.encoded import decode_contract, encode, hash_of
+from toolmd._model.contract import Limits, Rate, Safety
+from toolmd._model.definition import FileSpec
+from toolmd._model.schema import Schema, plain_numbers
+from toolmd._model.skill import SkillSpec, Way
+from toolmd._model.source import Source
+from toolmd._model.tool import ToolSpec
+from toolmd._parse import parse_tool
 
 GOLDEN = Path(__file__).parent / "golden"
 PLACES = {"source", "line", "column", "value_column", "places"}

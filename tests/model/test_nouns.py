@@ -7,9 +7,9 @@ import pytest
 from pydantic import ValidationError
 from whole_specs import SAID, SKILL, TOOL, code, text
 
-from toolmark._model.schema import JSON_TYPES, JsonType, Parameter, Schema
-from toolmark._model.skill import Argument, Expression, Step, Use, Way, WorkflowSection, step_json
-from toolmark._model.source import Position
+from toolmd._model.schema import JSON_TYPES, JsonType, Parameter, Schema
+from toolmd._model.skill import Argument, Expression, Step, Use, Way, WorkflowSection, step_json
+from toolmd._model.source import Position
 
 NOUNS = [TOOL, TOOL.safety, TOOL.parameters[0], TOOL.returns, SKILL.workflow_sections[0].steps[0]]
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from toolmark._model.verdict import REFUSALS, Problem, Ruling, Verdict
+from toolmd._model.verdict import REFUSALS, Problem, Ruling, Verdict
 
 LADDER = Path(__file__).parents[2] / "docs" / "reference" / "behaviour.md"
 

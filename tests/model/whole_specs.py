@@ -1,8 +1,8 @@
 """A tool and a skill that say everything a definition can say, as nouns."""
 
-from toolmark._model.contract import Batch, Limits, Rate, Rule, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.skill import (
+from toolmd._model.contract import Batch, Limits, Rate, Rule, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.skill import (
     Argument,
     Expression,
     Loop,
@@ -16,8 +16,8 @@ from toolmark._model.skill import (
     Way,
     WorkflowSection,
 )
-from toolmark._model.source import Source
-from toolmark._model.tool import Example, ToolSpec
+from toolmd._model.source import Source
+from toolmd._model.tool import Example, ToolSpec
 
 NAME = Schema(
     types=("string", "null"),

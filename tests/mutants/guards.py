@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = Path("framework", "toolmark")
+PACKAGE = Path("framework", "toolmd")
 REASONS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("survivors.toml").read_text("utf-8")
 )

@@ -25,7 +25,7 @@ Round = tuple[tuple[str, ...], float]
 PATIENCE_S = 10.0
 """What a mutant's tests may take beyond three times what they take without it."""
 
-# What every test imports, once for all; nothing that starts threads, and nothing of Toolmark.
+# What every test imports, once for all; nothing that starts threads, and nothing of Toolmd.
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload(["judging", "pytest", "pydantic", "hypothesis", "httpx"])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._parse import parse_skill, parse_tool
+from toolmd._parse import parse_skill, parse_tool
 
 HEAD = "# T\n\nText.\n\n## Metadata\n\n- **Name**: t\n\n## Parameters\n\n"
 SIZE = 60_000

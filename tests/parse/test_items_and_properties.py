@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._parse import format_text, parse_tool
+from toolmd._parse import format_text, parse_tool
 
 TOOL = """\
 # Count Boats

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from markdown_it.utils import read_fixture_file
 
-from toolmark._parse import decode, parse_skill, parse_tool
+from toolmd._parse import decode, parse_skill, parse_tool
 
 CASES = Path(__file__).parents[1] / "cases"
 

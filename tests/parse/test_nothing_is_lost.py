@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolmark._parse import parse_skill, parse_tool
-from toolmark._parse.fields.policy import LIMITS, SAFETY
-from toolmark._parse.fields.table import TOOL_METADATA
+from toolmd._parse import parse_skill, parse_tool
+from toolmd._parse.fields.policy import LIMITS, SAFETY
+from toolmd._parse.fields.table import TOOL_METADATA
 
 TOOL = """\
 # Weather

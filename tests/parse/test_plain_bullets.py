@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolmark._parse.blocks import plain_bullets
-from toolmark._parse.blocks.block import Part
-from toolmark._parse.blocks.outline import outline
-from toolmark._parse.blocks.tokens import parser_for, source_lines
-from toolmark._parse.source.page import Page
+from toolmd._parse.blocks import plain_bullets
+from toolmd._parse.blocks.block import Part
+from toolmd._parse.blocks.outline import outline
+from toolmd._parse.blocks.tokens import parser_for, source_lines
+from toolmd._parse.source.page import Page
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((*ROOT.rglob("tools_md/**/*.md"), *ROOT.rglob("skills_md/**/*.md")))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._parse import lint_tool, parse_tool
+from toolmd._parse import lint_tool, parse_tool
 
 TOOL = """\
 # Book

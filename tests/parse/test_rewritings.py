@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rewritings import REWRITINGS
 
-from toolmark._parse import format_text, parse_skill, parse_tool, skill_text, tool_text
+from toolmd._parse import format_text, parse_skill, parse_tool, skill_text, tool_text
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(
@@ -165,4 +165,4 @@ def test_the_projects_own_files_are_canonical(path):
     if path.parent.name == "cases":
         pytest.skip("a case is written as people write")
     text = path.read_text(encoding="utf-8")
-    assert format_text(text, path.name) == text, "run `toolmark fmt`"
+    assert format_text(text, path.name) == text, "run `toolmd fmt`"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._parse import parse_skill, parse_tool
+from toolmd._parse import parse_skill, parse_tool
 
 HEAD = """\
 # Pay Wage

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._parse import parse_skill
+from toolmd._parse import parse_skill
 
 SKILL = """\
 # Discharge Animal

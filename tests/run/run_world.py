@@ -6,17 +6,17 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from toolmark._model.call import Call, Caller
-from toolmark._model.result import Failure, Held, Result, SkillResult
-from toolmark._model.run import Answer, Order, Question, RunEvent
-from toolmark._model.skill import SkillSpec
-from toolmark._model.tool import ToolSpec
-from toolmark._parse import parse_skill, parse_tool
-from toolmark._run.engine.memory import MemoryEngine
-from toolmark._run.interpreter import Interpreter
-from toolmark._run.plan import make_plan
-from toolmark._values import ArgumentsValidator, InvalidArgumentsError
-from toolmark.errors import ToolError
+from toolmd._model.call import Call, Caller
+from toolmd._model.result import Failure, Held, Result, SkillResult
+from toolmd._model.run import Answer, Order, Question, RunEvent
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+from toolmd._parse import parse_skill, parse_tool
+from toolmd._run.engine.memory import MemoryEngine
+from toolmd._run.interpreter import Interpreter
+from toolmd._run.plan import make_plan
+from toolmd._values import ArgumentsValidator, InvalidArgumentsError
+from toolmd.errors import ToolError
 
 START = dt.datetime(2026, 3, 2, 9, 0, tzinfo=dt.UTC)
 YES = Answer(approved=True)

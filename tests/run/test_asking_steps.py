@@ -2,8 +2,8 @@
 
 from run_world import MAKE_ONE, NO, YES, World, play_steps
 
-from toolmark._model.call import Caller
-from toolmark._model.run import Answer
+from toolmd._model.call import Caller
+from toolmd._model.run import Answer
 
 
 def test_a_standalone_question_gives_what_was_said(world: World) -> None:

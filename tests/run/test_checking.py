@@ -8,10 +8,10 @@ import pytest
 from markdown_it.utils import read_fixture_file
 from run_world import skill, tool
 
-from toolmark._model.diagnostic import Diagnostic, Severity
-from toolmark._model.skill import SkillSpec
-from toolmark._parse import parse_skill
-from toolmark._run.check import check_skill
+from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._model.skill import SkillSpec
+from toolmd._parse import parse_skill
+from toolmd._run.check import check_skill
 
 SLOT = """- **Type**: array
 - **Items**:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from run_world import MAKE_ONE, NO, World, failing, play_steps
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 
 def test_a_failure_names_the_step_the_tool_and_the_code(world: World) -> None:

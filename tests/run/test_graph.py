@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_world import skill
 
-from toolmark._model.skill import SkillSpec
-from toolmark._parse import parse_skill
-from toolmark._run.graph import STYLE, WORDS, chart_of, mermaid, svg
-from toolmark._run.graph.layout import lay_out
+from toolmd._model.skill import SkillSpec
+from toolmd._parse import parse_skill
+from toolmd._run.graph import STYLE, WORDS, chart_of, mermaid, svg
+from toolmd._run.graph.layout import lay_out
 
 HERE = Path(__file__).parent
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from run_world import YES, World, skill, small_world
 
-from toolmark._model.call import Caller
-from toolmark._model.result import SkillResult
-from toolmark.errors import ToolError
+from toolmd._model.call import Caller
+from toolmd._model.result import SkillResult
+from toolmd.errors import ToolError
 
 PROSE = "1. First this\n2. Then that\n"
 

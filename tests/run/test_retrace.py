@@ -7,10 +7,10 @@ import pytest
 from run_world import NO, YES, World, skill, tool
 from test_runs import STEPS, small_world
 
-from toolmark._model.run import Answer, RunEvent
-from toolmark._model.skill import SkillSpec
-from toolmark._run.graph import chart_of, states_of, svg
-from toolmark._run.retrace import retrace
+from toolmd._model.run import Answer, RunEvent
+from toolmd._model.skill import SkillSpec
+from toolmd._run.graph import chart_of, states_of, svg
+from toolmd._run.retrace import retrace
 
 ASKING = """1. **Make one**
    - **Use**: make

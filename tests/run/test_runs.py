@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_world import MAKE, World, skill, small_world
 
-from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, Order, Question, RunEvent
-from toolmark._run.interpreter import Interpreter
-from toolmark._run.journal import Doubt, Effect, ParkedError
-from toolmark.errors import ToolError
+from toolmd._model.result import SkillResult
+from toolmd._model.run import Answer, Order, Question, RunEvent
+from toolmd._run.interpreter import Interpreter
+from toolmd._run.journal import Doubt, Effect, ParkedError
+from toolmd.errors import ToolError
 
 NAMES = ("make", "drop", "read")
 

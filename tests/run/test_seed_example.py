@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from run_world import NO, YES, World, tool
 
-from toolmark._model.skill import SkillSpec
-from toolmark._parse import parse_skill
-from toolmark.errors import ToolError
+from toolmd._model.skill import SkillSpec
+from toolmd._parse import parse_skill
+from toolmd.errors import ToolError
 
 SLOTS = [
     {"date": "2026-03-03", "time": "10:30", "datetime": "2026-03-03T10:30:00"},

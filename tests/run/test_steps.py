@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from run_world import NO, YES, World, play_steps
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 # Values
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from run_world import NO, YES, World, skill, tool
 
-from toolmark._model.result import SkillResult
-from toolmark._model.skill import SkillSpec
-from toolmark._run.retrace import trace
+from toolmd._model.result import SkillResult
+from toolmd._model.skill import SkillSpec
+from toolmd._run.retrace import trace
 
 NAME = "- `name` (string, required)"
 MAKE = (

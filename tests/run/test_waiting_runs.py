@@ -6,9 +6,9 @@ import datetime as dt
 import pytest
 from run_world import MAKE, NO, YES, World, skill, small_world
 
-from toolmark._model.result import SkillResult
-from toolmark._model.run import Answer, JournalEntry, Question
-from toolmark.errors import NotFoundError
+from toolmd._model.result import SkillResult
+from toolmd._model.run import Answer, JournalEntry, Question
+from toolmd.errors import NotFoundError
 
 ASKING = (
     MAKE.replace("{n}", "1")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmark._model.schema import JSON_TYPES, Parameter, Schema, object_schema
-from toolmark._values import ArgumentsValidator, InvalidArgumentsError
+from toolmd._model.schema import JSON_TYPES, Parameter, Schema, object_schema
+from toolmd._values import ArgumentsValidator, InvalidArgumentsError
 
 NAMES = st.sampled_from(["a", "b", "c", "one two"])
 SCALARS = (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from toolmark._model.schema import Parameter, Schema
-from toolmark._values import ArgumentsValidator, InvalidArgumentsError, problems
+from toolmd._model.schema import Parameter, Schema
+from toolmd._values import ArgumentsValidator, InvalidArgumentsError, problems
 
 TEXT = Schema(types=("string",))
 INTEGER = Schema(types=("integer",))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolmark._model.schema import Schema
-from toolmark._values import pattern_fault, problems
+from toolmd._model.schema import Schema
+from toolmd._values import pattern_fault, problems
 
 CASES = {
     "date": (

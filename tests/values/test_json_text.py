@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._values import MalformedError, read_object
+from toolmd._values import MalformedError, read_object
 
 SCALARS = (
     st.none()

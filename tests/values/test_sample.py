@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._model.schema import JSON_TYPES, Parameter, Schema
-from toolmark._values import problems, sample, sample_arguments
+from toolmd._model.schema import JSON_TYPES, Parameter, Schema
+from toolmd._values import problems, sample, sample_arguments
 
 FORMATS = ("date", "time", "date-time", "email", "uri", "uuid", None)
 PLAIN = st.builds(

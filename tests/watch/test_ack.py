@@ -1,11 +1,11 @@
-"""`toolmark ack`: what waits, and the word that makes it live."""
+"""`toolmd ack`: what waits, and the word that makes it live."""
 
 import json
 
 import pytest
 from watched_shop import GUARDED, Shop, tool
 
-from toolmark._cli.main import main
+from toolmd._cli.main import main
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_without_a_name_it_lists_what_waits(held: Shop, capsys) -> None:
         "  - Safety: Min Confidence: 0.7",
         "  + Safety: Min Confidence: none",
     ]
-    assert said.err == "1 edit held: `toolmark ack NAME` makes one live.\n"
+    assert said.err == "1 edit held: `toolmd ack NAME` makes one live.\n"
 
 
 def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, capsys) -> None:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from watched_shop import tool
 
-from toolmark import Registry, Workspace
-from toolmark._watch.matters import FileEvent
-from toolmark._watch.settler import SETTLE_S
-from toolmark._watch.watcher import Follower
+from toolmd import Registry, Workspace
+from toolmd._watch.matters import FileEvent
+from toolmd._watch.settler import SETTLE_S
+from toolmd._watch.watcher import Follower
 
 RESTRICTIONS = {
     "auth": "- **Requires Auth**: true\n",

@@ -6,7 +6,7 @@ import sys
 import pytest
 from watched_shop import GUARDED, Shop, codes, skill, tool
 
-from toolmark import NotFoundError
+from toolmd import NotFoundError
 
 
 def outcome(workspace, name: str = "greet", **options: object) -> str:
@@ -36,7 +36,7 @@ def test_a_dropped_restriction_stays_live_until_it_is_acknowledged(shop: Shop) -
     )
     (found,) = ws.registry.diagnostics
     assert (found.code, found.severity, found.span.line) == ("loosened-policy", "warning", 1)
-    assert "toolmark ack greet" in found.help
+    assert "toolmd ack greet" in found.help
     assert ws.tools["greet"].diagnostics == (found,)
 
     assert ws.ack("greet") == edit
@@ -69,7 +69,7 @@ def test_another_process_acknowledges_and_a_reload_takes_it(shop: Shop) -> None:
     ws.reload()
 
     done = subprocess.run(
-        [sys.executable, "-m", "toolmark", "ack", "greet"],
+        [sys.executable, "-m", "toolmd", "ack", "greet"],
         cwd=shop.root,
         capture_output=True,
         text=True,
@@ -219,15 +219,15 @@ def test_a_skill_that_asks_no_more_is_held(shop: Shop) -> None:
 
 def test_settings_of_a_running_project_may_only_tighten(shop: Shop) -> None:
     shop.tool("greet", "", "def greet(): return {}")
-    shop.write("toolmark.toml", "plugins = []\n[safety]\nfloor = 0.5\ndefault_min = 0.6\n")
+    shop.write("toolmd.toml", "plugins = []\n[safety]\nfloor = 0.5\ndefault_min = 0.6\n")
     ws = shop.open()
 
-    shop.write("toolmark.toml", "plugins = []\n[safety]\ndefault_min = 0.7\n")
+    shop.write("toolmd.toml", "plugins = []\n[safety]\ndefault_min = 0.7\n")
     ws.reload()
 
     assert (ws.settings.safety.floor, ws.settings.safety.default_min) == (0.5, 0.7)
     (found,) = ws.diagnostics
-    assert (found.code, found.span.path) == ("loosened-settings", "toolmark.toml")
+    assert (found.code, found.span.path) == ("loosened-settings", "toolmd.toml")
     assert "safety.floor" in found.message
     assert shop.open().settings.safety.floor is None
 
@@ -248,7 +248,7 @@ def test_without_a_place_for_state_edits_are_held_by_the_process(shop: Shop) -> 
 def test_a_state_folder_that_was_removed_loses_nothing_while_the_process_runs(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     ws = shop.open()
-    subprocess.run(["rm", "-rf", str(shop.root / ".toolmark/live")], check=True)
+    subprocess.run(["rm", "-rf", str(shop.root / ".toolmd/live")], check=True)
 
     shop.tool("greet")
     ws.reload()

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from toolmark._watch.git import index_lock
-from toolmark._watch.matters import FileEvent, matters
-from toolmark._workspace.reloading import Watched
+from toolmd._watch.git import index_lock
+from toolmd._watch.matters import FileEvent, matters
+from toolmd._workspace.reloading import Watched
 
-PLACES = Watched((Path("/p/tools_md"),), (Path("/p/toolmark.toml"), Path("/p/.toolmark/live/j")))
+PLACES = Watched((Path("/p/tools_md"),), (Path("/p/toolmd.toml"), Path("/p/.toolmd/live/j")))
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,8 @@ PLACES = Watched((Path("/p/tools_md"),), (Path("/p/toolmark.toml"), Path("/p/.to
         FileEvent("created", "/p/tools_md/new", folder=True),
         FileEvent("deleted", "/p/tools_md", folder=True),
         FileEvent("moved", "/p", "/q", folder=True),
-        FileEvent("modified", "/p/toolmark.toml"),
-        FileEvent("modified", "/p/.toolmark/live/j"),
+        FileEvent("modified", "/p/toolmd.toml"),
+        FileEvent("modified", "/p/.toolmd/live/j"),
     ],
 )
 def test_what_may_change_what_is_read_matters(event: FileEvent) -> None:
@@ -49,7 +49,7 @@ def test_what_may_change_what_is_read_matters(event: FileEvent) -> None:
         FileEvent("modified", "/p/tools_md/.git/x.py"),
         FileEvent("modified", "/p/tools_md.py"),
         FileEvent("modified", "/p/other/a.tool.md"),
-        FileEvent("modified", "/p/.toolmark/audit.sqlite3"),
+        FileEvent("modified", "/p/.toolmd/audit.sqlite3"),
     ],
 )
 def test_what_editors_and_reading_do_beside_does_not(event: FileEvent) -> None:

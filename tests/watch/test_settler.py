@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._watch.settler import SETTLE_S, Settler
+from toolmd._watch.settler import SETTLE_S, Settler
 
 
 def test_nothing_happened_so_there_is_nothing_to_wait_for() -> None:

@@ -17,7 +17,7 @@ from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 from watched_shop import GUARDED, Shop, tool
 
-from toolmark import Registry, Watcher, Workspace
+from toolmd import Registry, Watcher, Workspace
 
 PATIENCE = 20
 """Seconds until a snapshot is given up."""
@@ -117,7 +117,7 @@ def test_folders_that_come_go_and_come_back_are_followed(shop: Shop) -> None:
 def test_the_settings_reload(shop: Shop) -> None:
     shop.tool("greet", "", "def greet(): ...")
     with watched(shop) as (ws, heard):
-        shop.write("toolmark.toml", "plugins = []\n[safety]\nfloor = 0.5\n")
+        shop.write("toolmd.toml", "plugins = []\n[safety]\nfloor = 0.5\n")
         heard.next()
 
         assert ws.settings.safety.floor == 0.5
@@ -144,7 +144,7 @@ def git(shop: Shop, *words: str) -> None:
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed here")
 def test_a_checkout_of_many_files_is_one_snapshot(shop: Shop) -> None:
     git(shop, "init", "--quiet", "--initial-branch=old")
-    shop.write(".gitignore", ".toolmark\n")
+    shop.write(".gitignore", ".toolmd\n")
     for branch in ("old", "new"):
         for number in range(100):
             text = tool(f"tool_{number}").replace("Does tool", f"Does {branch}")
@@ -237,7 +237,7 @@ def test_a_workspace_that_is_closed_is_watched_no_more(shop: Shop, caplog) -> No
 
 def test_folders_outside_of_the_project_are_watched_too(shop: Shop, tmp_path: Path) -> None:
     elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
-    shop.write("toolmark.toml", f"plugins = []\ntools = ['{elsewhere}']\n")
+    shop.write("toolmd.toml", f"plugins = []\ntools = ['{elsewhere}']\n")
     with watched(shop) as (_, heard):
         elsewhere.mkdir()
         (elsewhere / "greet.tool.md").write_text(tool("greet"))

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 GUARDED = """
 ## Safety
@@ -42,7 +42,7 @@ class Shop:
         self.root = root
         self.opened: list[Workspace] = []
         (root / "tools_md").mkdir()
-        (root / "toolmark.toml").write_text("plugins = []\n")
+        (root / "toolmd.toml").write_text("plugins = []\n")
 
     def write(self, path: str, content: str | bytes) -> Path:
         file = self.root / path

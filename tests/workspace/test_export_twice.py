@@ -3,7 +3,7 @@
 import pytest
 from workspace_shop import Shop
 
-from toolmark._export.targets import TARGETS
+from toolmd._export.targets import TARGETS
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-import toolmark
-from toolmark import Failure, Result, parse_skill, parse_tool
+import toolmd
+from toolmd import Failure, Result, parse_skill, parse_tool
 
 
 def run(code: str) -> str:
@@ -17,21 +17,21 @@ def run(code: str) -> str:
 
 
 def test_every_name_of_the_face_is_there() -> None:
-    for name in toolmark.__all__:
-        assert getattr(toolmark, name) is not None, name
-    assert set(toolmark.__all__) <= set(dir(toolmark))
-    assert toolmark.__version__
+    for name in toolmd.__all__:
+        assert getattr(toolmd, name) is not None, name
+    assert set(toolmd.__all__) <= set(dir(toolmd))
+    assert toolmd.__version__
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_of_it"):
-        toolmark.nothing_of_it  # noqa: B018
+        toolmd.nothing_of_it  # noqa: B018
 
 
 def test_the_import_alone_brings_nothing_with_it() -> None:
-    heavy = "pydantic", "pluggy", "asyncio", "markdown_it", "svcs", "toolmark._model"
+    heavy = "pydantic", "pluggy", "asyncio", "markdown_it", "svcs", "toolmd._model"
 
-    loaded = run(f"import sys, toolmark; print([m for m in {heavy!r} if m in sys.modules])")
+    loaded = run(f"import sys, toolmd; print([m for m in {heavy!r} if m in sys.modules])")
 
     assert loaded.strip() == "[]"
 
@@ -40,7 +40,7 @@ def test_a_project_is_opened_without_what_only_calls_need(tmp_path) -> None:
     (tmp_path / "tools_md").mkdir()
     heavy = "asyncio", "markdown_it", "svcs", "httpx", "rich", "celpy", "typer"
     code = (
-        f"import sys, toolmark; ws = toolmark.Workspace.open({str(tmp_path)!r},"
+        f"import sys, toolmd; ws = toolmd.Workspace.open({str(tmp_path)!r},"
         " overrides={'plugins': []}); ws.registry.diagnostics;"
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )

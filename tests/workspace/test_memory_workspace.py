@@ -1,4 +1,4 @@
-"""What `toolmark.testing` gives to those who test their tools."""
+"""What `toolmd.testing` gives to those who test their tools."""
 
 import asyncio
 import datetime as dt
@@ -6,8 +6,8 @@ import datetime as dt
 import pytest
 from workspace_shop import skill, tool, word
 
-from toolmark.hooks import hookimpl
-from toolmark.testing import FOLDER, FakeClock, ScriptedModel, memory_workspace
+from toolmd.hooks import hookimpl
+from toolmd.testing import FOLDER, FakeClock, ScriptedModel, memory_workspace
 
 
 class Till:
@@ -65,7 +65,7 @@ def test_python_may_stand_beside_the_text() -> None:
 def test_plugins_and_settings_are_handed_in() -> None:
     class Gives:
         @hookimpl
-        def toolmark_implementation(self, spec):
+        def toolmd_implementation(self, spec):
             return lambda: {"by": spec.name}
 
     with memory_workspace(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from workspace_shop import Shop, skill, tool, word
 
-from toolmark import ConfigError, NotFoundError, Result, ToolmarkError, Workspace
+from toolmd import ConfigError, NotFoundError, Result, ToolmdError, Workspace
 
 
 def test_a_tool_is_called_with_an_object_or_its_json(shop: Shop) -> None:
@@ -75,7 +75,7 @@ def test_a_broken_file_next_to_good_ones_does_not_hinder_them(shop: Shop) -> Non
 
 
 def test_a_broken_plugin_of_a_folder_is_told_once_and_its_tools_are_refused(shop: Shop) -> None:
-    shop.write("toolmark.toml", 'tools = ["tools_md", "more_md"]')
+    shop.write("toolmd.toml", 'tools = ["tools_md", "more_md"]')
     shop.write("tools_md/plugin.py", "raise OSError('no database')")
     shop.tool("one", "def one(): return {}")
     shop.tool("two", "def two(): return {}")
@@ -134,7 +134,7 @@ def test_a_skill_that_asks_for_what_its_tool_lacks_does_not_load(shop: Shop) -> 
 
     assert not ws.skills
     assert any(d.severity == "error" for d in ws.registry.diagnostics)
-    with pytest.raises(NotFoundError, match="toolmark check"):
+    with pytest.raises(NotFoundError, match="toolmd check"):
         ws.run_sync("welcome", {})
 
 
@@ -196,8 +196,8 @@ def test_resources_are_made_by_the_folders_plugin_and_closed_with_the_workspace(
 ) -> None:
     shop.write(
         "tools_md/plugin.py",
-        "from toolmark.hooks import hookimpl\nfrom ._till import Till\n"
-        "@hookimpl\ndef toolmark_resources(registry, settings):\n"
+        "from toolmd.hooks import hookimpl\nfrom ._till import Till\n"
+        "@hookimpl\ndef toolmd_resources(registry, settings):\n"
         "    till = Till(settings.root)\n"
         "    registry.register_value(Till, till, on_registry_close=till.close)\n",
     )
@@ -221,8 +221,8 @@ def test_resources_are_made_by_the_folders_plugin_and_closed_with_the_workspace(
 def test_what_a_factory_makes_lives_for_one_call_and_is_closed_after_it(shop: Shop) -> None:
     shop.write(
         "tools_md/plugin.py",
-        "from toolmark.hooks import hookimpl\nfrom ._desk import Desk\n"
-        "@hookimpl\ndef toolmark_resources(registry):\n"
+        "from toolmd.hooks import hookimpl\nfrom ._desk import Desk\n"
+        "@hookimpl\ndef toolmd_resources(registry):\n"
         "    registry.register_factory(Desk, Desk.made)\n",
     )
     shop.write(
@@ -245,7 +245,7 @@ def test_what_a_factory_makes_lives_for_one_call_and_is_closed_after_it(shop: Sh
 def test_a_plugin_that_fails_to_provide_fails_only_calls_that_need_it(shop: Shop) -> None:
     shop.write(
         "tools_md/plugin.py",
-        "from toolmark.hooks import hookimpl\n@hookimpl\ndef toolmark_resources(registry):\n"
+        "from toolmd.hooks import hookimpl\n@hookimpl\ndef toolmd_resources(registry):\n"
         "    raise OSError('no disk')\n",
     )
     shop.tool("needs", "import io\ndef needs(*, buffer: io.StringIO): ...")
@@ -281,16 +281,16 @@ def test_a_sync_twin_within_a_tool_that_it_runs_is_refused_instead_of_hanging(sh
     shop.tool("inner", "async def inner(): return {}")
     shop.tool(
         "outer",
-        "import sys\nasync def outer():\n    return {'x': sys.modules['toolmark_test'](  )}\n",
+        "import sys\nasync def outer():\n    return {'x': sys.modules['toolmd_test'](  )}\n",
     )
     ws = shop.open()
     import sys
 
-    sys.modules["toolmark_test"] = lambda: ws.call_sync("inner", {}).success  # type: ignore[assignment]
+    sys.modules["toolmd_test"] = lambda: ws.call_sync("inner", {}).success  # type: ignore[assignment]
     try:
         result = ws.call_sync("outer", {})
     finally:
-        del sys.modules["toolmark_test"]
+        del sys.modules["toolmd_test"]
 
     assert result.outcome == "failed"
 
@@ -301,17 +301,17 @@ def test_a_closed_workspace_takes_no_call(shop: Shop) -> None:
     ws.close()
     ws.close()
 
-    with pytest.raises(ToolmarkError, match="closed"):
+    with pytest.raises(ToolmdError, match="closed"):
         ws.call_sync("greet", {})
-    with pytest.raises(ToolmarkError, match="closed"):
+    with pytest.raises(ToolmdError, match="closed"):
         ws.reload()
 
 
 def test_an_async_workspace_awaits_what_closes_asynchronously(shop: Shop) -> None:
     shop.write(
         "tools_md/plugin.py",
-        "from toolmark.hooks import hookimpl\nimport pathlib\n"
-        "@hookimpl\ndef toolmark_resources(registry, settings):\n"
+        "from toolmd.hooks import hookimpl\nimport pathlib\n"
+        "@hookimpl\ndef toolmd_resources(registry, settings):\n"
         "    async def close(): (settings.root / 'closed').touch()\n"
         "    registry.register_value(pathlib.PurePath, 1, on_registry_close=close)\n",
     )
@@ -326,14 +326,14 @@ def test_an_async_workspace_awaits_what_closes_asynchronously(shop: Shop) -> Non
 
 
 def test_settings_that_cannot_be_read_raise_before_anything_runs(shop: Shop) -> None:
-    shop.write("toolmark.toml", "[safety]\nflor = 0.5")
+    shop.write("toolmd.toml", "[safety]\nflor = 0.5")
 
     with pytest.raises(ConfigError, match="floor"):
         Workspace.open(shop.root)
 
 
 def test_overrides_stand_over_the_file(shop: Shop, tmp_path: Path) -> None:
-    shop.write("toolmark.toml", "[safety]\nfloor = 0.5")
+    shop.write("toolmd.toml", "[safety]\nfloor = 0.5")
 
     ws = shop.open(overrides={"safety.floor": 0.9})
 

@@ -77,17 +77,17 @@ def test_a_file_that_broke_is_told_and_the_rest_stays(shop: Shop) -> None:
 
 
 def test_settings_that_broke_leave_the_old_snapshot_with_a_diagnostic(shop: Shop) -> None:
-    shop.write("toolmark.toml", "[safety]\nfloor = 0.5")
+    shop.write("toolmd.toml", "[safety]\nfloor = 0.5")
     shop.tool("greet", "def greet(): return {}")
     ws = shop.open()
 
-    shop.write("toolmark.toml", "[safety]\nfloor = 5")
+    shop.write("toolmd.toml", "[safety]\nfloor = 5")
     kept = ws.reload()
 
     assert "unreadable-settings" in {d.code for d in kept.diagnostics}
     assert "unreadable-settings" in {d.code for d in ws.diagnostics}
     assert ws.settings.safety.floor == 0.5
-    shop.write("toolmark.toml", "[safety]\nfloor = 0.6")
+    shop.write("toolmd.toml", "[safety]\nfloor = 0.6")
     assert not ws.reload().diagnostics
     assert ws.settings.safety.floor == 0.6
 
@@ -158,8 +158,8 @@ def test_a_run_under_way_ends_on_the_snapshot_on_which_it_began(shop: Shop) -> N
 def test_resources_of_a_replaced_snapshot_close_when_its_last_call_ends(shop: Shop) -> None:
     shop.write(
         "tools_md/plugin.py",
-        "from toolmark.hooks import hookimpl\nfrom ._till import Till\n"
-        "@hookimpl\ndef toolmark_resources(registry):\n"
+        "from toolmd.hooks import hookimpl\nfrom ._till import Till\n"
+        "@hookimpl\ndef toolmd_resources(registry):\n"
         "    till = Till()\n"
         "    registry.register_value(Till, till, on_registry_close=till.close)\n",
     )
@@ -202,7 +202,7 @@ def test_snapshots_that_were_replaced_leave_no_modules_behind(shop: Shop) -> Non
     gc.collect()
 
     ours = ws._live.snapshot.plugins.modules.root
-    kept = {name.partition(".")[0] for name in sys.modules if name.startswith("_toolmark_")}
+    kept = {name.partition(".")[0] for name in sys.modules if name.startswith("_toolmd_")}
     left = {name for name in kept if sys.modules.get(f"{name}.tools_md.count")}
 
     assert left <= {ours}

@@ -1,4 +1,4 @@
-"""A folder of state that others may enter: what Toolmark keeps there is its owner's alone."""
+"""A folder of state that others may enter: what Toolmd keeps there is its owner's alone."""
 
 import os
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def careless() -> Iterator[None]:
 @pytest.mark.skipif(os.name != "posix", reason="this system keeps rights elsewhere")
 @pytest.mark.usefixtures("careless")
 def test_in_a_folder_that_others_enter_no_file_is_theirs_to_read(shop: Shop) -> None:
-    state = shop.root / ".toolmark"
+    state = shop.root / ".toolmd"
     state.mkdir(mode=0o755)
     shop.tool("greet", "def greet(): return {}")
     shop.tool("pay", "def pay(): return {}", extra=GUARDED)

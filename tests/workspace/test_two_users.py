@@ -3,13 +3,13 @@
 import pytest
 from workspace_shop import Shop, skill, word
 
-from toolmark import Workspace
-from toolmark.errors import NotFoundError, ToolmarkError
+from toolmd import Workspace
+from toolmd.errors import NotFoundError, ToolmdError
 
 GUARDED = "\n## Safety\n\n- **Requires Confirmation**: true\n"
 STEPS = "1. **Greet**, if they like.\n   - **Ask**: Shall I greet?\n   - **Use**: greet"
 GREET = """
-from toolmark import Context
+from toolmd import Context
 
 def greet(*, context: Context):
     with open(__file__ + ".log", "a") as log:
@@ -103,7 +103,7 @@ def test_nobody_gets_anothers_result_by_the_id_of_its_run(
     done = ws.run_sync("welcome", {}, ask=lambda _: True, **mine)
     assert done.success
 
-    with pytest.raises(ToolmarkError, match="another run") as told:
+    with pytest.raises(ToolmdError, match="another run") as told:
         ws.run_sync("welcome", {}, ask=lambda _: True, **other, run_id="run-1")
     assert "ana" not in str(told.value)
     assert ws.run_sync("welcome", {}, **mine) == done

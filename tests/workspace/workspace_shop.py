@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 
 def tool(name: str, parameters: str = "None", extra: str = "") -> str:

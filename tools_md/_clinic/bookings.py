@@ -4,7 +4,7 @@ import json
 import sqlite3
 from datetime import datetime
 
-from toolmark.database import Database
+from toolmd.database import Database
 
 from . import refusal, visits
 from .calendar import Calendar

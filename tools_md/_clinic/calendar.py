@@ -4,7 +4,7 @@ import sqlite3
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
-from toolmark.database import Database
+from toolmd.database import Database
 
 from . import refusal
 from .clock import Clock, clock_face

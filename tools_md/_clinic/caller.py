@@ -1,6 +1,6 @@
 """Say which family a call is for."""
 
-from toolmark import Context, ToolError
+from toolmd import Context, ToolError
 
 
 def patient_of(context: Context) -> str:

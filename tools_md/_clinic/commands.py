@@ -1,4 +1,4 @@
-"""Add `toolmark clinic`: seed the book, read the outbox, run the demonstration's insurer."""
+"""Add `toolmd clinic`: seed the book, read the outbox, run the demonstration's insurer."""
 
 import json
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolmark import load_settings
+from toolmd import load_settings
 
 from .eligibility import DEFAULT_PORT
 from .insurer import make_server

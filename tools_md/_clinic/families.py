@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from toolmark.database import Database
+from toolmd.database import Database
 
 from . import refusal
 from .clock import Clock

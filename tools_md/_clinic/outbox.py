@@ -4,8 +4,8 @@ import sqlite3
 from typing import Final
 from urllib.parse import quote
 
-from toolmark import ToolError
-from toolmark.database import Database
+from toolmd import ToolError
+from toolmd.database import Database
 
 from .clock import Clock
 from .records import Message, Sent
@@ -85,7 +85,7 @@ class Notifier:
             import apprise
         except ImportError as error:
             raise ToolError(
-                "A gateway is set and Apprise is not installed: pip install 'toolmark[clinic]'.",
+                "A gateway is set and Apprise is not installed: pip install 'toolmd[clinic]'.",
                 code="sms_not_sent",
             ) from error
         gateway = apprise.Apprise()

@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from toolmark import ToolError
+from toolmd import ToolError
 
 from .clock import clock_face, spoken
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Final
 
-from toolmark import ConfigError, Settings
+from toolmd import ConfigError, Settings
 
 from .clock import Clock, StoppedClock
 from .eligibility import EligibilityService
@@ -20,7 +20,7 @@ NOW: Final = "CLINIC_NOW"
 SMS_URL: Final = "CLINIC_SMS_URL"
 """The SMS gateway, any URL of Apprise; unset keeps messages in the outbox."""
 ELIGIBILITY_URL: Final = "CLINIC_ELIGIBILITY_URL"
-"""The eligibility service; unset means the one that `toolmark clinic insurer` runs."""
+"""The eligibility service; unset means the one that `toolmd clinic insurer` runs."""
 
 
 def wall_clock() -> Clock:

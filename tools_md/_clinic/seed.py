@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
-from toolmark import ToolError
+from toolmd import ToolError
 
 from .bookings import Bookings
 from .calendar import Calendar

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toolmark.database import Database
+from toolmd.database import Database
 
 from .bookings import Bookings
 from .calendar import Calendar

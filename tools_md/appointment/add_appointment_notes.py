@@ -1,6 +1,6 @@
 """Write a note on a visit."""
 
-from toolmark import Context
+from toolmd import Context
 
 from .._clinic.caller import patient_of
 from .._clinic.records import Annotated

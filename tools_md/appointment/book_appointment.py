@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from toolmark import Context
+from toolmd import Context
 
 from .._clinic.caller import patient_of
 from .._clinic.records import Booking

@@ -1,6 +1,6 @@
 """Cancel a visit in the appointment book."""
 
-from toolmark import Context
+from toolmd import Context
 
 from .._clinic.caller import patient_of
 from .._clinic.records import Booking

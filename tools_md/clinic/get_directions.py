@@ -1,6 +1,6 @@
 """Say where the clinic is."""
 
-from toolmark import nonblocking
+from toolmd import nonblocking
 
 from .._clinic.facts import DIRECTIONS
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from toolmark import Context, ToolError
+from toolmd import Context, ToolError
 
 from .._clinic.eligibility import EligibilityService
 from .._clinic.records import Eligibility

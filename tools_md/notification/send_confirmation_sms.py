@@ -1,6 +1,6 @@
 """Text a parent that a visit is booked."""
 
-from toolmark import Context
+from toolmd import Context
 
 from .._clinic.facts import CLINIC_NAME, CLINIC_PHONE
 from .._clinic.outbox import Notifier

@@ -1,6 +1,6 @@
 """Read a family's file."""
 
-from toolmark import Context
+from toolmd import Context
 
 from .._clinic.caller import patient_of
 from .._clinic.records import Family

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from toolmark import Parameter, Schema, ToolSpec, parse_tool
+from toolmd import Parameter, Schema, ToolSpec, parse_tool
 
 ROOT = Path(__file__).parents[3]
 

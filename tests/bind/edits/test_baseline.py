@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from toolmark._bind.edits.baseline import Baseline, LastLive
+from toolmd._bind.edits.baseline import Baseline, LastLive
 
 
 def row(name: str, text: str = "{}", path: str = "") -> LastLive:

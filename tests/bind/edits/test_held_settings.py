@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolmark._bind.edits.settings import hold_settings
-from toolmark._model.settings import SafetySettings, Settings
+from toolmd._bind.edits.settings import hold_settings
+from toolmd._model.settings import SafetySettings, Settings
 
 
 def made(*, audit: bool = True, trust_edits: bool = False, **safety: Any) -> Settings:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from policies import FULL, edited, spec_of, tool_of
 
-from toolmark import Parameter, Schema
-from toolmark._bind.edits.loosening import hold
+from toolmd import Parameter, Schema
+from toolmd._bind.edits.loosening import hold
 
 TEXT = Schema(types=("string",))
 SHORT = replace(TEXT, max_length=5)

@@ -16,11 +16,11 @@ from policies import (
     without,
 )
 
-from toolmark import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
-from toolmark._bind.edits import strictness
-from toolmark._bind.edits.loosening import hold, loosened
-from toolmark._model.contract import Limits, Safety
-from toolmark._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
+from toolmd import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
+from toolmd._bind.edits import strictness
+from toolmd._bind.edits.loosening import hold, loosened
+from toolmd._model.contract import Limits, Safety
+from toolmd._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
 
 OLD = spec_of(FULL)
 HARMLESS = {

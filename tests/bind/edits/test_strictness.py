@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmark._bind.edits.strictness import (
+from toolmd._bind.edits.strictness import (
     LIMITS,
     METADATA,
     RESULT,
@@ -10,7 +10,7 @@ from toolmark._bind.edits.strictness import (
     SCHEMA,
     SKILL,
 )
-from toolmark._model.contract import Batch, Rate
+from toolmd._model.contract import Batch, Rate
 
 LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")
 UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_calls", "max_concurrent",

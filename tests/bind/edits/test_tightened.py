@@ -3,7 +3,7 @@
 import pytest
 from policies import FULL, edited, spec_of
 
-from toolmark._bind.edits.loosening import loosened, tightened
+from toolmd._bind.edits.loosening import loosened, tightened
 
 OLD = spec_of(FULL)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from policies import FULL
 
-from toolmark import ToolSpec, Workspace
-from toolmark._bind.edits.loosening import loosened
+from toolmd import ToolSpec, Workspace
+from toolmd._bind.edits.loosening import loosened
 
 EDITS = (
     ("Give a patient a dose.", "Give one dose, now."),

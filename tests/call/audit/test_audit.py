@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._call.audit.chain import Audit, chained
-from toolmark._model.contract import Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import SafetySettings, Settings
+from toolmd._call.audit.chain import Audit, chained
+from toolmd._model.contract import Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import SafetySettings, Settings
 
 SECRET = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from toolmark._model.contract import Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmd._model.contract import Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
 
 STEP = 1024
 MOST = 1024 * STEP

@@ -6,13 +6,13 @@ from contextlib import closing
 
 import pytest
 
-from toolmark._model.call import Budget
-from toolmark._model.contract import Batch, Limits, Safety
-from toolmark._model.registry import Binding, Implementation
-from toolmark._model.result import Held
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.verdict import Ruling, Verdict
+from toolmd._model.call import Budget
+from toolmd._model.contract import Batch, Limits, Safety
+from toolmd._model.registry import Binding, Implementation
+from toolmd._model.result import Held
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import SafetySettings, Settings
+from toolmd._model.verdict import Ruling, Verdict
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
 

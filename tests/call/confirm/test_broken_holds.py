@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from toolmark._model.contract import Safety
-from toolmark._model.settings import Settings
+from toolmd._model.contract import Safety
+from toolmd._model.settings import Settings
 
 
 class World:

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from toolmark._model.contract import Safety
-from toolmark._model.settings import Settings
+from toolmd._model.contract import Safety
+from toolmd._model.settings import Settings
 
 
 class World:

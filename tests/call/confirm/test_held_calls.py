@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from toolmark._model.call import Call, Caller
-from toolmark._model.contract import Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmd._model.call import Call, Caller
+from toolmd._model.contract import Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
 
 TEXT = Schema(types=("string",))
 DAYS = Schema(types=("array",), items=Schema(types=("integer",), minimum=1, maximum=7))
@@ -208,7 +208,7 @@ def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(desk
         desk.respond(held, "I looked at it.", user="u1"),
     ):
         assert (refused.outcome, refused.error.code) == ("denied", "held_for_review")
-        assert "toolmark pending" in refused.error.message
+        assert "toolmd pending" in refused.error.message
     assert desk.ran == []
     assert [h.id for h in desk.door.decisions.pending("u1")] == [held.confirmation.id]
     assert desk.confirm(held, user="a reviewer").success

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from toolmark._model.call import Call
-from toolmark._model.contract import Safety
-from toolmark._model.settings import Settings
+from toolmd._model.call import Call
+from toolmd._model.contract import Safety
+from toolmd._model.settings import Settings
 
 KEY = "run-1/6:act"
 

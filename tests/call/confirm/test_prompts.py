@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolmark._call.confirm.prompt import prompt_of
-from toolmark._model.contract import Safety
+from toolmd._call.confirm.prompt import prompt_of
+from toolmd._model.contract import Safety
 
 VALUES = {
     "a text": ("Walk  the\ndog", "Walk the dog"),

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from toolmark._model.call import Call, Caller
-from toolmark._model.contract import Limits, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmd._model.call import Call, Caller
+from toolmd._model.contract import Limits, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
 
 CONFIRM = Safety(requires_confirmation=True)
 

@@ -8,9 +8,9 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from toolmark._model.contract import Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmd._model.contract import Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",), maximum=9), required=True)
 SAFETY = Safety(requires_confirmation=True, escalate_when="number > 5")

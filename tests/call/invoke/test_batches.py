@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limit_world import VirtualTime, run
 
-from toolmark._model.contract import Batch, Limits, Rate
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmd._model.contract import Batch, Limits, Rate
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 NUMBERS = Parameter(

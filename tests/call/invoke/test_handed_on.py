@@ -1,11 +1,11 @@
 """Tools that call others: the Result of a call, given as their own, is what they came to."""
 
-from toolmark._call.invoke.invoker import MAX_MESSAGE
-from toolmark._model.contract import Limits, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
-from toolmark._run.python import result_of
-from toolmark.errors import ToolError
+from toolmd._call.invoke.invoker import MAX_MESSAGE
+from toolmd._model.contract import Limits, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
+from toolmd._run.python import result_of
+from toolmd.errors import ToolError
 
 DEPTH = Parameter(name="depth", shape=Schema(types=("integer",), maximum=5), required=True)
 ANY_DEPTH = Parameter(name="depth", shape=Schema())

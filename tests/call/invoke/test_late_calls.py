@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from toolmark._model.contract import Limits
+from toolmd._model.contract import Limits
 
 QUICK = Limits(timeout_s=0.05)
 

@@ -7,10 +7,10 @@ import httpx
 import pytest
 from limit_world import VirtualTime, run
 
-from toolmark._egress import DomainNotApprovedError
-from toolmark._model.contract import Limits, Rate
-from toolmark._model.settings import Settings
-from toolmark.errors import ToolError
+from toolmd._egress import DomainNotApprovedError
+from toolmd._model.contract import Limits, Rate
+from toolmd._model.settings import Settings
+from toolmd.errors import ToolError
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 THREE = Limits(retries=3)

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from toolmark._model.schema import Parameter, Schema
-from toolmark.errors import ToolError
+from toolmd._model.schema import Parameter, Schema
+from toolmd.errors import ToolError
 
 TEXT = Schema(types=("string",))
 
@@ -25,7 +25,7 @@ def test_a_sync_function_runs_in_a_thread_and_sees_context_variables(harness, to
         where.set("here")
         return await harness(tool("look", look)).door.call("look", "{}")
 
-    assert asyncio.run(main()).data == {"thread": "toolmark-call", "where": "here"}
+    assert asyncio.run(main()).data == {"thread": "toolmd-call", "where": "here"}
 
 
 def test_an_inline_function_runs_in_the_loop(harness, tool):
@@ -87,7 +87,7 @@ def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(
         raise error("hunter2")
 
     function = {"async": crash_async, "stream": crash_stream}.get(mode, crash)
-    with caplog.at_level(logging.ERROR, logger="toolmark.crash"):
+    with caplog.at_level(logging.ERROR, logger="toolmd.crash"):
         result = harness(tool("crash", function, mode=mode)).call("crash")
     assert (result.outcome, result.error.code) == ("failed", "tool_error")
     reference = result.error.message.split()[-1].rstrip(".")

@@ -15,9 +15,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings, TraceSettings
-from toolmark.errors import ToolError
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings, TraceSettings
+from toolmd.errors import ToolError
 
 NAME = Parameter(name="name", shape=Schema(types=("string",)), required=True)
 PIN = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True), required=True)
@@ -58,7 +58,7 @@ def test_a_call_that_runs_has_a_span_with_the_genai_attributes(tool, harness, re
     assert span.name == "execute_tool greet"
     assert span.kind is SpanKind.INTERNAL
     assert span.status.status_code is StatusCode.UNSET
-    assert span.instrumentation_scope.name == "toolmark"
+    assert span.instrumentation_scope.name == "toolmd"
     assert dict(span.attributes) == {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "greet",
@@ -141,7 +141,7 @@ def test_what_a_tool_does_stands_below_its_span(tool, harness, recorded) -> None
     assert door.call("ask", '{"name": "Mia"}').data == "Mia"
 
     inner, work_span, ask_span = recorded.spans
-    assert inner.name == "in toolmark-call"
+    assert inner.name == "in toolmd-call"
     assert inner.parent.span_id == work_span.context.span_id
     assert work_span.parent.span_id == ask_span.context.span_id
     assert ask_span.parent is None
@@ -284,7 +284,7 @@ def in_a_program(text: str) -> list[str]:
 
 
 WORKSPACE = """
-    from toolmark.testing import memory_workspace
+    from toolmd.testing import memory_workspace
     DEFINITION = '''
     # greet
 

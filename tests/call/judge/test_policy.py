@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmark._call.judge.intent import says_any, words_of
-from toolmark._call.judge.plugins import ask
-from toolmark._call.refusal import Refusal
-from toolmark._model.call import Call
-from toolmark._model.contract import Limits, Safety
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import SafetySettings, Settings
-from toolmark._model.verdict import ALLOWED, Ruling, Verdict
+from toolmd._call.judge.intent import says_any, words_of
+from toolmd._call.judge.plugins import ask
+from toolmd._call.refusal import Refusal
+from toolmd._model.call import Call
+from toolmd._model.contract import Limits, Safety
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import SafetySettings, Settings
+from toolmd._model.verdict import ALLOWED, Ruling, Verdict
 
 TEXT = Schema(types=("string",))
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))

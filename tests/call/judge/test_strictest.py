@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limit_world import leap
 
-from toolmark._model.contract import Safety
-from toolmark._model.result import Failure
-from toolmark._model.settings import Settings
-from toolmark._model.verdict import Ruling, Verdict
+from toolmd._model.contract import Safety
+from toolmd._model.result import Failure
+from toolmd._model.settings import Settings
+from toolmd._model.verdict import Ruling, Verdict
 
 OUTCOMES = {
     Ruling.ALLOW: "allowed",

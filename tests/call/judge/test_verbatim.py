@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
 
 SAID = Schema(types=("string",), verbatim=True)
 FREE = Schema(types=("string",))

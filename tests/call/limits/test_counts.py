@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from toolmark._model.call import Budget
-from toolmark._model.contract import Limits, Rate
-from toolmark._model.settings import Settings
+from toolmd._model.call import Budget
+from toolmd._model.contract import Limits, Rate
+from toolmd._model.settings import Settings
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limit_world import leap
 
-from toolmark._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
+from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 
 LONG = 3600.0
 

@@ -6,13 +6,13 @@ import threading
 import pytest
 from limit_world import leap
 
-from toolmark._call.limits.places import Places
-from toolmark._call.limits.starts import StartLimits
-from toolmark._call.limits.tally import MAX_CONVERSATIONS, Tally
-from toolmark._call.limits.timing import MACHINE
-from toolmark._call.refusal import Refusal
-from toolmark._model.call import Budget, Call, Caller
-from toolmark._model.contract import Limits, Rate
+from toolmd._call.limits.places import Places
+from toolmd._call.limits.starts import StartLimits
+from toolmd._call.limits.tally import MAX_CONVERSATIONS, Tally
+from toolmd._call.limits.timing import MACHINE
+from toolmd._call.refusal import Refusal
+from toolmd._model.call import Budget, Call, Caller
+from toolmd._model.contract import Limits, Rate
 
 
 async def refused(work):

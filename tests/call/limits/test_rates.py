@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run, take
 
-from toolmark._call.limits.pace import MAX_WAITING, Pace
-from toolmark._call.limits.shared_starts import MachineStarts
-from toolmark._call.limits.tally import Tally
-from toolmark._call.limits.timing import Timing
-from toolmark._call.refusal import Refusal
-from toolmark._model.contract import Limits, Rate
-from toolmark._model.settings import Settings
+from toolmd._call.limits.pace import MAX_WAITING, Pace
+from toolmd._call.limits.shared_starts import MachineStarts
+from toolmd._call.limits.tally import Tally
+from toolmd._call.limits.timing import Timing
+from toolmd._call.refusal import Refusal
+from toolmd._model.contract import Limits, Rate
+from toolmd._model.settings import Settings
 
 
 def pace_of(world, calls=3, per_s=1.0, tally=None):

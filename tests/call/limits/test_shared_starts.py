@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run, take
 
-from toolmark._call.limits.fleet import FleetStarts
-from toolmark._call.limits.pace import Pace
-from toolmark._call.limits.shared_starts import STARTS_FILE, MachineStarts, shared_starts
-from toolmark._call.limits.tally import Tally
-from toolmark._call.limits.timing import MACHINE, Timing
-from toolmark._call.refusal import Refusal
-from toolmark._model.contract import Limits, Rate
-from toolmark._model.settings import Settings as Project
+from toolmd._call.limits.fleet import FleetStarts
+from toolmd._call.limits.pace import Pace
+from toolmd._call.limits.shared_starts import STARTS_FILE, MachineStarts, shared_starts
+from toolmd._call.limits.tally import Tally
+from toolmd._call.limits.timing import MACHINE, Timing
+from toolmd._call.refusal import Refusal
+from toolmd._model.contract import Limits, Rate
+from toolmd._model.settings import Settings as Project
 
 
 class Server:

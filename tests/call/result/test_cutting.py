@@ -10,11 +10,11 @@ import pytest
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
-from toolmark._call.result.cut import Bounds, cut
-from toolmark._model.call import Budget
-from toolmark._model.contract import Limits
-from toolmark._model.schema import Parameter, Schema
-from toolmark._model.settings import Settings
+from toolmd._call.result.cut import Bounds, cut
+from toolmd._model.call import Budget
+from toolmd._model.contract import Limits
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 ROWS = [{"n": n, "text": "é" * 10} for n in range(50)]

@@ -14,7 +14,7 @@ import office
 from office import SKILL
 from warm import Child, opened
 
-from toolmark import hookimpl
+from toolmd import hookimpl
 
 TOOLS = ("get_patient_info", "check_availability", "book_appointment", "send_confirmation_sms")
 PLACES = (
@@ -38,12 +38,12 @@ class Killer:
             os.kill(os.getpid(), signal.SIGKILL)
 
     @hookimpl
-    def toolmark_before_call(self, call: Any, spec: Any) -> None:
+    def toolmd_before_call(self, call: Any, spec: Any) -> None:
         """Come to the place before a call."""
         self.reach(f"before {spec.name}")
 
     @hookimpl
-    def toolmark_after_call(self, call: Any, spec: Any, result: Any) -> None:
+    def toolmd_after_call(self, call: Any, spec: Any, result: Any) -> None:
         """Come to the place after a call that took effect."""
         if result.outcome == "ok":
             self.reach(f"after {spec.name}")
@@ -84,7 +84,7 @@ def prepare(state: Path) -> None:
 def kill_everywhere(times: int, at_once: int, places: tuple[str, ...] = PLACES) -> Iterator[Tally]:
     """Kill so many times at each place; gives the tally so far after each round."""
     began = time.monotonic()
-    folder = Path(tempfile.mkdtemp(prefix="toolmark-crash-"))
+    folder = Path(tempfile.mkdtemp(prefix="toolmd-crash-"))
     office.open_office(folder / "new", 1)
     # With tables, but without runs: what is measured is not how they are made.
     Child(lambda: prepare(folder / "new"), folder / "log").wait()
@@ -125,7 +125,7 @@ class Poison(NamedTuple):
 
 def poison(processes: int) -> Poison:
     """Let a run kill so many processes at one place, then resume it where nothing kills."""
-    state = Path(tempfile.mkdtemp(prefix="toolmark-poison-"))
+    state = Path(tempfile.mkdtemp(prefix="toolmd-poison-"))
     try:
         office.open_office(state, 1)
         place = "before book_appointment"
@@ -138,7 +138,7 @@ def poison(processes: int) -> Poison:
 
 
 def resume(state: Path) -> None:
-    """Take the run up as `toolmark runs resume` does."""
+    """Take the run up as `toolmd runs resume` does."""
     with opened(state, "sqlite") as workspace:
         result = workspace.resume_run_sync("run-0", ask=lambda _: True)
     sys.exit(0 if result.success else 1)

@@ -17,7 +17,7 @@ import psycopg
 from office import SKILL
 from warm import Child, Workspace, opened
 
-from toolmark import NotFoundError
+from toolmd import NotFoundError
 
 WORKERS = 3
 AT_ONCE = 8
@@ -27,16 +27,16 @@ PATIENCE_S = 60
 
 
 _EVIDENCE = (
-    """SELECT id, result FROM toolmark.toolmark_run
+    """SELECT id, result FROM toolmd.toolmd_run
     WHERE result NOTNULL AND result::json->>'success' = 'false'""",
-    "SELECT * FROM toolmark.toolmark_run WHERE result IS NULL",
-    """SELECT w.* FROM toolmark.workflow_status w JOIN toolmark.toolmark_run r
+    "SELECT * FROM toolmd.toolmd_run WHERE result IS NULL",
+    """SELECT w.* FROM toolmd.workflow_status w JOIN toolmd.toolmd_run r
     ON w.workflow_uuid LIKE r.id || ':%' WHERE r.result IS NULL""",
-    """SELECT o.* FROM toolmark.operation_outputs o JOIN toolmark.toolmark_run r
+    """SELECT o.* FROM toolmd.operation_outputs o JOIN toolmd.toolmd_run r
     ON o.workflow_uuid LIKE r.id || ':%' WHERE r.result IS NULL""",
-    """SELECT q.* FROM toolmark.toolmark_question q JOIN toolmark.toolmark_run r
+    """SELECT q.* FROM toolmd.toolmd_question q JOIN toolmd.toolmd_run r
     ON q.run = r.id WHERE r.result IS NULL""",
-    "SELECT * FROM toolmark.toolmark_worker",
+    "SELECT * FROM toolmd.toolmd_worker",
 )
 """What tells why a run did not end as it should."""
 
@@ -104,7 +104,7 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
     The person comes after the first kill, so that no run has ended by then on any machine.
     """
     chance = random.Random(seed)
-    state = Path(tempfile.mkdtemp(prefix="toolmark-chaos-"))
+    state = Path(tempfile.mkdtemp(prefix="toolmd-chaos-"))
     office.open_office(state, runs)
     share = runs // WORKERS
 
@@ -153,12 +153,12 @@ def _begun(server: str) -> int:
 
 def _count(server: str, where: str) -> int:
     with contextlib.suppress(psycopg.errors.UndefinedTable):
-        return int(_rows(server, f"SELECT count(*) FROM toolmark.toolmark_run {where}")[0][0])
+        return int(_rows(server, f"SELECT count(*) FROM toolmd.toolmd_run {where}")[0][0])
     return 0
 
 
 def _tally(server: str, state: Path, runs: int, kills: int, seconds: float) -> Tally:
-    ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmark.toolmark_run "
+    ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmd.toolmd_run "
                                "WHERE result NOTNULL"))  # fmt: skip
     books = office.books(state)
     done = [run for run, success in ended.items() if success == "true"]

@@ -100,7 +100,7 @@ def weigh(server: str) -> Iterator[Row]:
             found = overhead.measure(engine, ROUNDS, audit=audit)
         say(f"  {place} {found}")
         what = f"{place}: a step by one of DBOS alone" + (", audited" if audit else "")
-        told = f"{found.ratio:.2f} × ({found.toolmark:.1f} ms by {found.dbos:.1f} ms)"
+        told = f"{found.ratio:.2f} × ({found.toolmd:.1f} ms by {found.dbos:.1f} ms)"
         yield what, told, "" if audit else "1.3 ×"
 
 
@@ -108,7 +108,7 @@ def start_often(server: str) -> Iterator[Row]:
     """Start a limited tool from three processes."""
     for place in ("SQLite", "Postgres"):
         with database(server) as url, contextlib.ExitStack() as stack:
-            state = stack.enter_context(TemporaryDirectory(prefix="toolmark-rates-"))
+            state = stack.enter_context(TemporaryDirectory(prefix="toolmd-rates-"))
             engine = "sqlite" if place == "SQLite" else url
             words = [sys.executable, str(STARTER), state, engine, str(RATE), str(RATE_S)]
             starters = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]

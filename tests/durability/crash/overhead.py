@@ -14,7 +14,7 @@ from bench_project import write_project
 from dbos import DBOS, SetWorkflowID
 from warm import Child
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 SHORT, LONG = 10, 60
 """The steps of the two runs, by whose difference a step is measured."""
@@ -25,7 +25,7 @@ class Overhead(NamedTuple):
 
     dbos: float
     """Milliseconds a step."""
-    toolmark: float
+    toolmd: float
     ratio: float
     """How many times a step of DBOS alone, in the same round."""
 
@@ -64,19 +64,19 @@ async def rounds(workspace: Workspace, times: int) -> Overhead:
         took = {}
         for length in (SHORT, LONG):
             took["dbos", length] = await timed(lambda n=length: process.do(lambda: alone(n)))
-            took["toolmark", length] = await timed(lambda n=length: workspace.run(f"work_{n}"))
-        dbos, toolmark = (
+            took["toolmd", length] = await timed(lambda n=length: workspace.run(f"work_{n}"))
+        dbos, toolmd = (
             (took[who, LONG] - took[who, SHORT]) / (LONG - SHORT) * 1000
-            for who in ("dbos", "toolmark")
+            for who in ("dbos", "toolmd")
         )
-        found.append(Overhead(dbos, toolmark, toolmark / dbos))
+        found.append(Overhead(dbos, toolmd, toolmd / dbos))
     # The first one warms up.
     return Overhead(*(statistics.median(column) for column in zip(*found[1:], strict=True)))
 
 
 def measure(engine: str, times: int, *, audit: bool) -> Overhead:
     """Measure in a process of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="toolmark-overhead-"))
+    folder = Path(tempfile.mkdtemp(prefix="toolmd-overhead-"))
     write_project(folder, (SHORT, LONG))
 
     def work() -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from bench_project import write_project
 from warm import Child
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 SETTLE_S = 5
 AT_ONCE = 16
@@ -38,7 +38,7 @@ class Parked(NamedTuple):
 
 def measure(engine: str, runs: int, seconds: float) -> Parked:
     """Park so many runs, then look at an idle worker for so long; `engine` is empty so far."""
-    folder = Path(tempfile.mkdtemp(prefix="toolmark-parked-"))
+    folder = Path(tempfile.mkdtemp(prefix="toolmd-parked-"))
     write_project(folder, ())
     without = _idle(folder, engine, seconds)
     if Child(lambda: park(folder, engine, runs), folder / "park.log").wait():

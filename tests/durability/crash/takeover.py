@@ -16,7 +16,7 @@ import office
 from office import SKILL
 from warm import Child, opened
 
-from toolmark import ToolmarkError, Workspace, hookimpl
+from toolmd import ToolmdError, Workspace, hookimpl
 
 LONGEST_S = 30.0
 
@@ -38,7 +38,7 @@ class Stumbler:
         self._here, self._wait = state / "here", state / "wait"
 
     @hookimpl
-    def toolmark_before_call(self, call: Any, spec: Any) -> None:
+    def toolmd_before_call(self, call: Any, spec: Any) -> None:
         """Wait, where this process is the one that shall."""
         if spec.name == "book_appointment" and self._wait.exists():
             self._here.with_suffix(".new").write_text(str(os.getpid()))
@@ -64,7 +64,7 @@ def serve(state: Path, engine: str) -> None:
 
 def take_over(engine: str, how: signal.Signals) -> Taken:
     """Strike the worker that has the run with a signal while another one looks on."""
-    state = Path(tempfile.mkdtemp(prefix="toolmark-takeover-"))
+    state = Path(tempfile.mkdtemp(prefix="toolmd-takeover-"))
     office.open_office(state, 1)
     (state / "wait").touch()
     children = [Child(lambda: serve(state, engine), state / "one.log")]
@@ -103,7 +103,7 @@ class Retired(NamedTuple):
 
 
 def leave_when_asked(state: Path, engine: str) -> None:
-    """Order the run, and end as `toolmark worker` does, when somebody asks."""
+    """Order the run, and end as `toolmd worker` does, when somebody asks."""
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     with opened(state, engine, {"stumbler": Stumbler(state)}) as workspace:
@@ -114,7 +114,7 @@ def leave_when_asked(state: Path, engine: str) -> None:
 
 def retire(engine: str) -> Retired:
     """Ask a worker to end while it is over a step, and have another come then."""
-    state = Path(tempfile.mkdtemp(prefix="toolmark-retire-"))
+    state = Path(tempfile.mkdtemp(prefix="toolmd-retire-"))
     office.open_office(state, 1)
     (state / "wait").touch()
     children = [Child(lambda: leave_when_asked(state, engine), state / "one.log")]
@@ -139,7 +139,7 @@ def retire(engine: str) -> Retired:
 
 def _order(workspace: Workspace) -> None:
     # Its workspace closes over it: the run goes on elsewhere.
-    with contextlib.suppress(ToolmarkError):
+    with contextlib.suppress(ToolmdError):
         workspace.run_sync(SKILL, office.inputs(0), ask=lambda _: True, run_id="run-0")
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from office import MONDAY, ROOT
 
 # What a run needs, imported once; none of it starts a thread.
-import toolmark._run.engine.durable.engine
-from toolmark import Workspace
+import toolmd._run.engine.durable.engine
+from toolmd import Workspace
 
-assert toolmark._run.engine.durable.engine is not None
-for name in [name for name in os.environ if name.startswith("TOOLMARK_")]:
-    if not name.startswith("TOOLMARK_TEST_"):
+assert toolmd._run.engine.durable.engine is not None
+for name in [name for name in os.environ if name.startswith("TOOLMD_")]:
+    if not name.startswith("TOOLMD_TEST_"):
         del os.environ[name]
 os.environ["CLINIC_NOW"] = MONDAY
 

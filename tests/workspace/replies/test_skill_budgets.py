@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolmark._workspace.replies.budgets import LateRunError, in_time
-from toolmark.errors import NotFoundError
-from toolmark.testing import memory_workspace
+from toolmd._workspace.replies.budgets import LateRunError, in_time
+from toolmd.errors import NotFoundError
+from toolmd.testing import memory_workspace
 
 TOOL = """# {name}
 

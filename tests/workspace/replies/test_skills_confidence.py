@@ -5,7 +5,7 @@ import json
 import pytest
 from workspace_shop import Shop, skill, word
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 SURE = "\n## Safety\n\n- **Min Confidence**: 0.8\n"
 STEPS = "1. **Go**.\n   - **Use**: {used}\n   - **With**:\n     - word: `word`"

@@ -5,8 +5,8 @@ import json
 import pytest
 from turn_world import World
 
-from toolmark import Call, Caller, Dialect, Parsed, hookimpl
-from toolmark.errors import MalformedReplyError
+from toolmd import Call, Caller, Dialect, Parsed, hookimpl
+from toolmd.errors import MalformedReplyError
 
 
 def said_of_plugins(world):
@@ -21,7 +21,7 @@ class Shouting:
         self.given = [made]
 
     @hookimpl
-    def toolmark_dialects(self):
+    def toolmd_dialects(self):
         return self.given
 
     def parse(self, reply):

@@ -3,12 +3,12 @@
 import pytest
 from turn_world import chat, inline, tool
 
-from toolmark._export.targets import export
-from toolmark._model.registry import Bound, Registry
-from toolmark._model.schema import Schema
-from toolmark._model.source import Source
-from toolmark._model.tool import ToolSpec
-from toolmark._workspace.names import Names
+from toolmd._export.targets import export
+from toolmd._model.registry import Bound, Registry
+from toolmd._model.schema import Schema
+from toolmd._model.source import Source
+from toolmd._model.tool import ToolSpec
+from toolmd._workspace.names import Names
 
 LONG = [f"{'a_very_long_name_' * 5}{end}" for end in ("one", "two")]
 """Definitions have shorter names; plugins may bring others."""

@@ -7,8 +7,8 @@ import threading
 import pytest
 from turn_world import chat, inline, tool, tool_use
 
-from toolmark import Turn
-from toolmark.errors import NotFoundError, ToolmarkError
+from toolmd import Turn
+from toolmd.errors import NotFoundError, ToolmdError
 
 
 def test_a_reply_gives_its_words_and_its_results_in_order(world):
@@ -39,7 +39,7 @@ def test_independent_calls_run_at_the_same_time(open_world):
         await meeting.wait()
         return {"said": word}
 
-    from toolmark.testing import memory_workspace
+    from toolmd.testing import memory_workspace
 
     with memory_workspace({"say.tool.md": tool("say")}, [say]) as workspace:
         reply = "".join(inline("say", word=word) for word in "abc")
@@ -173,7 +173,7 @@ def test_the_budget_of_a_plan_reaches_its_calls(world):
     async def say(word, note=""):
         await asyncio.Event().wait()
 
-    from toolmark.testing import memory_workspace
+    from toolmd.testing import memory_workspace
 
     plan = {
         "calls": [{"tool": "say", "params": {"word": "a"}}],
@@ -219,5 +219,5 @@ def test_the_sync_twin_works_beside_a_running_loop(world):
 
 def test_a_closed_workspace_handles_nothing(world):
     world.workspace.close()
-    with pytest.raises(ToolmarkError, match="closed"):
+    with pytest.raises(ToolmdError, match="closed"):
         world.handle("Hello")

@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from toolmark.testing import memory_workspace
+from toolmd.testing import memory_workspace
 
 HEAD = """# {title}
 

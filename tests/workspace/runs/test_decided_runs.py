@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolmark import Context, Workspace
-from toolmark.testing import memory_workspace
+from toolmd import Context, Workspace
+from toolmd.testing import memory_workspace
 
 SEAL = """# Seal Barrel
 

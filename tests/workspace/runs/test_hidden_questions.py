@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolmark import Workspace
+from toolmd import Workspace
 
 TOOL = """# Send
 
@@ -99,7 +99,7 @@ Post a letter.
 @pytest.fixture
 def held(tmp_path: Path) -> Any:
     for path, text in {
-        "toolmark.toml": "plugins = []\n",
+        "toolmd.toml": "plugins = []\n",
         "tools_md/send.tool.md": TOOL,
         "tools_md/send.py": '"""Send."""\n\n\ndef send(to, pin):\n    return {}\n',
         "skills_md/post.skill.md": SKILL,

@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from toolmark import Workspace
-from toolmark.errors import UnreachableError
+from toolmd import Workspace
+from toolmd.errors import UnreachableError
 
 TOOL = """# Say
 
@@ -71,7 +71,7 @@ KEPT = {"engine": "sqlite"}
 @pytest.fixture
 def project(tmp_path):
     files = {
-        "toolmark.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n',
+        "toolmd.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n',
         "tools_md/say.tool.md": TOOL,
         "tools_md/say.py": SAY,
         "skills_md/walk.skill.md": SKILL,
@@ -110,7 +110,7 @@ def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
         somebody.execute("ROLLBACK")
         return await waiting
 
-    file = project / ".toolmark" / "runs.sqlite3"
+    file = project / ".toolmd" / "runs.sqlite3"
     with (
         Workspace.open(project, overrides=KEPT) as workspace,
         closing(sqlite3.connect(file, isolation_level=None)) as somebody,

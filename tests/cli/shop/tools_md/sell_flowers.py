@@ -1,6 +1,6 @@
 """Sell flowers."""
 
-from toolmark import ToolError
+from toolmd import ToolError
 
 
 async def sell_flowers(kind: str, number: int, note: str | None = None) -> str:

@@ -1,6 +1,6 @@
 """Tell who asks."""
 
-from toolmark import Context
+from toolmd import Context
 
 
 def who_asks(*, context: Context) -> dict[str, str | None]:

@@ -1,6 +1,6 @@
 """Fail, always."""
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 
 def test_error_handling() -> str:

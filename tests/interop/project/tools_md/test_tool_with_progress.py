@@ -1,6 +1,6 @@
 """Tell how far it is."""
 
-from toolmark import Context
+from toolmd import Context
 
 
 async def test_tool_with_progress(*, context: Context) -> str:

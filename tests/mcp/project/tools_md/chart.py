@@ -1,6 +1,6 @@
 """Read the chart of the patient."""
 
-from toolmark import Context
+from toolmd import Context
 
 
 def chart(*, context: Context) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from toolmark import Context
+from toolmd import Context
 
 
 async def count(to: int, *, context: Context) -> AsyncIterator[object]:

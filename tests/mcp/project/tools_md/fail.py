@@ -1,6 +1,6 @@
 """Fail with a word of its own."""
 
-from toolmark.errors import ToolError
+from toolmd.errors import ToolError
 
 
 def fail() -> str:

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from toolmark import Context
+from toolmd import Context
 
 
 async def hold(*, context: Context) -> str:

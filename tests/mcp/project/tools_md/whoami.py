@@ -1,6 +1,6 @@
 """Say who asks."""
 
-from toolmark import Context
+from toolmd import Context
 
 
 def whoami(*, context: Context) -> dict[str, str | None]:

@@ -1,5 +1,0 @@
-"""Converse with a model over an OpenAI-compatible endpoint: its calls come to the one door."""
-
-from toolmark._chat.conversation import Conversation
-
-__all__ = ["Conversation"]

@@ -1,6 +1,0 @@
-"""The way in: what people already have, read into drafts of canonical definitions."""
-
-from toolmark._import.imported import Draft, Imported, Note
-from toolmark._import.sources import KINDS, read_source
-
-__all__ = ["KINDS", "Draft", "Imported", "Note", "read_source"]

@@ -1,5 +1,0 @@
-"""An editor's door: what is wrong, what may be written here, and what it means, while one types."""
-
-from toolmark._lsp.serving import serve_editor
-
-__all__ = ["serve_editor"]

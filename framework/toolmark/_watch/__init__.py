@@ -1,5 +1,0 @@
-"""Hot reload: from file events to one new snapshot for each burst of saves."""
-
-from toolmark._watch.watcher import Watcher
-
-__all__ = ["Watcher"]

@@ -1,6 +1,0 @@
-"""The waist: the one room that knows the workers and puts them together."""
-
-from toolmark._workspace.plugins import plugin_commands
-from toolmark._workspace.workspace import Workspace
-
-__all__ = ["Workspace", "plugin_commands"]

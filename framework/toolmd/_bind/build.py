@@ -1,0 +1,255 @@
+"""Read a project's definitions and their Python into one immutable registry."""
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from toolmd._bind.definitions.cache import Cache
+from toolmd._bind.definitions.checks import Checks, refused
+from toolmd._bind.definitions.folders import Group, package_groups, project_groups
+from toolmd._bind.definitions.reading import DefinitionReader, FoundDefinition, Reading
+from toolmd._bind.edits.baseline import Baseline, Known
+from toolmd._bind.edits.keeping import Keeper, Kept, Waiting, parted
+from toolmd._bind.edits.last_python import LastPython, broken_python, used_of
+from toolmd._bind.plugins.manager import Plugins
+from toolmd._bind.plugins.resources import SnapshotResources
+from toolmd._bind.python.binding import bind_all
+from toolmd._bind.python.implementation import SnapshotParts
+from toolmd._bind.source.files import File, Folder, whole_file
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._model.registry import Bound, BoundSkill, BoundTool, Registry
+from toolmd._model.settings import Settings
+
+_TRIES = 8
+"""How often to decide anew where another process wrote at the same time."""
+
+
+_UNKNOWN = Known({}, None)
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class Snapshot:
+    """A registry and what its calls need; replaced as a whole."""
+
+    registry: Registry
+    plugins: Plugins
+    resources: SnapshotResources
+    stamp: tuple[Any, ...] = field(repr=False)
+    """Equal for two snapshots that read the same."""
+    waiting: Mapping[str, Waiting] = field(default_factory=dict, repr=False)
+    """The edits that wait to be acknowledged, by name."""
+    folders: tuple[Path, ...] = ()
+    """The folders that were read."""
+    own: tuple[Folder, ...] = field(default=(), repr=False)
+    """The project's own folders."""
+    python: Mapping[str, File] = field(default_factory=dict, repr=False)
+    """The Python of the folders, by path."""
+    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What each live definition says, by name."""
+    used: frozenset[str] = frozenset()
+    """The definitions whose Python was loaded in a snapshot before."""
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep Python's collector from what is made of a thousand files: it would find nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def build(
+    settings: Settings,
+    reader: DefinitionReader,
+    *,
+    cache: Cache | None = None,
+    given: Mapping[str, object] | None = None,
+    baseline: Baseline | None = None,
+    old: Snapshot | None = None,
+) -> Snapshot:
+    """Read everything, bind it, and say what is wrong; a bad file never raises.
+
+    `given` are plugins by name, beside the installed ones. The cache and the baseline, where
+    there are any, are brought up to date; without a baseline no edit is held to anything. Python
+    that was in use in the `old` snapshot and can't be loaded any more stays as it was there.
+    """
+    put: dict[str, LastPython] = {}
+    while True:
+        snapshot = _build(settings, reader, cache, given, baseline, old, put)
+        broken = broken_python(old, snapshot, put) if old is not None else None
+        if broken is None:
+            return snapshot
+        put[broken.file.path] = broken
+        snapshot.resources.retire()
+
+
+def _build(  # noqa: PLR0913, PLR0917 - see build
+    settings: Settings,
+    reader: DefinitionReader,
+    cache: Cache | None,
+    given: Mapping[str, object] | None,
+    baseline: Baseline | None,
+    old: Snapshot | None,
+    put: Mapping[str, LastPython],
+) -> Snapshot:
+    plugins = Plugins(settings.plugins, given)
+    before = {path: last.file for path, last in put.items()}
+    groups = [*project_groups(settings, plugins, before), *package_groups(settings, plugins)]
+    resources = SnapshotResources(plugins, settings)
+    around = SnapshotParts(settings.root, plugins, resources)
+    reading = Reading(reader, cache)
+    whole, broken = parted(d for group in groups for d in reading.group(group))
+    named = _first_of_each_name(whole, reading.diagnostics)
+    said = [*plugins.diagnostics, *reading.diagnostics]
+    said += [found for last in put.values() for found in last.said]
+
+    def decide(known: Known) -> _Decided:
+        keeper = Keeper(groups, known, settings)
+        kept = keeper.keep(named, broken)
+        checks = Checks(reader, cache, kept.named)
+        return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said))
+
+    kept, checks, registry = _settled(decide, baseline)
+    reading.save(checks.done, fresh=checks.fresh)
+    stamp = _stamp(groups, registry, plugins, kept)
+    for last in put.values():
+        if (bound := registry.tools.get(last.name) or registry.skills.get(last.name)) is not None:
+            bound.stale = True
+    return Snapshot(
+        registry,
+        plugins,
+        resources,
+        stamp,
+        kept.waiting,
+        tuple(group.folder.root for group in groups),
+        tuple(group.folder for group in groups if group.package is None),
+        {file.path: file for group in groups for file in group.folder.modules},
+        {name: definition.digest for name, definition in kept.named.items()},
+        used_of(old) if old is not None else frozenset(),
+    )
+
+
+class _Decided(NamedTuple):
+    kept: Kept
+    checks: Checks
+    registry: Registry
+
+
+def _settled(decide: Callable[[Known], _Decided], baseline: Baseline | None) -> _Decided:
+    """Decide by what was live last, and remember what is live now; anew where it changed."""
+    if baseline is None:
+        return decide(_UNKNOWN)
+    tries = 0
+    while True:
+        known, tries = baseline.load(), tries + 1
+        decided = decide(known)
+        if baseline.save(known, decided.kept.rows, decided.kept.forget) or tries == _TRIES:
+            break
+    if baseline.trouble:
+        return decided._replace(registry=_forgetful(decided.registry, baseline.trouble))
+    return decided
+
+
+def open_plugins(settings: Settings) -> Plugins:
+    """Load the plugins of a project, without reading its definitions."""
+    plugins = Plugins(settings.plugins)
+    for _ in project_groups(settings, plugins):
+        pass
+    plugins.wake()
+    return plugins
+
+
+def _first_of_each_name(
+    read: Iterable[FoundDefinition], diagnostics: list[Diagnostic]
+) -> dict[str, FoundDefinition]:
+    named: dict[str, FoundDefinition] = {}
+    for definition in read:
+        first = named.setdefault(definition.name, definition)
+        if first is not definition:
+            message = (
+                f"{definition.name} is the name of two definitions: {first.file.path} stays, "
+                f"{definition.file.path} does not load"
+            )
+            help_ = "give one of them another Name, or remove it"
+            diagnostics.append(
+                whole_file(definition.file.path, Code.DUPLICATE_NAME, message, help_)
+            )
+    return named
+
+
+def _registry(
+    kept: Kept,
+    keeper: Keeper,
+    checks: Checks,
+    groups: Sequence[Group],
+    around: SnapshotParts,
+    said: Iterable[Diagnostic],
+) -> Registry:
+    """Bind what was kept, hold the skills against the tools, and leave out the broken ones."""
+    bound = bind_all(kept.named, groups, around)
+    found = checks.check(*_by_kind(kept, bound))
+    faults: list[Diagnostic] = []
+    for name in [name for name, told in found.items() if refused(told)]:
+        faults += found[name]
+        if keeper.revert(kept, name):
+            bound |= bind_all({name: kept.named[name]}, groups, around)
+        else:
+            del bound[name]
+    if faults:
+        found = checks.check(*_by_kind(kept, bound))
+    for name, told in found.items():
+        bound[name].diagnostics += told
+        faults += told
+        if refused(told):
+            del bound[name]
+    tools, skills = _by_kind(kept, bound)
+    diagnostics = {*said, *kept.diagnostics, *faults}
+    return Registry(
+        MappingProxyType(tools),
+        MappingProxyType(skills),
+        tuple(sorted(diagnostics, key=lambda d: (d.span, d.code, d.message))),
+        tuple(waiting.edit for waiting in kept.waiting.values()),
+    )
+
+
+def _by_kind(
+    kept: Kept, bound: Mapping[str, Bound[Any]]
+) -> tuple[dict[str, BoundTool], dict[str, BoundSkill]]:
+    tools: dict[str, BoundTool] = {}
+    skills: dict[str, BoundSkill] = {}
+    for name, one in bound.items():
+        if kept.named[name].kind == "tool":
+            tools[name] = cast("BoundTool", one)
+        else:
+            skills[name] = cast("BoundSkill", one)
+    return tools, skills
+
+
+def _forgetful(registry: Registry, trouble: str) -> Registry:
+    message = f"what is live can't be kept for the next start: {trouble}"
+    help_ = "mend or remove the file; until then edits are held by this process alone"
+    told = whole_file("settings", Code.UNREADABLE_STATE, message, help_)
+    told = told._replace(severity=Severity.WARNING)
+    return replace(registry, diagnostics=(*registry.diagnostics, told))
+
+
+def _stamp(
+    groups: Iterable[Group], registry: Registry, plugins: Plugins, kept: Kept
+) -> tuple[Any, ...]:
+    folders = [group.folder for group in groups]
+    return (
+        tuple((file.path, file.data) for f in folders for _, file in f.definitions),
+        tuple((file.path, file.data) for f in folders for file in f.modules),
+        registry.diagnostics,
+        tuple((name, d.digest, d.stale) for name, d in kept.named.items()),
+        tuple(info for info in plugins.listed.values() if info.package is not None),
+    )

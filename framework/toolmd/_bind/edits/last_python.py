@@ -1,0 +1,92 @@
+"""Let the Python of before run on where what a file holds now can't be loaded any more."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from toolmd._bind.definitions.folders import PLUGIN
+from toolmd._bind.source.files import File, whole_file
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._model.registry import Bound, Registry
+from toolmd.errors import ImplementationError
+
+MOST = 8
+"""Files that are put back in one reload; a project in which more are broken says so at calls."""
+
+
+class LastPython(NamedTuple):
+    """A file of before, in the place of one that can't be loaded."""
+
+    file: File
+    name: str
+    """The tool or skill that failed."""
+    said: tuple[Diagnostic, ...]
+    """What is wrong with the file that is there now."""
+
+
+Put = Mapping[str, LastPython]
+"""What is put back, by the path of the file."""
+
+
+class Loaded(Protocol):
+    """A snapshot, as far as its Python goes."""
+
+    @property
+    def registry(self) -> Registry:
+        """What can be called."""
+
+    @property
+    def python(self) -> Mapping[str, File]:
+        """The Python of its folders, by path."""
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """What each definition says, by name."""
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The definitions whose Python was loaded once, here or before."""
+
+
+def used_of(snapshot: Loaded) -> frozenset[str]:
+    """Give the definitions whose Python is known to load."""
+    return snapshot.used | {
+        name for name, bound in _bound(snapshot.registry) if (r := bound.binding.ready) and r()
+    }
+
+
+def broken_python(old: Loaded, new: Loaded, put: Put) -> LastPython | None:
+    """Load what was in use and may have changed; gives the first file that must be put back."""
+    if len(put) >= MOST:
+        return None
+    for name, bound in _bound(new.registry):
+        same = new.python == old.python and new.digests.get(name) == old.digests.get(name)
+        if name not in new.used or same or bound.binding.load is None:
+            continue
+        try:
+            bound.binding.load()
+        except ImplementationError as error:
+            for path in _suspects(bound, error):
+                before, now = old.python.get(path), new.python.get(path)
+                may = before is not None and now is not None and now.parts != (PLUGIN,)
+                if before is not None and may and path not in put and before != now:
+                    return LastPython(before, name, (*error.diagnostics, _stale(path, name)))
+    return None
+
+
+def _suspects(bound: Bound[Any], error: ImplementationError) -> Iterator[str]:
+    """Give the files that may be at fault: where it was raised, then the Python beside."""
+    for found in error.diagnostics:
+        yield found.span.path
+    yield bound.binding.target.rpartition(":")[0]
+
+
+def _bound(registry: Registry) -> Iterator[tuple[str, Bound[Any]]]:
+    yield from registry.tools.items()
+    yield from registry.skills.items()
+
+
+def _stale(path: str, name: str) -> Diagnostic:
+    message = f"{name} can't be loaded with this file, so what the file held before runs on"
+    told = whole_file(path, Code.STALE_PYTHON, message, "mend the file")
+    return told._replace(severity=Severity.WARNING)

@@ -1,0 +1,262 @@
+"""Gather the plugins of one snapshot: built in, installed, and of the definitions' folders."""
+
+import inspect
+import logging
+import re
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pluggy
+from pluggy._hooks import HookImpl
+
+from toolmd._bind.source.files import whole_file
+from toolmd._bind.source.modules import PREFIX, Modules
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._model.plugin import PluginInfo
+from toolmd.errors import ImplementationError, ToolmdError, did_you_mean
+from toolmd.hooks import GROUP, new_manager
+
+_log = logging.getLogger(__name__)
+
+_PRIVATE = re.compile(rf"{PREFIX}\d+\.")
+FAULTS = Exception, SystemExit
+"""What foreign code may raise while it is loaded or asked; SystemExit ends no snapshot."""
+
+
+class PluginAnswer(NamedTuple):
+    """What one plugin said when a hook was called."""
+
+    plugin: str
+    value: Any
+    error: BaseException | None = None
+
+
+class Plugins:
+    """The plugins of a snapshot, in a manager of its own.
+
+    Installed ones load at once, since they say where definitions are. Those of a folder of
+    definitions load when a hook is first asked that they may answer: reading a project runs none
+    of its code.
+    """
+
+    def __init__(
+        self, allowed: Sequence[str] | None = None, given: Mapping[str, object] | None = None
+    ) -> None:
+        self.manager = new_manager()
+        self.diagnostics: list[Diagnostic] = []
+        self.listed: dict[str, PluginInfo] = {}
+        """What came of each plugin, by its name."""
+        self.modules = Modules()
+        """The Python of the snapshot; forgotten when its plugins are."""
+        self._late: dict[str, Callable[[], object]] = {}
+        self._broken: dict[str, BaseException] = {}
+        self._lock = threading.RLock()
+        for name, plugin in (given or {}).items():
+            self._register(name, plugin)
+        for name, point, package in _installed(allowed, self.diagnostics):
+            self._load(name, point, package)
+
+    def add_late(self, name: str, load: Callable[[], object]) -> None:
+        """Take a folder's plugin, to be loaded when a hook is asked."""
+        with self._lock:
+            self._late[name] = load
+            self.listed[name] = PluginInfo(name, state="asleep")
+
+    def add_module(self, name: str, module: object) -> None:
+        """Take an implementation's module: its hooks, if any, count from now on."""
+        with self._lock:
+            if not self.manager.has_plugin(name):
+                self._admit(name, module)
+
+    def wake(self) -> None:
+        """Load the folders' plugins; a broken one is kept in `broken`, and the rest load."""
+        if not self._late:
+            return
+        with self._lock:
+            for name, load in list(self._late.items()):
+                try:
+                    self._admit(name, load())
+                except FAULTS as error:
+                    self._broken[name] = error
+                    self.listed[name] = PluginInfo(name, state="broken", about=reason(error))
+                else:
+                    self.listed[name] = PluginInfo(name, about=_about(self.plugin(name)))
+                del self._late[name]
+
+    def demand(self, name: str) -> None:
+        """Raise ImplementationError where the folder's plugin `name` does not load."""
+        self.wake()
+        if (error := self._broken.get(name)) is not None:
+            # It may hold judges: without it, its folder's tools would be guarded less.
+            raise ImplementationError(
+                f"{name} can't be loaded: {reason(error)}; tools of its folder are refused"
+            ) from error
+
+    def sound(self, name: str) -> bool:
+        """Tell whether the folder's plugin `name` loads."""
+        self.wake()
+        return name not in self._broken
+
+    def broken(self) -> Iterator[tuple[str, BaseException]]:
+        """Give the folders' plugins that do not load, and why."""
+        self.wake()
+        yield from self._broken.items()
+
+    def implements(self, hook: str, *, awake: bool = True) -> bool:
+        """Tell whether any plugin answers this hook; asleep, only those that are loaded."""
+        if awake:
+            self.wake()
+        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+        return bool(caller.get_hookimpls())
+
+    def ask(self, hook: str, *, awake: bool = True, **arguments: Any) -> Iterator[PluginAnswer]:
+        """Ask each plugin in turn; one that fails is told apart and stops no other."""
+        if awake:
+            self.wake()
+        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+        for implementation in reversed(caller.get_hookimpls()):
+            try:
+                value = _call(implementation, arguments)
+            except FAULTS as error:
+                _log.warning("%s of %s failed", hook, implementation.plugin_name, exc_info=error)
+                yield PluginAnswer(implementation.plugin_name, None, error)
+            else:
+                yield PluginAnswer(implementation.plugin_name, value)
+
+    def plugin(self, name: str) -> object | None:
+        """Give a plugin by its name."""
+        plugin: object | None = self.manager.get_plugin(name)
+        return plugin
+
+    def _load(self, name: str, point: Any, package: Any) -> None:
+        info = PluginInfo(name, package.name, package.version, "loaded")
+        try:
+            plugin = point.load()
+            plugin = plugin() if inspect.isclass(plugin) else plugin
+        except FAULTS as error:
+            self._report(name, f"can't be loaded: {reason(error)}")
+        else:
+            self._register(name, plugin)
+        if self.manager.has_plugin(name):
+            self.listed[name] = info._replace(about=_about(self.plugin(name)))
+        else:
+            self.listed[name] = info._replace(state="broken", about=self.diagnostics[-1].message)
+
+    def _register(self, name: str, plugin: object) -> None:
+        try:
+            self._admit(name, plugin)
+        except _UnknownHookError as error:
+            self._report(name, str(error), Code.UNKNOWN_HOOK)
+        except ToolmdError as error:
+            self._report(name, str(error))
+        except FAULTS as error:
+            self._report(name, f"does not fit: {reason(error)}")
+
+    def _admit(self, name: str, plugin: object) -> None:
+        try:
+            self.manager.register(plugin, name)
+            for unknown in _unknown_hooks(self.manager, plugin):
+                # A misspelt judge would guard nothing, and say nothing.
+                known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
+                hint = did_you_mean(unknown, known)
+                message = f"implements {unknown}, which is no hook{hint and '; '}{hint}"
+                raise _UnknownHookError(message)
+        except FAULTS as error:
+            if self.manager.has_plugin(name):
+                self.manager.unregister(name=name)
+            if isinstance(error, pluggy.PluginValidationError):
+                raise ToolmdError(_misfit(error, self.manager)) from error
+            raise
+
+    def _report(self, name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> None:
+        self.diagnostics.append(broken_plugin(name, message, code))
+
+
+class _UnknownHookError(ToolmdError):
+    """A plugin implements what nobody calls."""
+
+
+def _misfit(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:
+    """Say what an implementation takes that its hook does not give."""
+    said = re.search(r"for hook '(\w+)'.*Argument\(s\) \{(.+?)\}", str(error), re.DOTALL)
+    if said is None:
+        return f"does not fit: {error}"
+    given = getattr(manager.hook, said[1]).spec.argnames
+    return f"takes {said[2]} in {said[1]}, which gives {', '.join(given) or 'nothing'}"
+
+
+def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> Diagnostic:
+    """Make the diagnostic of a plugin, which stands in no file: its name is the place."""
+    help_ = f"mend or uninstall the package, or leave it out of `plugins`: {name}"
+    return whole_file(name, code, f"plugin {name} {message}", help_)
+
+
+def reason(error: BaseException) -> str:
+    """Give an exception in one line, with the place in which it was raised."""
+    if isinstance(error, ToolmdError):
+        return " ".join(str(error).split())
+    text = " ".join(traceback.format_exception_only(error)[-1].split())
+    # The private names of a snapshot's modules tell nobody anything, and change with each.
+    text = _PRIVATE.sub("", text)
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SyntaxError):  # its place is in the file that could not be read
+        known = error.filename and error.filename not in text
+        return f"{text} ({error.filename}:{error.lineno})" if known else text
+    if not frames:
+        return text
+    return f"{text} ({frames[-1].filename}:{frames[-1].lineno})"
+
+
+def _installed(
+    allowed: Sequence[str] | None, diagnostics: list[Diagnostic]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Give the name, the entry point and the distribution of each plugin that may be loaded."""
+    if allowed is not None and not allowed:
+        return
+    # Its import takes as long as opening a hundred tools.
+    from importlib import metadata
+
+    missing = {_folded(name) for name in allowed or ()}
+    seen: set[str] = set()
+    for distribution in metadata.distributions():
+        # Reading the file is four times as quick as asking for all entry points of all packages.
+        text = distribution.read_text("entry_points.txt")
+        if not text or f"[{GROUP}]" not in text:
+            continue
+        package = distribution.name
+        if _folded(package) in seen:
+            continue  # The first on the path is the one that is imported.
+        seen.add(_folded(package))
+        for number, point in enumerate(distribution.entry_points.select(group=GROUP)):
+            names = {_folded(package), _folded(point.name)}
+            missing -= names
+            if allowed is None or names & {_folded(name) for name in allowed}:
+                name = f"{package}:{point.name}" if number else package
+                yield name, point, distribution
+    diagnostics.extend(
+        broken_plugin(name, "is named in `plugins` and not installed") for name in sorted(missing)
+    )
+
+
+def _about(plugin: object) -> str:
+    return (inspect.getdoc(plugin) or "").partition("\n")[0]
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "-").replace(".", "-").lower()
+
+
+def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> list[str]:
+    return [
+        name
+        for name in dir(plugin)
+        if manager.parse_hookimpl_opts(plugin, name) is not None
+        and not getattr(manager.hook, name).has_spec()
+    ]
+
+
+def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
+    return implementation.function(*(arguments[name] for name in implementation.argnames))

@@ -1,0 +1,84 @@
+"""Bind definitions to the Python beside them, or to what plugins give."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from toolmd._bind.definitions.folders import Group
+from toolmd._bind.definitions.reading import FoundDefinition
+from toolmd._bind.python.implementation import Loader, SnapshotParts, from_module, from_plugins
+from toolmd._bind.source.files import File
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation
+
+
+def bind_all(
+    named: Mapping[str, FoundDefinition], groups: Iterable[Group], around: SnapshotParts
+) -> dict[str, Bound[Any]]:
+    """Bind each definition to its Python; nothing is imported."""
+    beside = {id(group): {file.parts: file for file in group.folder.modules} for group in groups}
+    asks = around.plugins.implements("toolmd_implementation", awake=False)
+    late = any(group.may_implement for group in groups)
+    bound: dict[str, Bound[Any]] = {}
+    for name, definition in named.items():
+        group = definition.group
+        sibling = _sibling(definition.file, beside[id(group)])
+        if sibling is not None:
+            binding = _beside(definition, sibling, around)
+        elif asks or late:
+            binding = _from_plugins(definition, around, ask=not late)
+        else:
+            binding = NOT_IMPLEMENTED
+        bound[name] = Bound(
+            name,
+            definition.get,
+            binding,
+            contract=definition.contract,
+            content_hash=definition.content_hash,
+            diagnostics=definition.diagnostics,
+            stale=definition.stale,
+            default_min=group.default_min,
+        )
+    return bound
+
+
+def _sibling(file: File, beside: Mapping[tuple[str, ...], File]) -> File | None:
+    """Find the Python of the same stem in the same folder, written as kebab or as snake."""
+    if not beside:
+        return None
+    *above, name = file.parts
+    stem = name.rsplit(".", 2)[0]
+    for wanted in dict.fromkeys((stem.replace("-", "_"), stem, stem.replace("_", "-"))):
+        if (found := beside.get((*above, f"{wanted}.py"))) is not None:
+            return found
+    return None
+
+
+def _beside(definition: FoundDefinition, sibling: File, around: SnapshotParts) -> Binding:
+    group = definition.group
+    find = from_module(around, lambda: group.module(sibling), sibling)
+    loader = Loader(around, definition.contract, definition.file, find, sibling.path, group.plugin)
+    kind: Literal["sibling", "entry_point"] = "sibling" if group.package is None else "entry_point"
+    return Binding(kind, f"{sibling.path}:{definition.name}", *_ways(loader))
+
+
+def _from_plugins(definition: FoundDefinition, around: SnapshotParts, *, ask: bool) -> Binding:
+    """Bind to what plugins give; where a folder's plugin may, nobody can know before it runs."""
+    target = "toolmd_implementation"
+    if ask:
+        for answer in around.plugins.ask(target, awake=False, spec=definition.get()):
+            if answer.error is not None or answer.value is not None:
+                target = answer.plugin
+                break
+        else:
+            return NOT_IMPLEMENTED
+    loader = Loader(
+        around, definition.contract, definition.file, from_plugins(around, definition.get), target,
+        definition.group.plugin,
+    )  # fmt: skip
+    return Binding("entry_point", f"{target}:{definition.name}", *_ways(loader))
+
+
+def _ways(
+    loader: Loader,
+) -> tuple[Callable[[], Implementation], Callable[[], tuple[Diagnostic, ...]], Callable[[], bool]]:
+    return loader.load, loader.inspect, loader.ready

@@ -1,0 +1,173 @@
+"""Load the Python behind a definition, and hold the two against each other."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolmd._bind.plugins.manager import FAULTS, Plugins, reason
+from toolmd._bind.plugins.resources import SnapshotResources
+from toolmd._bind.python.own_clients import own_clients
+from toolmd._bind.python.signature import Bond, bind
+from toolmd._bind.source.files import File, shown_path, whole_file
+from toolmd._bind.source.modules import code_hash
+from toolmd._model.code import Code
+from toolmd._model.contract import Contract
+from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._model.registry import AnySpec, Implementation
+from toolmd.errors import ImplementationError, near_words
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class SnapshotParts:
+    """What the implementations of one snapshot share."""
+
+    project: Path
+    plugins: Plugins
+    resources: SnapshotResources
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Loader:
+    """Loads one implementation on first use; a failure is told again, not remembered."""
+
+    around: SnapshotParts
+    contract_of: Callable[[], Contract]
+    markdown: File
+    find: Callable[[Contract], tuple[Callable[..., Any], File | None]]
+    """Gives the function and its file; raises ImplementationError."""
+    target: str
+    plugin: str | None = None
+    """The plugin of the folder, without which its tools are refused."""
+    _bond: Bond | None = None
+    _found: Implementation | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def load(self) -> Implementation:
+        """Give the implementation; raises ImplementationError, which says what is wrong."""
+        found = self._look()
+        assert self._bond is not None
+        faults = [d for d in self._bond.diagnostics if d.severity is Severity.ERROR]
+        if faults:
+            raise ImplementationError(
+                f"{self._bond.contract.name} does not fit its Python: "
+                + "; ".join(fault.message for fault in faults),
+                diagnostics=tuple(faults),
+            )
+        return found
+
+    def ready(self) -> bool:
+        """Tell whether it is loaded and fits; loads nothing."""
+        bond = self._bond
+        return bond is not None and all(d.severity is not Severity.ERROR for d in bond.diagnostics)
+
+    def inspect(self) -> tuple[Diagnostic, ...]:
+        """Give all that is to be said; a failure to load is said too."""
+        if self.plugin is not None and not self.around.plugins.sound(self.plugin):
+            return ()  # Said once, of the plugin.
+        try:
+            self._look()
+        except ImplementationError as error:
+            return error.diagnostics or (
+                whole_file(self.markdown.path, Code.BROKEN_IMPLEMENTATION, str(error)),
+            )
+        bond = self._bond
+        assert bond is not None
+        ways_out = own_clients(bond.file) if bond.file is not None else ()
+        return (*bond.diagnostics, *ways_out)
+
+    def _look(self) -> Implementation:
+        with self._lock:
+            if self._found is None:
+                if self.plugin is not None:
+                    self.around.plugins.demand(self.plugin)
+                contract = self.contract_of()
+                function, file = self.find(contract)
+                bond = Bond(contract, function, self.markdown.data.decode(errors="replace"), file)
+                digest = code_hash(file) if file is not None else ""
+                provides = self.around.resources.provides
+                found = bind(bond, f"{self.target}:{contract.name}", digest, provides)
+                self._found = found._replace(keeps=self.around.plugins.modules)
+                self._bond = bond
+            return self._found
+
+
+def from_module(
+    around: SnapshotParts, load: Callable[[], ModuleType], file: File
+) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
+    """Find the function of a definition's name in the Python beside it."""
+
+    def find(contract: Contract) -> tuple[Callable[..., Any], File | None]:
+        try:
+            module = load()
+            around.plugins.add_module(file.path, module)
+        except FAULTS as error:
+            raise _broken(contract, file, error, around.project) from error
+        function = getattr(module, contract.name, None)
+        if not callable(function):
+            raise _missing(contract, file, module)
+        return function, file
+
+    return find
+
+
+def from_plugins(
+    around: SnapshotParts, spec_of: Callable[[], AnySpec]
+) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
+    """Ask the plugins for the function behind a definition."""
+
+    def find(contract: Contract) -> tuple[Callable[..., Any], File | None]:
+        for answer in around.plugins.ask("toolmd_implementation", spec=spec_of()):
+            if answer.error is not None:
+                raise ImplementationError(
+                    f"plugin {answer.plugin} can't give {contract.name}: {reason(answer.error)}"
+                ) from answer.error
+            if callable(answer.value):
+                return answer.value, None
+        raise ImplementationError(
+            f"{contract.name} has no implementation: no Python stands beside "
+            f"{contract.source.path}, and "
+            "no plugin gives any"
+        )
+
+    return find
+
+
+def _broken(
+    contract: Contract, file: File, error: BaseException, project: Path
+) -> ImplementationError:
+    path, line, said = file.path, 1, reason(error)
+    if isinstance(error, SyntaxError) and error.filename:
+        path, line = shown_path(Path(error.filename), project), error.lineno or 1
+        said = said.removesuffix(f" ({error.filename}:{error.lineno})")
+    else:
+        for frame in traceback.extract_tb(error.__traceback__):
+            # The deepest line of the project's own: that is where the author can act.
+            if Path(frame.filename).is_relative_to(project) or frame.filename == file.location:
+                path, line = shown_path(Path(frame.filename), project), frame.lineno or 1
+                said = reason(error).removesuffix(f" ({frame.filename}:{line})")
+    message = f"the Python of {contract.name} ({contract.source.path}) can't be imported: {said}"
+    lacks = error.name if isinstance(error, ModuleNotFoundError) else ""
+    help_ = f"install what gives `{lacks}`, or mend the import" if lacks else "mend that line"
+    found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, help_)
+    found = found._replace(span=found.span._replace(line=line, end_line=line))
+    return ImplementationError(f"{message} ({path}:{line})", diagnostics=(found,))
+
+
+def _missing(contract: Contract, file: File, module: ModuleType) -> ImplementationError:
+    own = [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and getattr(value, "__module__", "") == module.__name__
+    ]
+    near = near_words(contract.name, own) or own[:1]
+    hint = f"rename {near[0]}, or " if near else ""
+    source = contract.source
+    message = f"{file.path} has no function `{contract.name}` ({source.path}:{source.line})"
+    found = whole_file(file.path, Code.MISSING_FUNCTION, message, f"{hint}define `{contract.name}`")
+    return ImplementationError(message, diagnostics=(found,))

@@ -1,0 +1,74 @@
+"""Find where a tool's Python opens a way out of its own, past its Allowed Domains."""
+
+import ast
+from collections.abc import Iterator
+
+from toolmd._bind.source.files import File
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._model.source import Span
+
+_VERBS = "get post put patch delete head options request"
+_OPENERS = {
+    f"{module}.{name}"
+    for module, names in {
+        "httpx": f"{_VERBS} stream Client AsyncClient",
+        "requests": f"{_VERBS} Session session",
+        "urllib.request": "urlopen urlretrieve build_opener OpenerDirector",
+        "urllib3": "request PoolManager ProxyManager HTTPConnectionPool HTTPSConnectionPool",
+        "http.client": "HTTPConnection HTTPSConnection",
+        "aiohttp": "ClientSession request",
+        "socket": "socket create_connection",
+        "asyncio": "open_connection",
+    }.items()
+    for name in names.split()
+}
+_HELP = "take `context.http`, which reaches the tool's Allowed Domains and no other host"
+
+
+def own_clients(file: File) -> Iterator[Diagnostic]:
+    """Give a warning for each call that opens a connection by itself, as far as names tell."""
+    try:
+        tree = ast.parse(file.data)
+    except (SyntaxError, ValueError, RecursionError):
+        return  # Said by whoever imports it.
+    names = dict(_imported(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = _dotted(node.func, names)
+            if called in _OPENERS:
+                message = f"`{called}` goes past the tool's Allowed Domains"
+                yield Diagnostic(
+                    _span(file.path, node.func), Code.OWN_HTTP_CLIENT, Severity.WARNING, message,
+                    _HELP,
+                )  # fmt: skip
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Give the names that imports bind, wherever they stand, and what each means."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                # `import a.b` binds `a`, and `import a.b as c` binds `a.b`.
+                whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                yield alias.asname or whole, whole
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+    """Give `httpx.get` for an expression that names it; empty where it names nothing imported."""
+    attributes: list[str] = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in names:
+        return ""
+    return ".".join([names[node.id], *reversed(attributes)])
+
+
+def _span(path: str, node: ast.expr) -> Span:
+    end_line = node.end_lineno or node.lineno
+    end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
+    return Span(path, node.lineno, node.col_offset + 1, end_line, end + 1)

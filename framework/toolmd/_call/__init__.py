@@ -1,0 +1,7 @@
+"""The call path: one door, down the ladder, to a verdict and a result."""
+
+from toolmd._call.door import Door
+from toolmd._call.invoke.context import CallContext, Resources, ResourceScope
+from toolmd._call.invoke.start import start
+
+__all__ = ["CallContext", "Door", "ResourceScope", "Resources", "start"]

@@ -1,0 +1,42 @@
+"""Rows 1 and 3 for a caller: why its arguments are refused, in words to mend them by."""
+
+from typing import Any
+
+from toolmd._call.refusal import Refusal
+from toolmd._model.call import Call
+from toolmd._model.result import Failure
+from toolmd._values import (
+    ArgumentsValidator,
+    InvalidArgumentsError,
+    MalformedError,
+    read_object,
+)
+
+MAX_TOLD = 3
+"""Faults that the message names; the details hold them all."""
+
+
+def read(call: Call) -> dict[str, Any]:
+    """Rows 0 and 1 for themselves: one JSON object within bounds; raises a Refusal."""
+    try:
+        return read_object(call.arguments)
+    except MalformedError as error:
+        raise Refusal(misfit(error)) from None
+
+
+def explain(validator: ArgumentsValidator, text: str) -> Failure:
+    """Say what is wrong with JSON text that the validator refused at once."""
+    try:
+        validator.validate(text)
+    except (MalformedError, InvalidArgumentsError) as error:
+        return misfit(error)
+    return Failure("invalid_arguments", "The arguments do not fit the parameters.")
+
+
+def misfit(error: MalformedError | InvalidArgumentsError) -> Failure:
+    """Give `malformed_call`, or `invalid_arguments` with each thing that is wrong."""
+    if isinstance(error, MalformedError):
+        return Failure("malformed_call", str(error))
+    told = [problem.message for problem in error.problems]
+    more = f"; and {len(told) - MAX_TOLD} more" if len(told) > MAX_TOLD else ""
+    return Failure("invalid_arguments", "; ".join(told[:MAX_TOLD]) + more, error.problems)

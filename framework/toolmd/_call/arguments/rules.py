@@ -1,0 +1,41 @@
+"""A tool's Rules: conditions over its arguments that must hold."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolmd._call.refusal import refuse
+from toolmd._cel import EvaluationError, Program, compile_expression
+from toolmd._model.contract import Rule, ToolContract
+from toolmd._model.verdict import Problem
+
+
+class Rules:
+    """The compiled Rules of one tool."""
+
+    def __init__(self, contract: ToolContract) -> None:
+        """Compile the rules; raises ExpressionError, and the tool can't be called."""
+        names = frozenset(parameter.name for parameter in contract.parameters)
+        self._rules = [(compile_expression(r.expression, names), r) for r in contract.rules]
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Raise a Refusal that lists each rule that does not hold or can't be computed.
+
+        A rule that breaks raises what it raised: the call is refused all the same.
+        """
+        broken = [problem for p, r in self._rules if (problem := self._fault(p, r, arguments))]
+        if broken:
+            message = " ".join(problem.message for problem in broken)
+            raise refuse("invalid_arguments", message, tuple(broken))
+
+    def _fault(self, program: Program, rule: Rule, values: Mapping[str, Any]) -> Problem | None:
+        try:
+            answer = program.evaluate(values)
+        except EvaluationError:
+            # The reason may quote a Sensitive value; which arguments are absent says enough.
+            absent = ", ".join(sorted(program.names - values.keys()))
+            why = f"it needs {absent}" if absent else "it has no value for these arguments"
+            message = f"{rule.message} (It can't be told: {why}.)"
+            return Problem("rule_not_computable", "", message, rule.expression)
+        if not isinstance(answer, bool):
+            raise TypeError(f"`{rule.expression}` gave no boolean")
+        return None if answer else Problem("rule_broken", "", rule.message, rule.expression)

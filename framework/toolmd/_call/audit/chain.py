@@ -1,0 +1,191 @@
+"""Record each decision before its effect: append-only, each record chained to the one before."""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from toolmd._call.audit.newest import SUFFIX, ChainMark, MarkFile
+from toolmd._call.locked import WAIT_S
+from toolmd.config import state_folder
+
+GENESIS = "0" * 64
+AUDIT_FILE = "audit.sqlite3"
+"""Its name in the project's state folder."""
+_MARKED = 1
+"""The data base's own version once a mark of the newest record is kept beside it."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS decision (
+    number INTEGER PRIMARY KEY, record TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS never_changed BEFORE UPDATE ON decision
+BEGIN SELECT RAISE(ABORT, 'decisions are never changed'); END;
+CREATE TRIGGER IF NOT EXISTS never_removed BEFORE DELETE ON decision
+BEGIN SELECT RAISE(ABORT, 'decisions are never removed'); END;
+"""
+
+
+class Record(NamedTuple):
+    """One record and its place in the chain."""
+
+    number: int
+    record: dict[str, Any]
+    hash: str
+
+
+class Audit:
+    """The decision records of a project; safe for threads and processes at one time."""
+
+    def __init__(self, path: Path, wait_s: float = WAIT_S) -> None:
+        """Keep them in `path`; where others have locked it, wait for so many seconds."""
+        self._path = path
+        self._wait_s = wait_s
+        self._lock = Lock()
+        self._store: sqlite3.Connection | None = None
+        self._mark: MarkFile | None = None
+        self._own: ChainMark | None = None
+        """What this process recorded last, where the mark could be moved to it."""
+
+    @staticmethod
+    def is_kept(path: Path) -> bool:
+        """Tell whether records are there, or were."""
+        return path.exists() or marked_in(path).exists()
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Add a record; raises sqlite3.Error or OSError where it can't be written."""
+        text = json.dumps(record, separators=(",", ":"))
+        with self._lock:
+            store, mark = self._open()
+            store.execute("BEGIN IMMEDIATE")
+            try:
+                last = _last(store)
+                # A mark that does not fit stays as it is: what was cut off must show later too.
+                fits = last == self._own or _fits(mark.read(), last, store)
+                number = last.number + 1
+                added = ChainMark(number, chained(number, last.hash, text))
+                row = (number, text, last.hash, added.hash)
+                store.execute("INSERT INTO decision VALUES (?, ?, ?, ?)", row)
+                store.execute("COMMIT")
+            except BaseException:
+                store.execute("ROLLBACK")
+                raise
+            self._own = None
+            if fits:
+                mark.move(added)
+                self._own = added
+
+    def decisions(self) -> Iterator[Record]:
+        """Give the records, the oldest first."""
+        with self._lock:
+            question = "SELECT number, record, hash FROM decision ORDER BY number"
+            rows = self._open()[0].execute(question).fetchall()
+        for number, text, digest in rows:
+            yield Record(number, json.loads(text), digest)
+
+    def latest(self, before: int, limit: int) -> list[Record]:
+        """Give at most `limit` records below the number `before`, the latest first."""
+        with self._lock:
+            question = (
+                "SELECT number, record, hash FROM decision WHERE number < ?"
+                " ORDER BY number DESC LIMIT ?"
+            )
+            rows = self._open()[0].execute(question, (before, limit)).fetchall()
+        return [Record(number, json.loads(text), digest) for number, text, digest in rows]
+
+    def verify(self) -> int | None:
+        """Give the number of the first record that does not fit the chain; None where all do.
+
+        Where the newest were cut off it is the number of the first that is gone; so too where
+        the mark of the newest is gone.
+        """
+        with self._lock:
+            store, kept = self._open()
+            # Before the records: others may write meanwhile, and the mark must not run ahead.
+            mark = kept.read()
+            rows = store.execute("SELECT * FROM decision ORDER BY number").fetchall()
+        expected = GENESIS
+        for place, (number, text, previous, digest) in enumerate(rows, 1):
+            if (number, previous) != (place, expected) or digest != chained(number, previous, text):
+                return place
+            if mark is not None and mark.number == place and mark.hash != digest:
+                return place
+            expected = digest
+        return None if mark is not None and mark.number <= len(rows) else len(rows) + 1
+
+    def count(self) -> int:
+        """Give how many records there are."""
+        with self._lock:
+            counted = self._open()[0].execute("SELECT count(*) FROM decision").fetchone()
+        return int(counted[0])
+
+    def close(self) -> None:
+        """Close the store."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+            if self._mark is not None:
+                self._mark.close()
+            self._store = self._mark = None
+
+    def _open(self) -> tuple[sqlite3.Connection, MarkFile]:
+        if self._mark is None:
+            state_folder(self._path.parent)
+            self._mark = MarkFile(marked_in(self._path))
+        if self._store is None:
+            self._path.touch(mode=0o600)
+            store = sqlite3.connect(
+                self._path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
+            )
+            try:
+                store.execute("PRAGMA journal_mode = WAL")
+                store.execute("PRAGMA synchronous = NORMAL")
+                store.executescript(_TABLES)
+                _begin_marking(store, self._mark)
+            except BaseException:
+                store.close()
+                raise
+            self._store = store
+        return self._store, self._mark
+
+
+def marked_in(path: Path) -> Path:
+    """Give the file that holds the mark of an audit's newest record."""
+    return path.with_suffix(SUFFIX)
+
+
+def _begin_marking(store: sqlite3.Connection, mark: MarkFile) -> None:
+    """Mark the newest record of an audit that was begun without marks; once."""
+    if store.execute("PRAGMA user_version").fetchone()[0] >= _MARKED:
+        return
+    store.execute("BEGIN IMMEDIATE")
+    try:
+        if mark.read() is None:
+            mark.write(_last(store))
+        store.execute(f"PRAGMA user_version = {_MARKED}")
+        store.execute("COMMIT")
+    except BaseException:
+        store.execute("ROLLBACK")
+        raise
+
+
+def _last(store: sqlite3.Connection) -> ChainMark:
+    question = "SELECT number, hash FROM decision ORDER BY number DESC LIMIT 1"
+    last = store.execute(question).fetchone()
+    return ChainMark(*last) if last else ChainMark(0, GENESIS)
+
+
+def _fits(mark: ChainMark | None, last: ChainMark, store: sqlite3.Connection) -> bool:
+    """Tell whether a mark is of one of the records up to the last."""
+    if mark is None or mark.number >= last.number:
+        return mark == last
+    question = "SELECT hash FROM decision WHERE number = ?"
+    return mark.number == 0 or store.execute(question, (mark.number,)).fetchone() == (mark.hash,)
+
+
+def chained(number: int, previous: str, text: str) -> str:
+    """Give the hex sha256 of a record at its place in the chain."""
+    return hashlib.sha256(f"{number}\n{previous}\n{text}".encode()).hexdigest()

@@ -1,0 +1,88 @@
+"""Keep held calls in SQLite, so that they outlive a restart and are redeemed once."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from toolmd._model.call import Budget, Call, Caller
+from toolmd._model.held import HeldCall, HeldState
+from toolmd.config import state_folder
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS held (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL, bound_to TEXT NOT NULL,
+    prompt TEXT NOT NULL, sensitivity TEXT NOT NULL, created REAL NOT NULL, expires REAL NOT NULL,
+    state TEXT NOT NULL, shown TEXT NOT NULL, notes TEXT NOT NULL DEFAULT '[]'
+) STRICT
+"""
+_NOTES = "ALTER TABLE held ADD COLUMN notes TEXT NOT NULL DEFAULT '[]'"
+
+
+class Holds:
+    """The held calls of a project; safe for threads and processes at one time.
+
+    Each raises sqlite3.Error or OSError where it can't be done; where others have locked the
+    store, at once or after `wait_s` seconds.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._made = False
+
+    def add(self, held: HeldCall) -> None:
+        """Keep a held call."""
+        row = (held.id, held.kind, json.dumps(held.call), held.bound_to, held.prompt,
+               held.sensitivity, held.created, held.expires, held.state,
+               json.dumps(held.shown), json.dumps(held.notes))  # fmt: skip
+        with closing(self._open()) as store:
+            store.execute("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def get(self, held_id: str, *, wait_s: float = 0.0) -> HeldCall | None:
+        """Give a held call by its id."""
+        with closing(self._open(wait_s)) as store:
+            row = store.execute("SELECT * FROM held WHERE id = ?", (held_id,)).fetchone()
+        return None if row is None else _read(row)
+
+    def claim(self, held_id: str, state: HeldState) -> bool:
+        """Take a pending call out of waiting; True for exactly one of those who try."""
+        with closing(self._open()) as store:
+            changed = store.execute(
+                "UPDATE held SET state = ? WHERE id = ? AND state = 'pending'", (state, held_id)
+            )
+            return changed.rowcount == 1
+
+    def pending(self, now: float, *, wait_s: float) -> tuple[HeldCall, ...]:
+        """Give what may still be decided, the oldest first."""
+        question = "SELECT * FROM held WHERE state = 'pending' AND expires > ? ORDER BY created, id"
+        with closing(self._open(wait_s)) as store:
+            return tuple(_read(row) for row in store.execute(question, (now,)))
+
+    def _open(self, wait_s: float = 0.0) -> sqlite3.Connection:
+        if not self._made:
+            state_folder(self._path.parent)
+            self._path.touch(mode=0o600)
+            with closing(self._connect(wait_s)) as store:
+                _make(store)
+            self._made = True
+        return self._connect(wait_s)
+
+    def _connect(self, wait_s: float) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=wait_s, isolation_level=None)
+
+
+def _make(store: sqlite3.Connection) -> None:
+    store.execute(_TABLE)
+    if not any(column[1] == "notes" for column in store.execute("PRAGMA table_info(held)")):
+        store.execute(_NOTES)  # A release before kept none.
+
+
+def _read(row: tuple[Any, ...]) -> HeldCall:
+    call = Call(*json.loads(row[2]))
+    caller = Caller(*call.caller)
+    budget = None if call.budget is None else Budget(*call.budget)
+    call = call._replace(caller=caller, budget=budget)
+    held_id, kind, _, bound_to, prompt, sensitivity, created, expires, state, shown, notes = row
+    return HeldCall(held_id, kind, call, bound_to, prompt, sensitivity, created, expires, state,
+                    json.loads(shown), tuple(json.loads(notes)))  # fmt: skip

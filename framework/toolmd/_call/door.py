@@ -1,0 +1,181 @@
+"""The one door: every call, whoever makes it, comes in here and goes down the ladder."""
+
+import hashlib
+import json
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import cached_property
+from time import perf_counter, time
+from typing import TYPE_CHECKING, Any
+
+from toolmd._call.audience import Audience
+from toolmd._call.audit.recorder import Recorder
+from toolmd._call.invoke.clients import Clients
+from toolmd._call.invoke.context import Resources
+from toolmd._call.invoke.trace import tracing_of
+from toolmd._call.ladder import Ladder
+from toolmd._call.limits.starts import limits_of
+from toolmd._call.limits.tally import Tally
+from toolmd._call.limits.timing import MACHINE, Timing
+from toolmd._call.ready import ReadyTools
+from toolmd._call.refusal import refuse
+from toolmd._model.call import Budget, Call, Caller
+from toolmd._model.contract import Contract
+from toolmd._model.registry import BoundTool, Registry
+from toolmd._model.result import EventListener, Result
+from toolmd._model.settings import Settings
+from toolmd.hooks import Judge
+
+if TYPE_CHECKING:
+    # What a call that nobody holds or records does not wait for.
+    from toolmd._call.audit.chain import Audit
+    from toolmd._call.confirm.decisions import Decisions
+    from toolmd._call.confirm.desk import Desk
+    from toolmd._call.locked import Patience
+
+# A call is made for each call: its fields in order, without naming defaults.
+_make = tuple.__new__
+
+
+class Door:
+    """Takes the calls of one snapshot."""
+
+    def __init__(  # noqa: PLR0913 - what a snapshot brings, by keyword
+        self,
+        registry: Registry,
+        settings: Settings,
+        *,
+        resources: Resources | None = None,
+        judges: Callable[[BoundTool], Sequence[Judge]] | None = None,
+        before: Callable[[Call, BoundTool], None] | None = None,
+        after: Callable[[Call, BoundTool, Result], None] | None = None,
+        clock: Callable[[], float] = time,
+        provider: Any = None,
+        timing: Timing = MACHINE,
+        tallies: dict[str, Tally] | None = None,
+        origins: Callable[[str], Iterable[str]] | None = None,
+    ) -> None:
+        """Open the door; `clock` gives seconds since the epoch, `timing` is what limits go by.
+
+        `provider` is OpenTelemetry's; the one that is installed where it is None. `tallies`
+        are the counts of a workspace by tool, which outlive the door. `origins` gives what the
+        operator approved beside a tool's Allowed Domains.
+        """
+        self.registry = registry
+        self.resources = resources
+        self._settings = settings
+        self._clock = clock
+        self._clients = Clients(origins)
+        self._timing = timing
+        self.audit = _audit_of(settings)
+        self._recorder = Recorder(self.audit, self._patience if self.audit else None, clock)
+        tracing = tracing_of(settings, provider)
+        self._tools = ReadyTools(
+            registry,
+            settings.safety,
+            self,
+            judges=judges,
+            limits=limits_of(settings, {} if tallies is None else tallies, timing),
+            tracing=tracing,
+        )
+        audience = Audience(registry, before, after, settings.safety.crisis_words)
+        heard = self.audit or before or tracing or audience.has_last_words
+        self._ladder = Ladder(
+            self._tools, self._recorder, audience, lambda: self._desk, may_be_quick=not heard
+        )
+        self.take = self._ladder.take
+        self.last_words = self._ladder.last_words
+        self.quick = self._ladder.quick
+
+    @cached_property
+    def _patience(self) -> "Patience":
+        """With data bases that are locked."""
+        from toolmd._call.locked import Patience
+
+        return Patience(self._timing.now, self._timing.sleep)
+
+    @cached_property
+    def _desk(self) -> "Desk":
+        """Where calls are held, once one is."""
+        from toolmd._call.confirm.desk import Desk
+        from toolmd._call.confirm.holds import Holds
+
+        holds = Holds(self._settings.state / "held.sqlite3")
+        return Desk(holds, self._settings.safety, self._tools, self._patience, self._clock)
+
+    @cached_property
+    def decisions(self) -> "Decisions":
+        """What people decide on held calls."""
+        from toolmd._call.confirm.decisions import Decisions
+
+        return Decisions(self._desk, self._recorder, self._tools, self._ladder)
+
+    def call(  # noqa: PLR0913, PLR0917 - the face of a call; by place it costs a third
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | bytes,
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        conversation: str | None = None,
+        call_id: str | None = None,
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
+        budget: Budget | None = None,
+        on_event: EventListener | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Call a tool with an object or its JSON text; never raises but for cancellation."""
+        quick = self.quick.get(name)
+        if quick is not None and type(arguments) is str and not (dry_run or budget):
+            # Who tells events has a Context, and takes no quick way.
+            return quick(arguments, call_id, confidence, message, user, patient, conversation)
+        caller = _make(Caller, (user, patient, message, conversation))
+        if idempotency_key is None and call_id is not None:
+            idempotency_key = _key_of(call_id, name, arguments, caller)
+        call = _make(Call, (name, arguments, call_id, confidence, caller, dry_run, budget,
+                            idempotency_key, 0))  # fmt: skip
+        return self.take(call, on_event)
+
+    def open_client(self, contract: Contract, seconds: float) -> Any:
+        """Make the HTTP client of one call, which has so many seconds."""
+        return self._clients.open(contract, seconds)
+
+    async def refuse_reply(
+        self, code: str, message: str, *, caller: Caller, dry_run: bool = False
+    ) -> Result:
+        """Rows 0 and 1 of a model's whole reply that can't be read: none of its calls runs."""
+        call = Call("", {}, caller=caller, dry_run=dry_run)
+        refused = await self._ladder.denied(call, refuse(code, message), perf_counter())
+        return self.last_words(call, refused)
+
+    def close(self) -> None:
+        """Close the records."""
+        if self.audit is not None:
+            self.audit.close()
+
+
+def _audit_of(settings: Settings) -> "Audit | None":
+    if not settings.audit:
+        return None
+    from toolmd._call.audit import chain
+
+    # Whoever records is patient beside the loop.
+    return chain.Audit(settings.state / chain.AUDIT_FILE, wait_s=0.0)
+
+
+def _key_of(
+    call_id: str, name: str, arguments: Mapping[str, Any] | str | bytes, caller: Caller
+) -> str | None:
+    """Make the idempotency key of a call that its host named: the same where it is made again.
+
+    Another call under this name has another key, so that none is taken for it. The names in a
+    model's reply make no keys.
+    """
+    whose = [call_id, caller.user, caller.patient, caller.conversation, name]
+    if isinstance(arguments, Mapping):
+        try:
+            arguments = json.dumps(arguments, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            return None  # No JSON: row 3 says so.
+    return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]

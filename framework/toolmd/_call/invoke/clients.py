@@ -1,0 +1,36 @@
+"""What a tool's HTTP client may reach: its file's Allowed Domains and the operator's origins."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from toolmd._crash import logged
+from toolmd._egress import Approved, open_client
+from toolmd._model.contract import Contract, ToolContract
+
+
+class Clients:
+    """Opens the clients of one snapshot's calls."""
+
+    def __init__(self, origins: Callable[[str], Iterable[str]] | None) -> None:
+        """`origins` gives what the operator approved for a tool; it is asked once a tool."""
+        self._origins = origins
+        self._approved: dict[str, Approved] = {}
+
+    def open(self, contract: Contract, seconds: float) -> Any:
+        """Give an `httpx.AsyncClient` for one call, which has so many seconds."""
+        approved = self._approved.get(contract.name)
+        if approved is None:
+            approved = self._approved[contract.name] = self._of(contract)
+        return open_client(contract.name, approved, seconds)
+
+    def _of(self, contract: Contract) -> Approved:
+        """Read what is approved; a skill calls tools, and reaches nothing by itself."""
+        if not isinstance(contract, ToolContract):
+            return Approved(contract.source.path)
+        origins: tuple[str, ...] = ()
+        try:
+            if self._origins is not None:
+                origins = tuple(self._origins(contract.name))
+        except Exception as error:  # noqa: BLE001 - a failure approves nothing
+            logged(error, "the approved origins of %s can't be told", contract.name)
+        return Approved(contract.source.path, contract.limits.allowed_domains, origins)

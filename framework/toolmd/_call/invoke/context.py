@@ -1,0 +1,176 @@
+"""The Context that an implementation gets: who calls, how long, and the way back to the door."""
+
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+from toolmd._call.result.cut import bounds_of
+from toolmd._call.result.given import ReadOn, Remarks
+from toolmd._model.call import Call
+from toolmd._model.contract import Contract, ToolContract
+from toolmd._model.result import Event, EventListener, Result
+
+Thing = TypeVar("Thing")
+
+
+class ResourceScope(Protocol):
+    """The resources of one call."""
+
+    async def get(self, kind: type[Thing]) -> Thing:
+        """Give the resource of this type; raises where no plugin provides it."""
+
+    async def close(self) -> None:
+        """Give back what was made for this call."""
+
+
+class Resources(Protocol):
+    """What plugins provide by type."""
+
+    async def scope(self) -> ResourceScope:
+        """Open the resources of one call."""
+
+
+class Surroundings(Protocol):
+    """What a call needs of the door that it came through."""
+
+    resources: Resources | None
+
+    def open_client(self, contract: Contract, seconds: float) -> Any:
+        """Make the HTTP client of one call, which has so many seconds."""
+
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+        """Take another call through the same door."""
+
+
+class CallContext:
+    """What `context: Context` gives; its client and resources are made when asked for."""
+
+    def __init__(
+        self,
+        call: Call,
+        contract: Contract,
+        door: Surroundings,
+        seconds: float,
+        on_event: EventListener | None,
+    ) -> None:
+        self._call = call
+        self._contract = contract
+        self._door = door
+        self._on_event = on_event
+        self._client: Any = None
+        self._scope: ResourceScope | None = None
+        self._calls = 0
+        self._part = ""
+        self.deadline = time.monotonic() + seconds
+        self.remarks = Remarks(contract.name)
+
+    @cached_property
+    def _key(self) -> str:
+        # Most tools ask for none, and a secret costs as much as their call.
+        import secrets
+
+        return self._call.key or secrets.token_hex(16)
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for each try of one call, and of one part of its work."""
+        return f"{self._key}#{self._part}" if self._part else self._key
+
+    @property
+    def tool(self) -> str:
+        """The tool that was called."""
+        return self._contract.name
+
+    def is_sensitive(self, name: str) -> bool:
+        """Tell whether a parameter holds Sensitive values, at any depth."""
+        return any(p.name == name and p.shape.holds_sensitive for p in self._contract.parameters)
+
+    @property
+    def user(self) -> str | None:
+        """Who the host says is calling."""
+        return self._call.caller.user
+
+    @property
+    def patient(self) -> str | None:
+        """Whom the call is about, as the host says."""
+        return self._call.caller.patient
+
+    @property
+    def message(self) -> str:
+        """The user's own words."""
+        return self._call.caller.message
+
+    @property
+    def call_id(self) -> str | None:
+        """The caller's name for this call."""
+        return self._call.id
+
+    @property
+    def http(self) -> Any:
+        """An `httpx.AsyncClient` that is closed when the call ends."""
+        if self._client is None:
+            self._client = self._door.open_client(self._contract, self.deadline - time.monotonic())
+        return self._client
+
+    @property
+    def max_rows(self) -> int | None:
+        """How many rows the result may have; None bounds nothing."""
+        contract = self._contract
+        if not isinstance(contract, ToolContract):
+            return None
+        return bounds_of(contract.limits, self._call.budget).rows
+
+    def clamped(self, parameter: str, most: float) -> None:
+        """Say that a value was lowered to the most that the tool gives."""
+        self.remarks.lowered[parameter] = most
+
+    def pages(self, read_on: ReadOn) -> None:
+        """Say how to read on where the result is cut, by the number of rows given."""
+        self.remarks.read_on = read_on
+
+    async def progress(self, text: str, fraction: float | None = None) -> None:
+        """Tell whoever waits how far the work is; `fraction` is 0..1."""
+        await self.tell(Event("progress", self._contract.name, self.call_id,
+                              {"text": text, "fraction": fraction}))  # fmt: skip
+
+    async def tell(self, event: Event) -> None:
+        """Hand an event to the listener, if there is one."""
+        if self._on_event is not None and (waiting := self._on_event(event)) is not None:
+            await waiting
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Call another tool through the one door, for the same user and patient."""
+        self._calls += 1
+        key = f"{self.idempotency_key}/{self._calls}"
+        made = Call(name, arguments, None, self._call.confidence, self._call.caller, key=key,
+                    depth=self._call.depth + 1)  # fmt: skip
+        return await self._door.take(made, self._on_event)
+
+    async def resource(self, kind: type[Thing]) -> Thing:
+        """Give a resource that a plugin provides by its type."""
+        if self._door.resources is None:
+            raise LookupError(f"no plugin provides {kind.__qualname__} (hook toolmd_resources)")
+        if self._scope is None:
+            self._scope = await self._door.resources.scope()
+        return await self._scope.get(kind)
+
+    async def again(self, part: str = "") -> None:
+        """Make ready for one more try, or for another `part` of the work, which has its own key.
+
+        What one try opened is closed; each try of a part has the same key, and its calls too.
+        """
+        await self.close()
+        self._client = self._scope = None
+        self._calls = 0
+        self.remarks = Remarks(self.tool)
+        self._part = part or self._part
+
+    async def close(self) -> None:
+        """Give back the client and the resources."""
+        try:
+            if self._client is not None:
+                await self._client.aclose()
+        finally:
+            if self._scope is not None:
+                await self._scope.close()

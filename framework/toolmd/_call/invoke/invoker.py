@@ -1,0 +1,232 @@
+"""Row 9: run the implementation under its deadline, and make a Result of what it gives."""
+
+import asyncio
+import inspect
+from collections.abc import Coroutine
+from time import perf_counter
+from typing import Any
+
+from toolmd._call.invoke.context import CallContext, Surroundings
+from toolmd._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
+from toolmd._call.invoke.plain import Clear, PlainRun, Ways, plain_run
+from toolmd._call.invoke.start import Arguments
+from toolmd._call.invoke.tries import Tries
+from toolmd._call.invoke.work import Work
+from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
+from toolmd._call.limits.starts import StartLimits
+from toolmd._call.refusal import Refusal
+from toolmd._call.result.answer import AnswerError, answer_of
+from toolmd._call.result.cut import bounds_of
+from toolmd._call.result.given import given
+from toolmd._crash import logged
+from toolmd._egress import DomainNotApprovedError
+from toolmd._model.call import Call
+from toolmd._model.contract import Limits
+from toolmd._model.registry import BoundTool, Implementation
+from toolmd._model.result import EventListener, Failure, Outcome, Result
+from toolmd._values import ArgumentsValidator
+from toolmd.errors import ToolError, ToolmdError
+
+
+class Invoker:
+    """Runs one tool; its implementation is loaded on the first call."""
+
+    def __init__(
+        self,
+        tool: BoundTool,
+        door: Surroundings,
+        validator: ArgumentsValidator,
+        limits: StartLimits,
+        is_clear: Clear | None = None,
+    ) -> None:
+        """`limits` are asked again before each further start of one call.
+
+        `is_clear` judges what takes the quick way; None where only arguments are judged.
+        """
+        contract = tool.contract
+        self._tool = tool
+        self._contract = contract
+        self._door = door
+        self._validator = validator
+        self._limits = limits
+        self._is_clear = is_clear
+        self._deadlines = Deadlines()
+        self._answer = answer_of(contract.name, contract.returns)
+        self._seconds = contract.limits.timeout_s or DEFAULT_S
+        self._implementation: Implementation | None = None
+        self.plain: PlainRun | None = None
+        """The quick way, once it is known that the function takes the arguments as they are."""
+
+    def run(
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
+    ) -> Coroutine[Any, Any, Result]:
+        """Run a call that passed every row; raises nothing but cancellation."""
+        if self.plain is not None and call.budget is None:
+            return self.plain("", call.id, arguments=arguments, began=began)
+        return self._run(call, arguments, began, on_event)
+
+    async def _run(
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
+    ) -> Result:
+        seconds = self._seconds
+        if call.budget is not None:
+            # A plan's time holds from the call on, whatever it had to wait for.
+            left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
+            seconds = max(min(seconds, left), 0.001)
+        context = CallContext(call, self._contract, self._door, seconds, on_event)
+        tries = Tries(self._contract, self._limits.timing, seconds)
+        try:
+            implementation = self._implementation or self._load()
+        except Exception as error:  # noqa: BLE001 - what can't be loaded was never tried
+            return self._settle(error, call.id, began, 0)
+        try:
+            work = Work(self._contract, implementation, context, tries, self._limits)
+            try:
+                with self._deadlines.within(seconds):
+                    value = await work.do(arguments)
+            finally:
+                await context.close()
+            if isinstance(value, Result):
+                # Of a call that it made: what that came to is what this one came to.
+                if not value.success:
+                    return self._handed_on(value, call.id, began, tries.made)
+                value = value.data
+            bounds = bounds_of(self._contract.limits, call.budget)
+
+            def answer(value: Any, text: bytes | None) -> Result:
+                return self._answer(value, call.id, began, text)
+
+            result = given(value, bounds, context.remarks, arguments, work.notes, answer)
+            return result if tries.made == 1 else result._replace(attempts=tries.made)
+        except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
+            return self._settle(error, call.id, began, tries.made)
+
+    def _handed_on(
+        self, result: Result, call_id: str | None, began: float, attempts: int
+    ) -> Result:
+        """Give another call's result, that is no success, as this one's."""
+        ms = (perf_counter() - began) * 1000
+        name = self._contract.name
+        made = result._replace(tool=name, tool_call_id=call_id, attempts=attempts, duration_ms=ms)
+        if result.confirmation is None:
+            return made
+        # This one has run, and must not be taken for one that a yes lets run.
+        waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
+        return made._replace(outcome="failed", message="", error=waits, confirmation=None)
+
+    def implementation_hash(self) -> str:
+        """Give the hex sha256 of the Python that would run; empty where there is none to run."""
+        try:
+            return (self._implementation or self._load()).hash
+        except Exception:  # noqa: BLE001 - running it says what is wrong
+            return ""
+
+    def _load(self) -> Implementation:
+        load = self._tool.binding.load
+        if load is None:
+            name, path = self._contract.name, self._contract.source.path
+            message = f"{name} has no implementation: no Python stands beside {path}"
+            raise ToolError(message, code="not_implemented")
+        made = load()
+        self._implementation = made
+        adapted = made.names or made.converters or made.context or made.resources
+        quick = not adapted and _is_unbounded(self._contract.limits)
+        if quick and made.mode == "async" and inspect.iscoroutinefunction(made.function):
+            ways = Ways(self._answer, self._settle, self._door.take)
+            self.plain = plain_run(
+                self._contract, made.function, self._seconds, self._validator, self._is_clear, ways
+            )
+        return made
+
+    def _settle(
+        self, error: BaseException, call_id: str | None, began: float, attempts: int = 1
+    ) -> Result:
+        """Make a Result of what a run raised; cancellation and the like go on."""
+        name = self._contract.name
+        fault = line_fault(error)
+        outcome: Outcome = "failed"
+        match error:
+            case DeadlineError():
+                outcome, failure = self._late(error.seconds)
+            case Refusal(failure=Failure() as failure):
+                outcome, attempts = "denied", 0
+            case DomainNotApprovedError():
+                outcome, failure = "denied", Failure(error.code, str(error))
+            case ToolError():
+                unnamed = fault is not None and error.code == ToolError.CODE
+                failure = Failure(API_OFFLINE if unnamed else error.code, _short(str(error)))
+            case AnswerError():
+                failure = Failure("tool_error", f"{name} ran, but {error}")
+            case asyncio.CancelledError() if _is_cancelled():
+                raise error
+            case Exception() if fault is not None:
+                outcome, failure = self._unreachable(fault, attempts)
+            case Exception() | SystemExit() | asyncio.CancelledError():
+                failure = self._crashed(error)
+            case _:
+                raise error
+        return Result(
+            success=False,
+            tool=name,
+            outcome=outcome,
+            error=failure,
+            tool_call_id=call_id,
+            attempts=attempts,
+            duration_ms=(perf_counter() - began) * 1000,
+            api_offline=failure.code == API_OFFLINE or _is_off(error, fault),
+        )
+
+    def _unreachable(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
+        """Say that the service behind the tool did not answer; the log holds what it was."""
+        name = self._contract.name
+        reference = logged(fault, "%s can't reach its service", name)
+        tried = f"{attempts} tries" if attempts > 1 else "one try"
+        message = f"{name} could not reach its service in {tried} (reference {reference})."
+        if self._contract.is_repeatable or was_unsent(fault):
+            return "failed", Failure(API_OFFLINE, f"{message} It may be called again later.")
+        message = f"{message} {_PERHAPS_DONE}"
+        if is_late(fault):
+            return "unknown", Failure("outcome_unknown", message)
+        return "failed", Failure(API_OFFLINE, message)
+
+    def _late(self, seconds: float) -> tuple[Outcome, Failure]:
+        contract = self._contract
+        within = f"{contract.name} did not answer within {seconds:.3g} s"
+        if contract.is_repeatable:
+            return "failed", Failure("timeout", f"{within}. It may be called again.")
+        return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")
+
+    def _crashed(self, error: BaseException) -> Failure:
+        name = self._contract.name
+        reference = logged(error, "%s failed", name)
+        if isinstance(error, ToolmdError):
+            # Written for whoever reads it: an implementation that can't be loaded says why.
+            return Failure("tool_error", f"{error} (reference {reference})")
+        message = f"{name} failed inside; its operator finds the reason under {reference}."
+        return Failure("tool_error", message)
+
+
+MAX_MESSAGE = 2000
+"""Characters of a ToolError that are told; what is longer was not written for a model."""
+_PERHAPS_DONE = "It may have taken effect all the same: look before calling it again."
+
+
+def _is_unbounded(limits: Limits) -> bool:
+    """Tell whether a run is never repeated, split or cut."""
+    bounds = (limits.retries, limits.max_batch, limits.max_rows, limits.max_bytes)
+    return not any(bounds)
+
+
+def _short(message: str) -> str:
+    """Give a tool's own words as far as a model should have to read them."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
+
+
+def _is_off(error: BaseException, fault: BaseException | None) -> bool:
+    """Tell whether a run failed for want of its service; being late itself says no such thing."""
+    return fault is not None and not isinstance(error, DeadlineError | Refusal | AnswerError)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,79 @@
+"""Start an implementation, in whichever way it runs, with the keywords that it takes."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from toolmd._call.invoke.context import CallContext
+from toolmd._call.refusal import refuse
+from toolmd._call.result.answer import as_json
+from toolmd._call.threads import in_thread
+from toolmd._model.registry import Implementation
+from toolmd._model.result import Event
+from toolmd._model.verdict import Problem
+from toolmd._values import shown_value
+
+Arguments = dict[str, Any]
+
+
+async def start(implementation: Implementation, arguments: Arguments, context: CallContext) -> Any:
+    """Await what an implementation gives; raises what it raises."""
+    keywords = await _keywords_of(implementation, arguments, context)
+    function = implementation.function
+    match implementation.mode:
+        case "sync":
+            return await in_thread(lambda: function(**keywords))
+        case "stream":
+
+            async def tell(item: Any) -> None:
+                data = as_json(item)
+                await context.tell(Event("item", context.tool, context.call_id, data))
+
+            return await _last_of(function(**keywords), tell)
+        case _:
+            value = function(**keywords)
+            return await value if isinstance(value, Awaitable) else value
+
+
+async def _keywords_of(
+    implementation: Implementation, arguments: dict[str, Any], context: CallContext
+) -> dict[str, Any]:
+    """Give the keywords of the call: renamed, converted, with Context and resources.
+
+    Raises a Refusal for a value that its parameter's annotated type can't hold.
+    """
+    names, converters = implementation.names, implementation.converters
+    keywords = {}
+    for name, value in arguments.items():
+        convert = converters.get(name)
+        taken = value if convert is None else _converted(name, value, convert, context)
+        keywords[names.get(name, name)] = taken
+    if implementation.context is not None:
+        keywords[implementation.context] = context
+    for name, kind in implementation.resources.items():
+        keywords[name] = await context.resource(kind)
+    return keywords
+
+
+def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: CallContext) -> Any:
+    try:
+        return convert(value)
+    except ValueError:
+        # Its reason may quote a Sensitive value.
+        wanted = getattr(convert, "wanted", "")
+        got = shown_value(value, sensitive=context.is_sensitive(name))
+        message = f"{name} must be {wanted or 'what the tool can take'}; got {got}"
+        problem = Problem("invalid_value", name, message, wanted, got)
+        raise refuse("invalid_arguments", message, (problem,)) from None
+
+
+async def _last_of(items: AsyncIterator[Any], tell: Callable[[Any], Any]) -> Any:
+    """Give the last item of a stream, having told each as it came."""
+    last = None
+    try:
+        async for item in items:
+            last = item
+            await tell(item)
+    finally:
+        if (close := getattr(items, "aclose", None)) is not None:
+            await close()
+    return last

@@ -1,0 +1,167 @@
+"""Tell OpenTelemetry of each call that runs: a span `execute_tool NAME`, where someone records."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolmd._call.invoke.context import Surroundings
+from toolmd._call.invoke.invoker import Invoker
+from toolmd._call.invoke.start import Arguments
+from toolmd._call.limits.starts import StartLimits
+from toolmd._call.redact import HIDDEN, redacted, redacted_value
+from toolmd._crash import logged
+from toolmd._model.call import Call
+from toolmd._model.contract import ToolContract
+from toolmd._model.registry import BoundTool
+from toolmd._model.result import EventListener, Result
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.settings import Settings
+from toolmd._values import ArgumentsValidator
+
+API = "opentelemetry.trace"
+PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"
+"""Names a provider that the API loads by itself."""
+NAME = "toolmd"
+
+
+class Tracing(NamedTuple):
+    """Who makes the spans of one door's calls, and what they may hold."""
+
+    tracer: Any
+    """OpenTelemetry's own."""
+    content: bool = False
+    """Whether arguments and results go into spans."""
+
+
+class TracedInvoker(Invoker):
+    """Runs one tool, each run within its span; a fault of tracing stops nothing."""
+
+    def __init__(
+        self,
+        tool: BoundTool,
+        door: Surroundings,
+        validator: ArgumentsValidator,
+        limits: StartLimits,
+        tracing: Tracing,
+    ) -> None:
+        super().__init__(tool, door, validator, limits)
+        self._tracing = tracing
+
+    async def run(
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
+    ) -> Result:
+        """Run a call that passed every row; raises nothing but cancellation."""
+        from opentelemetry import context, trace
+
+        running = super().run(call, arguments, began, on_event)
+        try:
+            span = self._tracing.tracer.start_span(
+                f"execute_tool {self._contract.name}", attributes=self._attributes(call, arguments)
+            )
+            token = context.attach(trace.set_span_in_context(span))
+        except Exception as error:  # noqa: BLE001 - it only looks on
+            logged(error, "the span of %s could not be started", self._contract.name)
+            return await running
+        code, result = "", None
+        try:
+            result = await running
+            if not result.success:
+                code = result.error.code if result.error is not None else result.outcome
+        except BaseException as error:
+            code = type(error).__qualname__
+            raise
+        finally:
+            context.detach(token)
+            try:
+                if code:
+                    # No description: an error's message may hold what somebody said.
+                    span.set_attribute("error.type", code)
+                    span.set_status(trace.StatusCode.ERROR)
+                elif result is not None and self._tracing.content:
+                    told = _result_text(result, self._contract, arguments)
+                    span.set_attribute("gen_ai.tool.call.result", told)
+                span.end()
+            except Exception as error:  # noqa: BLE001 - the call is done by now
+                logged(error, "the span of %s could not be ended", self._contract.name)
+        return result
+
+    def _attributes(self, call: Call, arguments: Arguments) -> dict[str, str]:
+        contract = self._contract
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": contract.name,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.description": self._tool.spec.description,
+        }
+        if call.id is not None:
+            attributes["gen_ai.tool.call.id"] = call.id
+        if self._tracing.content:
+            told = _compact(redacted(arguments, contract.parameters))
+            attributes["gen_ai.tool.call.arguments"] = told
+        return attributes
+
+
+def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
+    """Give what makes the spans, or None where nobody records; asked once for each snapshot.
+
+    `provider` is OpenTelemetry's; where it is None, the one that the program has installed.
+    """
+    if provider is None:
+        # Who installs a provider has imported the API; else its import would be for nothing.
+        if API not in sys.modules and PROVIDER not in os.environ:
+            return None
+        from opentelemetry import trace
+
+        provider = trace.get_tracer_provider()
+        if isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
+            return None
+    from importlib.metadata import version
+
+    from opentelemetry.trace import NoOpTracer
+
+    tracer = provider.get_tracer(NAME, version(NAME))
+    if isinstance(tracer, NoOpTracer):
+        return None
+    return Tracing(tracer, settings.trace.content)
+
+
+def _result_text(result: Result, contract: ToolContract, arguments: Mapping[str, Any]) -> str:
+    """Give the result without Sensitive values, those of the arguments included."""
+    returns = contract.returns
+    if result.notes and returns.holds_sensitive:
+        # What does not fit the file's Returns can't be told apart by it.
+        return HIDDEN
+    text = _compact(redacted_value(result.data, returns))
+    secret = _sensitive_texts(arguments, contract.parameters)
+    return HIDDEN if any(value in text for value in secret) else text
+
+
+def _sensitive_texts(
+    arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> Iterator[str]:
+    for parameter in parameters:
+        if parameter.name in arguments and parameter.shape.holds_sensitive:
+            yield from _leaves(arguments[parameter.name], parameter.shape)
+
+
+def _leaves(value: Any, shape: Schema | None) -> Iterator[str]:
+    """Give each Sensitive text or number in a value, as it stands in JSON."""
+    inner = shape if shape is not None and not shape.sensitive else None
+    if shape is None or (inner is not None and not inner.holds_sensitive):
+        return
+    if isinstance(value, dict):
+        fields = {p.name: p.shape for p in (inner.properties if inner else None) or ()}
+        for name, item in value.items():
+            below = fields.get(name, inner.values) if inner else shape
+            yield from _leaves(item, below)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, inner.items if inner else shape)
+    elif shape.sensitive and value not in (None, ""):
+        yield _compact(value).strip('"')
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -1,0 +1,57 @@
+"""Try again what failed for want of a connection: a few times, each wait twice the one before."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from toolmd._call.invoke.offline import line_fault
+from toolmd._call.limits.timing import Timing
+from toolmd._call.refusal import Refusal
+from toolmd._model.contract import ToolContract
+
+BACKOFF_S = 0.5
+"""The wait in seconds before the first retry of a tool whose Limits name none."""
+
+Start = Callable[[], Awaitable[Any]]
+
+
+class Tries:
+    """The tries of one call, which all end before its deadline."""
+
+    def __init__(self, contract: ToolContract, timing: Timing, seconds: float) -> None:
+        """Begin a call that has so many seconds."""
+        retries = contract.limits.retries or 0
+        self._most = retries if contract.is_repeatable else 0
+        backoff = contract.limits.backoff_s
+        self._backoff = BACKOFF_S if backoff is None else backoff
+        self._timing = timing
+        self._until = timing.now() + seconds
+        self.made = 1
+        """How often the implementation was started, the pieces of a batch not counted."""
+
+    @property
+    def left(self) -> float:
+        """The seconds until the deadline."""
+        return self._until - self._timing.now()
+
+    async def of(self, start: Start, again: Start) -> Any:
+        """Give what `start` gives; before each further try `again` makes ready.
+
+        Raises what the last try raised.
+        """
+        for number in range(self._most + 1):
+            try:
+                return await start()
+            except Exception as error:
+                if number == self._most or line_fault(error) is None:
+                    raise
+                wait = self._backoff * 2**number * (1 + self._timing.chance() / 4)
+                if wait >= self.left:
+                    raise
+                await self._timing.sleep(wait)
+                try:
+                    await again()
+                except Refusal:
+                    # Its turn does not come before the deadline.
+                    raise error from error.__cause__
+                self.made += 1
+        raise AssertionError("the last try gives or raises")

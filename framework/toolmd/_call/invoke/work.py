@@ -1,0 +1,75 @@
+"""Do the work of one call: its pieces and its tries, each start in its turn."""
+
+from typing import Any
+
+from toolmd._call.invoke.batch import in_pieces, joined, skipped_note
+from toolmd._call.invoke.context import CallContext
+from toolmd._call.invoke.start import Arguments, start
+from toolmd._call.invoke.tries import Tries
+from toolmd._call.limits.starts import StartLimits
+from toolmd._call.refusal import Refusal
+from toolmd._model.contract import ToolContract
+from toolmd._model.registry import Implementation
+from toolmd._model.result import Failure
+from toolmd.errors import ToolError
+
+
+class Work:
+    """One call that runs."""
+
+    def __init__(
+        self,
+        contract: ToolContract,
+        implementation: Implementation,
+        context: CallContext,
+        tries: Tries,
+        limits: StartLimits,
+    ) -> None:
+        self._contract = contract
+        self._implementation = implementation
+        self._context = context
+        self._tries = tries
+        self._limits = limits
+        self.notes: tuple[str, ...] = ()
+        """Which items of a batch are missing from the result."""
+
+    async def do(self, arguments: Arguments) -> Any:
+        """Give what the implementation gives; raises what its last try raised."""
+        batch = self._contract.limits.max_batch
+        items = arguments.get(batch.parameter) if batch is not None else None
+        if batch is None or not isinstance(items, list) or not items:
+            return await self._tried(arguments)
+        name, whole = batch.parameter, len(items)
+        starts = 0
+
+        async def run(first: int, piece: list[Any]) -> Any:
+            nonlocal starts
+            if starts:
+                await self._next_start(name, first)
+            if len(piece) < whole:
+                await self._context.again(f"{first}+{len(piece)}")
+            starts += 1
+            return await self._tried({**arguments, name: piece})
+
+        pieces = await in_pieces(items, batch.size, run)
+        self.notes = skipped_note(name, pieces)
+        return joined(pieces, of_arrays="array" in self._contract.returns.types)
+
+    async def _tried(self, arguments: Arguments) -> Any:
+        async def once() -> Any:
+            return await start(self._implementation, arguments, self._context)
+
+        async def again() -> None:
+            await self._limits.wait(self._tries.left)
+            await self._context.again()
+
+        return await self._tries.of(once, again)
+
+    async def _next_start(self, name: str, first: int) -> None:
+        try:
+            await self._limits.wait(self._tries.left)
+        except Refusal as refusal:
+            failure = refusal.failure
+            assert isinstance(failure, Failure)
+            done = f"The first {first} items of {name} were done."
+            raise ToolError(f"{failure.message} {done}", code=failure.code) from None

@@ -1,0 +1,160 @@
+"""The ladder: what each call passes, row by row, until it runs or is refused (behaviour.md)."""
+
+from collections.abc import Callable, Coroutine
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from toolmd._call.audience import Audience
+from toolmd._call.audit.recorder import Recorder
+from toolmd._call.invoke.plain import PlainRun
+from toolmd._call.ready import ReadyTool, ReadyTools
+from toolmd._call.refusal import overruled, refusal_of, refuse
+from toolmd._call.result.outcome import allowed, denied, held_back, ignored
+from toolmd._crash import logged
+from toolmd._model.call import Call
+from toolmd._model.result import EventListener, Result
+from toolmd._model.verdict import ALLOWED, Ruling, Verdict
+
+if TYPE_CHECKING:
+    # What a call that nobody holds does not wait for.
+    from toolmd._call.confirm.desk import Desk
+
+MAX_CALL_DEPTH = 16
+"""How many calls may stand around one: tools that call tools must come to an end."""
+
+
+class Ladder:
+    """Takes the calls of one snapshot down its rows."""
+
+    def __init__(
+        self,
+        tools: ReadyTools,
+        recorder: Recorder,
+        audience: Audience,
+        desk: "Callable[[], Desk]",
+        *,
+        may_be_quick: bool,
+    ) -> None:
+        """`desk` gives where calls are held; with `may_be_quick` nobody hears of each call."""
+        self._tools = tools
+        self._recorder = recorder
+        self._keeps = recorder.keeps
+        self._audience = audience
+        self._has_last_words = audience.has_last_words
+        self.last_words = audience.last_words
+        self._desk = desk
+        self._may_be_quick = may_be_quick
+        self.quick: dict[str, PlainRun] = {}
+        """All rows of a tool in one closure, for the tools of which it is known."""
+
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+        """Take a call down the ladder; the first row that does not pass gives the answer."""
+        began = perf_counter()
+        try:
+            _check(call)  # row 1
+            tool = self._tools.find(call)  # row 2
+            tool.admit(call)  # row 2a
+            arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
+            note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
+            if tool.judges:  # rows 4 to 7
+                verdict = await tool.judge(call, arguments)
+            else:
+                verdict = tool.weigh(call, arguments)
+            if verdict is not ALLOWED:
+                result = await self._stop(tool, call, arguments, verdict, began)
+            elif call.dry_run:
+                tool.limits.check(call)  # row 8
+                result = allowed(call, began)
+            else:
+                result = await self.run(tool, call, arguments, began, on_event)  # rows 8 and 9
+            if note:
+                result = result._replace(notes=(*result.notes, note))
+        except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
+            result = await self.denied(call, error, began)
+        return self.last_words(call, result) if self._has_last_words else result
+
+    def run(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: EventListener | None = None,
+        held_id: str | None = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Rows 8 and 9, for a call that nothing stops: `held_id` is the held call it redeems."""
+        if self._keeps or tool.limits.binds:
+            return self._in_turn(tool, call, arguments, began, on_event, held_id)
+        self._announce(tool, call)
+        return tool.invoker.run(call, arguments, began, on_event)
+
+    async def _in_turn(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: EventListener | None,
+        held_id: str | None,
+    ) -> Result:
+        """Wait for a place and a turn, record that the call runs now, and run.
+
+        Raises a Refusal where it has to wait too long, or that can't be written.
+        """
+        limits = tool.limits
+        if limits.binds:
+            await limits.start(call)
+        try:
+            if self._keeps and await self._recorder.runs(call, tool, arguments, held_id):
+                # The audit was locked: the turn is over, and others may have come as late.
+                await limits.wait_again(call)
+            self._announce(tool, call)
+            return await tool.invoker.run(call, arguments, began, on_event)
+        finally:
+            try:
+                limits.end()
+            except Exception as error:  # noqa: BLE001 - the call has run: too late to refuse it
+                logged(error, "the place of a call of %s was not given back", call.tool)
+
+    def _announce(self, tool: ReadyTool, call: Call) -> None:
+        """Tell those who listen that the call runs now."""
+        if self._audience.before is not None:
+            self._audience.tell_before(call, tool)
+        if self._may_be_quick and tool.is_plain and tool.invoker.plain is not None:
+            self.quick[call.tool] = tool.invoker.plain
+
+    async def _stop(
+        self,
+        tool: ReadyTool,
+        call: Call,
+        arguments: dict[str, Any],
+        verdict: Verdict,
+        began: float,
+    ) -> Result:
+        """Refuse a call, or hold it for a person."""
+        if verdict.ruling is Ruling.DENY:
+            raise overruled(verdict)
+        held = await self._desk().hold(tool, call, arguments, verdict.ruling)
+        await self._recorder.held(call, tool, arguments, verdict, held.id)
+        return held_back(call, held, verdict, began)
+
+    async def denied(
+        self, call: Call, error: Exception, began: float, held_id: str | None = None
+    ) -> Result:
+        """Give the Result of a call that a row refused, or at which one broke."""
+        refusal = refusal_of(call.tool, error)
+        if self._keeps:
+            await self._recorder.denied(call, self._tools.used(call.tool), refusal, held_id)
+        return denied(call, refusal, began)
+
+
+def _check(call: Call) -> None:
+    """Row 1 but for the arguments: a confidence from 0 to 1, and no endless round of tools."""
+    stated = call.confidence
+    if stated is not None and (type(stated) not in _NUMBERS or not 0 <= stated <= 1):
+        raise refuse("malformed_call", "confidence must be a number from 0 to 1")
+    if call.depth > MAX_CALL_DEPTH:
+        raise refuse("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
+
+
+_NUMBERS = (int, float)

@@ -1,0 +1,202 @@
+"""Tools made ready for calls on their first use: all that a contract decides, decided once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pydantic_core import ValidationError
+
+from toolmd._call.arguments.misfit import explain, misfit, read
+from toolmd._call.invoke.context import Surroundings
+from toolmd._call.invoke.invoker import Invoker
+from toolmd._call.invoke.trace import TracedInvoker, Tracing
+from toolmd._call.judge.plugins import ask
+from toolmd._call.judge.policy import rows_of
+from toolmd._call.limits.starts import StartLimits
+from toolmd._call.refusal import Refusal, guard_failed, refuse
+from toolmd._model.call import Call
+from toolmd._model.contract import ToolContract
+from toolmd._model.registry import BoundTool, Registry
+from toolmd._model.settings import SafetySettings
+from toolmd._model.verdict import ALLOWED, Problem, Verdict
+from toolmd._values import (
+    ArgumentsValidator,
+    InvalidArgumentsError,
+    MalformedError,
+    read_object,
+)
+from toolmd.errors import did_you_mean
+from toolmd.hooks import Judge
+
+
+class ReadyTool:
+    """One tool of one snapshot, its validator, rules and invoker."""
+
+    def __init__(
+        self,
+        tool: BoundTool,
+        door: Surroundings,
+        safety: SafetySettings,
+        judges: Sequence[Judge],
+        limits: StartLimits,
+        tracing: Tracing | None = None,
+    ) -> None:
+        """Build the parts; raises where a restriction can't be read, and no call passes."""
+        contract = tool.contract
+        self.default_min = tool.default_min
+        self._rows = rows_of(contract, tool.default_min, safety)
+        self.judges = judges
+        self.limits = limits
+        self.bound = tool
+        """The tool itself; no call needs its spec."""
+        self.contract = contract
+        ignores = contract.unknown_parameters == "ignore"
+        self.validator = ArgumentsValidator(contract.parameters, ignore_unknown=ignores)
+        self._at_once = self.validator.at_once
+        self._rules = _rules(contract)
+        self._needs_caller = contract.requires_auth or contract.requires_patient_context
+        self.ignores_unknown = ignores
+        is_clear = self.is_clear if self._rows or self._rules else None
+        self.invoker = (
+            Invoker(tool, door, self.validator, limits, is_clear)
+            if tracing is None
+            else TracedInvoker(tool, door, self.validator, limits, tracing)
+        )
+        self.is_plain = self.validator.is_quick and not (judges or limits.binds)
+        """Whether no row of the ladder waits or counts, so that its calls may go the quick way."""
+
+    @property
+    def hash(self) -> str:
+        """The hash over what the file says, which records and approvals hold."""
+        return self.bound.hash
+
+    def admit(self, call: Call) -> None:
+        """Row 2a: the host names the user and the patient that the tool requires."""
+        if not self._needs_caller:
+            return
+        name, caller, lacking = self.contract.name, call.caller, []
+        if self.contract.requires_auth and not caller.user:
+            message = f"{name} needs a signed-in user; the host names one."
+            lacking.append(Problem("auth_required", "", message))
+        if self.contract.requires_patient_context and not caller.patient:
+            message = f"{name} needs a patient; the host names one, never the arguments."
+            lacking.append(Problem("patient_context_required", "", message))
+        if lacking:
+            read(call)
+            details = tuple(lacking) if len(lacking) > 1 else ()
+            raise refuse(lacking[0].code, " ".join(one.message for one in lacking), details)
+
+    def arguments(self, call: Call) -> dict[str, Any]:
+        """Rows 1 and 3: a JSON object that fits the parameters, then the rules; with defaults."""
+        given = call.arguments
+        try:
+            arguments = self._at_once(given) if type(given) is str else None
+            if arguments is None:
+                arguments = self.validator.validate(given)
+        except ValidationError:
+            assert isinstance(given, str)
+            raise Refusal(partial(explain, self.validator, given)) from None
+        except (MalformedError, InvalidArgumentsError) as error:
+            raise Refusal(misfit(error)) from None
+        if self._rules is not None:
+            try:
+                self._rules.check(arguments)
+            except Refusal:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+                raise guard_failed(call.tool, "rule", error) from None
+        return arguments
+
+    def weigh(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Rows 4 to 7: the strictest verdict, of equals the first; raises a Refusal."""
+        worst = ALLOWED
+        try:
+            for row in self._rows:
+                verdict = row(call.confidence, call.caller.message, arguments)
+                if verdict is not ALLOWED and verdict.ruling > worst.ruling:
+                    worst = verdict
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+            raise guard_failed(call.tool, "policy", error) from None
+        return worst
+
+    def is_clear(
+        self, confidence: float | None, message: str, arguments: Mapping[str, Any]
+    ) -> bool:
+        """Tell whether no rule and no row stops the call; what broke is told by the ladder."""
+        try:
+            if self._rules is not None:
+                self._rules.check(arguments)
+            for row in self._rows:
+                if row(confidence, message, arguments) is not ALLOWED:
+                    return False
+        except Exception:  # noqa: BLE001 - whatever breaks in a guard clears nothing
+            return False
+        return True
+
+    async def judge(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Rows 4 to 7, then the judges of plugins; raises a Refusal."""
+        worst = self.weigh(call, arguments)
+        async for verdict in ask(self.judges, call, arguments):
+            if verdict.ruling > worst.ruling:
+                worst = verdict
+        return worst
+
+    def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:
+        """Give the paths of unknown keys that were left out."""
+        return self.validator.dropped(read_object(arguments))
+
+
+class ReadyTools:
+    """The tools of one snapshot."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        safety: SafetySettings,
+        door: Surroundings,
+        *,
+        judges: Callable[[BoundTool], Sequence[Judge]] | None = None,
+        limits: Callable[[ToolContract], StartLimits],
+        tracing: Tracing | None = None,
+    ) -> None:
+        """`judges` and `limits` give those of a tool; they are asked once."""
+        self._registry = registry
+        self._safety = safety
+        self._door = door
+        self._judges = judges
+        self._limits = limits
+        self._tracing = tracing
+        self._ready: dict[str, ReadyTool] = {}
+
+    def find(self, call: Call) -> ReadyTool:
+        """Row 2: the tool is there; raises a Refusal."""
+        return self._ready.get(call.tool) or self._made(call)
+
+    def used(self, name: str) -> ReadyTool | None:
+        """Give a tool that was called before; None for any other."""
+        return self._ready.get(name)
+
+    def _made(self, call: Call) -> ReadyTool:
+        name = call.tool
+        bound = self._registry.tools.get(name)
+        if bound is None:
+            read(call)
+            hint = did_you_mean(name, self._registry.tools, 3) or "it is not in this project."
+            raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
+        try:
+            judges = tuple(self._judges(bound)) if self._judges else ()
+            limits = self._limits(bound.contract)
+            ready = ReadyTool(bound, self._door, self._safety, judges, limits, self._tracing)
+        except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
+            raise guard_failed(name, "policy", error) from None
+        # Two threads may both make one: the first stays.
+        return self._ready.setdefault(name, ready)
+
+
+def _rules(contract: ToolContract) -> Any:
+    """Give the tool's Rules, compiled; None where it has none, and needs no CEL."""
+    if not contract.rules:
+        return None
+    from toolmd._call.arguments.rules import Rules
+
+    return Rules(contract)

@@ -1,0 +1,76 @@
+"""Hide Sensitive values wherever a call's arguments are kept or told."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolmd._model.schema import Parameter, Schema
+
+HIDDEN = "(hidden)"
+
+
+def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
+    """Give the arguments with each Sensitive value replaced, at every depth."""
+    shapes = {p.name: p.shape for p in parameters}
+    return {name: redacted_value(value, shapes.get(name)) for name, value in arguments.items()}
+
+
+def changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> tuple[str, ...]:
+    """Say what a person changed, in the words of a result's notes; nothing where nothing is."""
+    old, new = redacted(before, parameters), redacted(after, parameters)
+    changed = [
+        f"{name}: {_text(old.get(name))} → {_text(new.get(name))}"
+        for name in dict.fromkeys((*before, *after))
+        if _text(before.get(name)) != _text(after.get(name))
+    ]
+    return (f"The user changed {', '.join(changed)}.",) if changed else ()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def redacted_value(value: Any, shape: Schema | None) -> Any:
+    """Give a value of this shape with what is Sensitive in it replaced."""
+    if shape is None:
+        return value
+    if shape.sensitive:
+        return HIDDEN
+    if isinstance(value, list):
+        return [redacted_value(item, shape.items) for item in value]
+    if isinstance(value, dict):
+        fields = {p.name: p.shape for p in shape.properties or ()}
+        return {
+            name: redacted_value(item, fields.get(name, shape.values))
+            for name, item in value.items()
+        }
+    return value
+
+
+def without_sensitive(
+    text: str, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> str:
+    """Give a text in which the Sensitive ones among these arguments are replaced, word by word."""
+    shapes = {p.name: p.shape for p in parameters}
+    found = {said for name, value in arguments.items() for said in _hidden(value, shapes.get(name))}
+    for said in sorted(found, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", HIDDEN, text)
+    return text
+
+
+def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterator[str]:
+    """Give the words of all that is Sensitive in a value."""
+    inside = within or (shape is not None and shape.sensitive)
+    if isinstance(value, list):
+        for item in value:
+            yield from _hidden(item, shape and shape.items, within=inside)
+    elif isinstance(value, dict):
+        fields = {} if shape is None else {p.name: p.shape for p in shape.properties or ()}
+        for name, item in value.items():
+            below = fields.get(name, shape and shape.values)
+            yield from _hidden(item, below, within=inside)
+    elif inside and value not in (None, "", True, False):
+        yield str(value)

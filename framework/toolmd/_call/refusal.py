@@ -1,0 +1,43 @@
+"""Refuse a call: a row of the ladder did not pass."""
+
+from collections.abc import Callable
+
+from toolmd._crash import logged
+from toolmd._model.result import Failure
+from toolmd._model.verdict import Problem, Verdict
+
+
+class Refusal(Exception):  # noqa: N818 - a decision, not an error
+    """Raised by a row of the ladder; becomes `outcome: denied`."""
+
+    def __init__(self, failure: Failure | Callable[[], Failure]) -> None:
+        super().__init__()
+        self.failure = failure
+        """What the model is told; a function where it is worked out when someone looks."""
+
+
+def refuse(
+    code: str, message: str, details: tuple[Problem, ...] = (), retry_after_ms: int | None = None
+) -> Refusal:
+    """Make a refusal of words that are ready."""
+    return Refusal(Failure(code, message, details, retry_after_ms))
+
+
+def overruled(verdict: Verdict) -> Refusal:
+    """Make the refusal of a verdict that denies."""
+    return refuse(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
+
+
+def refusal_of(tool: str, error: Exception) -> Refusal:
+    """Give what was raised on the ladder as a refusal: whatever breaks there refuses."""
+    return error if isinstance(error, Refusal) else guard_failed(tool, "gate", error)
+
+
+def guard_failed(tool: str, guard: str, error: BaseException) -> Refusal:
+    """Refuse because a guard broke: fail closed, the crash logged under a reference."""
+    reference = logged(error, "the %s of %s failed", guard, tool)
+    return refuse(
+        "internal_guard_error",
+        f"{tool} was not run: its {guard} could not be decided (reference {reference})."
+        " Nothing happened; the arguments need no change.",
+    )

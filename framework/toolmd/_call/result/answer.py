@@ -1,0 +1,126 @@
+"""Make JSON of what an implementation gives, and hold it against what the file says it Returns."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Protocol
+
+from pydantic_core import SchemaSerializer, from_json
+from pydantic_core.core_schema import any_schema
+
+from toolmd._model.result import Result
+from toolmd._model.schema import Schema
+from toolmd._model.verdict import Problem
+from toolmd._values import PatternError, fits, is_bounded, problems
+
+
+class AnswerError(ValueError):
+    """An implementation gave what JSON can't hold; the message says what."""
+
+
+class MakeResult(Protocol):
+    """Makes a Result of a value."""
+
+    def __call__(
+        self, value: Any, call_id: str | None, began: float, text: bytes | None = None
+    ) -> Result:
+        """Answer the call of this id that began then (`perf_counter`).
+
+        `text` is the value as JSON, where it was written already.
+        """
+
+
+write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
+"""Gives the value as JSON without white space, in UTF-8; raises ValueError, RecursionError."""
+# Naming fifteen fields costs as much as a small tool.
+_make = tuple.__new__
+
+
+_NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
+
+
+def answer_of(tool: str, returns: Schema) -> MakeResult:
+    """Make what turns an implementation's value into the Result of a call.
+
+    Anything that pydantic can write as JSON will do: dicts, lists, scalars, dataclasses, models,
+    dates; NaN and Infinity, which JSON lacks, become null. In an object, `message` (text) and
+    `source` (texts by name) also stand on the Result; where Returns is closed and names neither,
+    they stand there only. A value that does not fit Returns is the tool's fault, not the
+    caller's: it is given all the same, with a note. Raises AnswerError for what is no JSON.
+    """
+    any_object = returns.types == ("object",) and returns.enum is None and not is_bounded(returns)
+    look = _closer_look(returns)
+
+    def answer(value: Any, call_id: str | None, began: float, text: bytes | None = None) -> Result:
+        if text is None:
+            try:
+                text = write(value)
+            except (ValueError, RecursionError) as error:
+                raise no_json(error) from None
+        message, source, notes = _NOTHING
+        if not any_object or type(value) is not dict or "message" in value or "source" in value:
+            text, message, source, notes = look(text)
+        return _make(Result, (True, tool, "ok", message, text, None, call_id, None, 1,
+                              (perf_counter() - began) * 1000, False, notes, source, None,
+                              False))  # fmt: skip
+
+    return answer
+
+
+Looked = tuple[bytes, str, dict[str, str] | None, tuple[str, ...]]
+
+
+def _closer_look(returns: Schema) -> Callable[[bytes], Looked]:
+    names = None if returns.properties is None else {p.name for p in returns.properties}
+    aside = frozenset() if names is None or returns.values else frozenset(_BESIDE) - names
+    fit = _judge(returns)
+
+    def look(text: bytes) -> Looked:
+        data = from_json(text)
+        message, source = _beside(data)
+        if type(data) is dict and not aside.isdisjoint(data):
+            data = {name: item for name, item in data.items() if name not in aside}
+            text = write(data)
+        return text, message, source, () if fit(data) else _misfit(data, returns)
+
+    return look
+
+
+_BESIDE = ("message", "source")
+
+
+def as_json(value: Any) -> Any:
+    """Give the value as JSON of our own; raises AnswerError for what JSON can't hold."""
+    try:
+        return from_json(write(value))
+    except (ValueError, RecursionError) as error:
+        raise no_json(error) from None
+
+
+def no_json(error: Exception) -> AnswerError:
+    """Say that a value can't be written."""
+    return AnswerError(f"it gave what JSON can't hold: {error}")
+
+
+def _judge(returns: Schema) -> Callable[[Any], bool]:
+    try:
+        return fits(returns)
+    except PatternError:
+        return lambda _: False
+
+
+def _misfit(data: Any, returns: Schema) -> tuple[str, ...]:
+    first, *others = problems(data, returns, path="data") or (_UNTOLD,)
+    more = f" (and {len(others)} more)" if others else ""
+    return (f"The result is not what the tool's file says it Returns: {first.message}{more}.",)
+
+
+_UNTOLD = Problem("invalid_value", "data", "data does not fit")
+
+
+def _beside(data: Any) -> tuple[str, dict[str, str] | None]:
+    if type(data) is not dict:
+        return "", None
+    message, source = data.get("message"), data.get("source")
+    if not isinstance(source, dict) or not all(isinstance(v, str) for v in source.values()):
+        source = None
+    return message if isinstance(message, str) else "", source or None

@@ -1,0 +1,247 @@
+"""A conversation: the user's words to the model, its calls to the door, their results back."""
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from toolmd._call.judge.intent import says_any
+from toolmd._chat.address import base_url_of, key_of, model_of, open_client
+from toolmd._chat.deciding import Confirmations, Confirmer
+from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
+from toolmd._model.exchange import Exchange, Stop
+from toolmd._model.result import Result
+from toolmd._model.turn import Pending, Turn
+from toolmd._workspace import Workspace
+from toolmd.errors import ConfigError, ToolmdError
+
+NATIVE = "openai"
+"""The dialect of the interface itself; all others are spoken in words."""
+MAX_ROUNDS = 10
+MAX_CALLS = 32
+MAX_MENDS = 2
+TIMEOUT_S = 120.0
+IN_A_REPLY = 32
+"""Calls that one reply may make (the ladder, row 0)."""
+MAX_SAID = 8
+"""Things the user said, in which intent and stated values are looked for: the last of those since
+something was done. A question back, as "At what time?", must not cost the user's word."""
+_CUT: dict[str, Stop] = {"length": "length", "content_filter": "content_filter"}
+
+
+class Conversation:
+    """Talks with a model for one user; what it calls comes down the same ladder as every call.
+
+    `say` asks the model until it answers in words, at most `max_rounds` times and with at most
+    `max_calls` calls; a reply whose calls can't be read is told so, `max_mends` times in a row.
+    `messages` is the history, as the endpoint sees it.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a conversation is made of, by keyword
+        self,
+        workspace: Workspace,
+        *,
+        model: str | None = None,
+        base_url: str | None = None,
+        client: Any = None,
+        dialect: str = NATIVE,
+        system: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        name: str | None = None,
+        confirm: Confirmer | None = None,
+        on_text: Teller | None = None,
+        on_result: Callable[[Result], None] | None = None,
+        stream: bool = False,
+        history: Sequence[Message] = (),
+        max_rounds: int = MAX_ROUNDS,
+        max_calls: int = MAX_CALLS,
+        max_mends: int = MAX_MENDS,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """Prepare it; nothing is sent before the first `say`.
+
+        `model` and `base_url` are the settings' own where they are None. `client` is an
+        AsyncOpenAI of yours, which stays open; else one is made with the key of the environment
+        and waits `timeout_s` seconds for each answer. `dialect` is `openai`, or one that is spoken
+        in words (`inline`, `action`, `plan`, a plugin's), for models without tool calls.
+        `name` is the host's name for this conversation, whose calls Max Calls counts together; it
+        gets one of its own where it is None. `confirm` decides on held calls; without it they stay
+        held. `on_text` hears the model's words, with `stream` as they come, and `on_result` each
+        call's result. Raises ConfigError where no model is named, a key or the openai package is
+        missing, or the dialect can't be spoken here.
+        """
+        settings = workspace.settings
+        self.messages: list[Message] = list(history)
+        self._workspace = workspace
+        self._dialect = dialect
+        self._system = system
+        self._user, self._patient = user, patient
+        self._name = name or secrets.token_hex(8)
+        self._confirmations = Confirmations(workspace, confirm, user)
+        self._on_text, self._on_result = on_text, on_result
+        self._streams = stream and dialect == NATIVE
+        self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
+        self._said: list[str] = []
+        self._busy = False
+        if dialect != NATIVE and not workspace.system_prompt(dialect):
+            raise ConfigError(
+                f"dialect {dialect!r} can't be spoken over chat completions: choose openai,"
+                " inline, action, plan, or a plugin's that is spoken in words"
+            )
+        chosen = model_of(model, settings)
+        self._own = client is None
+        if client is None:
+            url = base_url_of(base_url, settings)
+            client = open_client(url, key_of(url, os.environ), timeout_s)
+        self._client = client
+        self._endpoint = Endpoint(client, chosen)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connection that was opened here."""
+        if self._own:
+            await self._client.close()
+
+    async def say(self, message: str) -> Exchange:
+        """Say something to the model and give what came of it; one thing at a time.
+
+        Raises ModelError where the endpoint fails: what was said is taken back then if nothing
+        came of it, so that it can be said again.
+        """
+        if self._busy:
+            raise ToolmdError("the model has not answered yet: await `say` before the next one")
+        self._busy = True
+        before = len(self.messages)
+        self.messages.append({"role": "user", "content": message})
+        self._said.append(message)
+        work = _Work()
+        try:
+            stopped = await self._go_on(work)
+        except BaseException:
+            if len(self.messages) == before + 1:
+                self.messages.pop()
+                self._said.pop()
+            raise
+        finally:
+            self._busy = False
+        words = self._workspace.settings.safety.crisis_words
+        crisis = says_any(message, words) or any(result.crisis for result in work.results)
+        if crisis or any(map(self._has_done, work.results)):
+            self._said.clear()
+        return Exchange(
+            text=work.text,
+            said=tuple(work.said),
+            results=tuple(work.results),
+            pending=tuple(work.pending),
+            crisis=crisis,
+            stopped=stopped,
+            rounds=work.rounds,
+        )
+
+    async def _go_on(self, work: "_Work") -> Stop:
+        """Ask the model until it answers, or until a bound is reached."""
+        tools = self._workspace.export(NATIVE) if self._dialect == NATIVE else ()
+        mends = 0
+        while True:
+            work.rounds += 1
+            last = work.rounds >= self._max_rounds
+            room = 0 if last else self._max_calls - len(work.results)
+            choice = await self._endpoint.ask(
+                self._with_system(),
+                tools,
+                may_call=room > 0,
+                tell=self._on_text if self._streams else None,
+            )
+            look = await self._handle(choice, dry_run=True) if room < IN_A_REPLY else None
+            if look is not None and len(look.results) > room:
+                self._tell(look.clean_message, work)
+                self._keep(look.clean_message)
+                return "rounds" if last else "calls"
+            turn = await self._take(choice, work)
+            if not turn.results:
+                work.text = turn.clean_message
+                return _CUT.get(choice.finish, "")
+            mends = mends + 1 if turn.refused else 0
+            if mends > self._max_mends:
+                return "malformed"
+
+    async def _take(self, choice: Choice, work: "_Work") -> Turn:
+        """Handle one reply, ask a person where it must be, and keep both in the history."""
+        results: list[Result] | None = None
+        turn: Turn | None = None
+        try:
+            turn = await self._handle(choice)
+            self._tell(turn.clean_message, work)
+            if not turn.results or turn.refused:
+                self._keep(choice.words or turn.clean_message)
+                self.messages += turn.messages
+                return turn
+            results = list(turn.results)
+            work.pending += await self._confirmations.decide(results, turn.pending)
+        except BaseException:
+            # What ran is told with the next message, else the model would call it again.
+            told = turn.render(results) if turn and results else choice.broken_off()
+            self.messages += [choice.kept(), *told] if told else []
+            raise
+        self.messages += [choice.kept(), *turn.render(results)]
+        work.results += results
+        for result in results:
+            if self._on_result is not None:
+                self._on_result(result)
+        return turn
+
+    async def _handle(self, choice: Choice, *, dry_run: bool = False) -> Turn:
+        reply: Any = choice.words
+        if self._dialect == NATIVE:
+            said = {"message": choice.message, "finish_reason": choice.finish}
+            reply = {"choices": [said]}
+        return await self._workspace.handle(
+            reply,
+            self._dialect,
+            message="\n".join(self._said[-MAX_SAID:]),
+            user=self._user,
+            patient=self._patient,
+            conversation=self._name,
+            dry_run=dry_run,
+        )
+
+    def _with_system(self) -> list[Message]:
+        """Give the history below what the model is told first; the tools as they are now."""
+        taught = "" if self._dialect == NATIVE else self._workspace.system_prompt(self._dialect)
+        system = "\n\n".join(part for part in (self._system, taught) if part)
+        first = [{"role": "system", "content": system}] if system else []
+        return [*first, *self.messages]
+
+    def _tell(self, words: str, work: "_Work") -> None:
+        if words:
+            work.said.append(words)
+            if self._on_text is not None and not self._streams:
+                self._on_text(words)
+
+    def _keep(self, words: str) -> None:
+        # Some endpoints refuse a message without words.
+        if words:
+            self.messages.append({"role": "assistant", "content": words})
+
+    def _has_done(self, result: Result) -> bool:
+        """Tell whether a call may have changed something: what the user asked for is done then."""
+        bound = self._workspace.tools.get(result.tool)
+        return result.outcome in {"ok", "unknown"} and not (bound and bound.spec.read_only)
+
+
+@dataclass(slots=True)
+class _Work:
+    """What one exchange has come to so far."""
+
+    text: str = ""
+    said: list[str] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    pending: list[Pending] = field(default_factory=list)
+    rounds: int = 0

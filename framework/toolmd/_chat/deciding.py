@@ -1,0 +1,111 @@
+"""Ask a person about the calls that a turn holds, and do what they decide."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable
+from typing import Literal
+
+from toolmd._model.exchange import Decision
+from toolmd._model.result import Failure, Result
+from toolmd._model.turn import Pending
+from toolmd._workspace import Workspace
+
+Said = Decision | bool | None
+Confirmer = Callable[[Pending], Said | Awaitable[Said]]
+"""Decides on a held call: a Decision, plain yes or no, or None where nobody is at hand."""
+MAX_ASKED = 8
+"""How often one call is asked about, when edits don't fit or must be shown anew."""
+
+
+class Confirmations:
+    """Takes a turn's held calls to a person, one after the other."""
+
+    def __init__(self, workspace: Workspace, confirm: Confirmer | None, user: str | None) -> None:
+        self._workspace = workspace
+        self._confirm = confirm
+        self._user = user
+
+    async def decide(self, results: list[Result], pending: Sequence[Pending]) -> list[Pending]:
+        """Put what came of the decisions into `results`, each as soon as it is known.
+
+        Gives what still waits. What is held for review is nobody's here to decide: it waits for
+        somebody who looks after the system.
+        """
+        known = {held.id: held for held in pending}
+        waiting = []
+        for place, result in enumerate(results):
+            if result.confirmation is not None:
+                settled = await self._settle(results, place, known)
+                if (held := settled.confirmation) is not None:
+                    waiting.append(known.get(held.id) or _pending(settled))
+        return waiting
+
+    async def _settle(self, results: list[Result], place: int, known: dict[str, Pending]) -> Result:
+        """Ask until the call is decided, or nobody decides."""
+        trouble = ""
+        for _ in range(MAX_ASKED):
+            result = results[place]
+            if (held := result.confirmation) is None:
+                return result
+            pending = known.get(held.id) or _pending(result)
+            if pending.kind == "review":
+                return result
+            decision = await self._ask(pending, trouble)
+            if decision is None:
+                return result
+            results[place] = _interrupted(result)
+            after = await self._carry_out(pending, decision)
+            if decision.kind == "edit" and after.error and after.error.code == "invalid_arguments":
+                # The call is held as it was: the person sees why, and decides again.
+                results[place], trouble = result, after.error.message
+                continue
+            if decision.kind == "edit" and after.confirmation is not None:
+                merged = {**pending.parameters, **decision.arguments}
+                known[after.confirmation.id] = _pending(after)._replace(parameters=merged)
+            results[place], trouble = after, ""
+        return results[place]
+
+    async def _ask(self, pending: Pending, trouble: str) -> Decision | None:
+        if self._confirm is None:
+            return None
+        shown = pending._replace(prompt=f"{trouble} {pending.prompt}") if trouble else pending
+        said = self._confirm(shown)
+        said = await said if isawaitable(said) else said
+        if isinstance(said, bool):
+            return Decision.approve() if said else Decision.reject()
+        if said is None or isinstance(said, Decision):
+            return said
+        # Anything else is no word of a person: nothing runs.
+        raise TypeError(f"a confirmation is a Decision, a bool or None, not {said!r}")
+
+    async def _carry_out(self, pending: Pending, decision: Decision) -> Result:
+        workspace, user = self._workspace, self._user
+        match decision.kind:
+            case "approve":
+                return await workspace.confirm(pending.id, user=user)
+            case "edit":
+                edit = dict(decision.arguments) or None
+                return await workspace.confirm(pending.id, edit=edit, user=user)
+            case "reject":
+                return await workspace.reject(pending.id, user=user)
+            case "respond":
+                return await workspace.respond(pending.id, decision.text, user=user)
+
+
+def _interrupted(result: Result) -> Result:
+    """Give what is told of a call if its decision is never carried out to the end."""
+    message = "It was interrupted and may have taken effect: look before calling it again."
+    return result._replace(
+        outcome="unknown",
+        message="",
+        error=Failure("interrupted", message),
+        confirmation=None,
+    )
+
+
+def _pending(result: Result) -> Pending:
+    """Give what waits behind a result that came of a decision."""
+    held = result.confirmation
+    assert held is not None
+    kind: Literal["confirm", "review"] = "review" if result.outcome == "review" else "confirm"
+    return Pending(held.id, kind, result.tool_call_id, result.tool, {}, held.prompt,
+                   held.sensitivity)  # fmt: skip

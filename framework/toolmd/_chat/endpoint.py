@@ -1,0 +1,195 @@
+"""Ask a model over the chat completions of an OpenAI-compatible endpoint, whole or as it speaks."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from toolmd._chat.trouble import fault, model_error, said_by_body
+from toolmd.errors import ModelError
+
+Message = dict[str, Any]
+Teller = Callable[[str], None]
+"""Hears the model's words."""
+
+
+_KEPT = ("content", "reasoning_details")
+_BROKEN_OFF = json.dumps(
+    {
+        "success": False,
+        "outcome": "unknown",
+        "error": {
+            "code": "interrupted",
+            "message": "The user stopped this. It may have taken effect: look before calling it"
+            " again.",
+        },
+    }
+)
+
+
+class Choice(NamedTuple):
+    """What the model said."""
+
+    message: Message
+    """The assistant's, as the API has it: `content`, and `tool_calls` with ids of their own."""
+    finish: str
+    """Why it ended: `stop`, `tool_calls`, `length`, `content_filter`, …"""
+
+    @property
+    def words(self) -> str:
+        """Its text."""
+        content = self.message.get("content")
+        return content if isinstance(content, str) else ""
+
+    def kept(self) -> Message:
+        """Give what of the message goes back with the next question."""
+        kept = {name: self.message[name] for name in _KEPT if self.message.get(name)}
+        if calls := self._calls():
+            kept["tool_calls"] = calls
+        return {"role": "assistant", "content": None, **kept}
+
+    def broken_off(self) -> list[Message]:
+        """Give what the model is told of its calls where nobody knows how they ended."""
+        calls = self._calls()
+        if not calls:
+            return [{"role": "user", "content": _BROKEN_OFF}] if self.words else []
+        return [
+            {"role": "tool", "tool_call_id": call["id"], "content": _BROKEN_OFF} for call in calls
+        ]
+
+    def _calls(self) -> list[dict[str, Any]]:
+        """Give the calls as every endpoint takes them back."""
+        made = []
+        for call in self.message.get("tool_calls") or ():
+            if isinstance(call, dict) and isinstance(function := call.get("function"), dict):
+                arguments = function.get("arguments") or "{}"
+                text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+                named = {"name": function.get("name"), "arguments": text.strip() or "{}"}
+                made.append({"id": call["id"], "type": "function", "function": named})
+        return made
+
+
+class Endpoint:
+    """One model behind a client of the openai SDK."""
+
+    def __init__(self, client: Any, model: str) -> None:
+        self._client = client
+        self._model = model
+        self._url = str(getattr(client, "base_url", "the endpoint")).rstrip("/")
+        self._secret = str(getattr(client, "api_key", "") or "")
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Any],
+        *,
+        may_call: bool = True,
+        tell: Teller | None = None,
+    ) -> Choice:
+        """Give the model's next message; raises ModelError.
+
+        With `tell` it is streamed, and each piece of text is told as it comes.
+        """
+        request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
+        if tools:
+            request["tools"] = list(tools)
+            if not may_call:
+                request["tool_choice"] = "none"
+        try:
+            if tell is not None:
+                return _numbered(await self._stream(request, tell))
+            return _numbered(await self._whole(request))
+        except ModelError:
+            raise
+        except Exception as error:
+            if (known := model_error(error, self._url, self._secret)) is None:
+                raise
+            raise known from error
+
+    async def _whole(self, request: dict[str, Any]) -> Choice:
+        # The raw answer: the SDK's own reading lets what is not of the API's form through.
+        raw = await self._client.chat.completions.with_raw_response.create(**request)
+        try:
+            answer = json.loads(raw.http_response.content)
+        except (ValueError, RecursionError):
+            kind = raw.http_response.headers.get("content-type", "no type")
+            raise fault("unreadable", f"{self._url} answered no JSON, but {kind[:80]}") from None
+        if not isinstance(answer, dict):
+            raise self._unreadable("it is no object")
+        choices = answer.get("choices")
+        if not choices and answer.get("error"):
+            raise said_by_body(answer["error"], self._url, self._secret)
+        first = choices[0] if isinstance(choices, list) and choices else None
+        if isinstance(first, dict) and first.get("error"):
+            raise said_by_body(first["error"], self._url, self._secret)
+        message = first.get("message") if isinstance(first, dict) else None
+        if not isinstance(message, dict):
+            raise self._unreadable("it has no message")
+        assert isinstance(first, dict)
+        return Choice(message, str(first.get("finish_reason") or ""))
+
+    async def _stream(self, request: dict[str, Any], tell: Teller) -> Choice:
+        parts: list[str] = []
+        calls: dict[int, dict[str, Any]] = {}
+        finish = ""
+        stream = await self._client.chat.completions.create(**request, stream=True)
+        try:
+            async for chunk in stream:
+                choices = getattr(chunk, "choices", None)
+                if not choices:
+                    continue
+                finish = choices[0].finish_reason or finish
+                delta = choices[0].delta
+                if delta is None:
+                    continue
+                if delta.content:
+                    parts.append(delta.content)
+                    tell(delta.content)
+                for piece in delta.tool_calls or ():
+                    _add(calls, piece)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise self._unreadable(f"its stream is not of the API's form: {error}") from error
+        finally:
+            await stream.close()
+        if not finish and not parts and not calls:
+            raise self._unreadable("its stream was empty")
+        message: Message = {"role": "assistant", "content": "".join(parts)}
+        if calls:
+            message["tool_calls"] = [calls[index] for index in sorted(calls)]
+        return Choice(message, finish)
+
+    def _unreadable(self, why: str) -> ModelError:
+        return fault("unreadable", f"{self._url} answered what can't be used: {why}")
+
+
+def _add(calls: dict[int, dict[str, Any]], piece: Any) -> None:
+    """Add a piece of a streamed call to what came of it before."""
+    empty = {"id": None, "type": "function", "function": {"name": "", "arguments": ""}}
+    index = piece.index if piece.index is not None else len(calls)
+    call: dict[str, Any] = calls.setdefault(index, empty)
+    call["id"] = piece.id or call["id"]
+    if piece.function is not None:
+        call["function"]["name"] += piece.function.name or ""
+        call["function"]["arguments"] += piece.function.arguments or ""
+
+
+def _numbered(choice: Choice) -> Choice:
+    """Give each call an id of its own, since results go back by it; some servers give none."""
+    calls = choice.message.get("tool_calls")
+    if not isinstance(calls, list):
+        return choice
+    seen: set[str] = set()
+    made = []
+    for number, call in enumerate(calls, 1):
+        if isinstance(call, dict):
+            given = call.get("id")
+            known = given if isinstance(given, str) and given and given not in seen else None
+            name = known or next(n for n in _names(number) if n not in seen)
+            seen.add(name)
+            made.append({**call, "id": name})
+        else:
+            made.append(call)
+    return Choice({**choice.message, "tool_calls": made}, choice.finish)
+
+
+def _names(number: int) -> Sequence[str]:
+    return [f"call_{number}", *(f"call_{number}_{again}" for again in range(1, 1000))]

@@ -1,0 +1,99 @@
+"""Say what is wrong with an endpoint, whichever way the openai SDK says it."""
+
+import re
+from typing import Any
+
+from toolmd.errors import ModelError
+
+_MAX_WORDS = 300
+"""Characters of an endpoint's own words that are repeated."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+_SAYS = {
+    400: ("rejected", "can't use the request"),
+    401: ("unauthorized", "refuses the key"),
+    402: ("not_paid", "asks for credit"),
+    403: ("unauthorized", "refuses the key for this model"),
+    404: ("not_found", "does not know the address or the model"),
+    408: ("timeout", "gave up waiting"),
+    413: ("rejected", "finds the conversation too long"),
+    422: ("rejected", "can't use the request"),
+    429: ("rate_limited", "was asked too often"),
+}
+_REMEDIES = {
+    "unauthorized": "look at the key in OPENROUTER_API_KEY or OPENAI_API_KEY",
+    "not_paid": "add credit, or choose another model",
+    "not_found": "look at --base-url and --model",
+    "rate_limited": "wait, then say it again",
+    "unavailable": "say it again later",
+    "timeout": "say it again, or allow more time",
+    "unreachable": "look at --base-url and at the network",
+}
+
+
+def model_error(error: Exception, url: str, secret: str) -> ModelError | None:
+    """Give the error in our words, or None for one that is no endpoint's; never the key."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return fault("timeout", f"{url} did not answer in time")
+    if isinstance(error, openai.APIStatusError):
+        return _status(error, url, secret)
+    if isinstance(error, openai.APIConnectionError):
+        why = _clean(str(error.__cause__ or error), secret)
+        return fault("unreachable", f"{url} can't be reached: {why}")
+    if isinstance(error, openai.APIResponseValidationError):
+        return fault("unreadable", f"{url} answered something that is not of the API's form")
+    if isinstance(error, openai.APIError):
+        return said_by_body(error.body or {"message": error.message}, url, secret)
+    if isinstance(error, openai.OpenAIError):
+        return fault("rejected", _clean(str(error), secret))
+    return None
+
+
+def said_by_body(error: Any, url: str, secret: str) -> ModelError:
+    """Give the error that stands in an answer's body, as OpenRouter writes it."""
+    code = error.get("code") if isinstance(error, dict) else None
+    status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 0
+    return _told(status or 500, _words(error), url, secret)
+
+
+def fault(code: str, what: str, retry_after_s: float | None = None) -> ModelError:
+    """Make the error, with its remedy."""
+    remedy = _REMEDIES.get(code, "")
+    if code == "rate_limited" and retry_after_s:
+        remedy = f"say it again in {retry_after_s:g} s"
+    message = f"{what}; {remedy}" if remedy else what
+    return ModelError(message, code=code, retry_after_s=retry_after_s)
+
+
+def _status(error: Any, url: str, secret: str) -> ModelError:
+    wait = error.response.headers.get("retry-after", "")
+    seconds = float(wait) if re.fullmatch(r"\d{1,6}(\.\d+)?", wait) else None
+    return _told(error.status_code, _words(error.body), url, secret, seconds)
+
+
+def _told(
+    status: int, words: str, url: str, secret: str, retry_after_s: float | None = None
+) -> ModelError:
+    code, says = _SAYS.get(status) or (
+        ("unavailable", "is not available") if status >= 500 else ("rejected", "refuses")  # noqa: PLR2004 - HTTP
+    )
+    cleaned = _clean(words, secret)
+    return fault(code, f"{url} {says} ({status}){': ' if cleaned else ''}{cleaned}", retry_after_s)
+
+
+def _words(body: Any) -> str:
+    """Find the sentence in an error's body; a page for people has none."""
+    if isinstance(body, str):
+        return "" if "<" in body[:200] else body
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        said = inner.get("message") if isinstance(inner, dict) else inner
+        return said if isinstance(said, str) else ""
+    return ""
+
+
+def _clean(words: str, secret: str) -> str:
+    cut = _CONTROL.sub(" ", words).strip()[:_MAX_WORDS].rstrip(". ")
+    return cut.replace(secret, "(key)") if secret else cut

@@ -1,0 +1,56 @@
+"""Write several files whole, all of them or none."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolmd._cli.terminal.whole import naming
+
+
+def write_all(files: Mapping[Path, str], *, force: bool) -> None:
+    """Write each text to its file; without `force` a file that is there is never touched.
+
+    Raises FileExistsError for such a file, and OSError where one can't be written; then all
+    stand as they stood before.
+    """
+    drafts: dict[Path, Path] = {}
+    before: dict[Path, Path] = {}
+    done: list[Path] = []
+    try:
+        for target, text in files.items():
+            _folder(target.parent)
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            drafts[target] = Path(name)
+            with naming(target), os.fdopen(handle, "wb") as stream:
+                stream.write(text.encode())
+            drafts[target].chmod(0o644)
+            if force and os.path.lexists(target):
+                before[target] = Path(f"{name}.before")
+                with naming(target):
+                    shutil.copy2(target, before[target], follow_symlinks=False)
+        for target, draft in drafts.items():
+            if force:
+                draft.replace(target)
+            else:
+                # A link never replaces, so whoever wrote there a moment ago keeps their file.
+                target.hardlink_to(draft)
+            done.append(target)
+    except BaseException:
+        for target in done:
+            if target in before:
+                before[target].replace(target)
+            else:
+                target.unlink(missing_ok=True)
+        raise
+    finally:
+        for file in (*drafts.values(), *before.values()):
+            file.unlink(missing_ok=True)
+
+
+def _folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "no folder, but a file", str(path))
+    path.mkdir(parents=True, exist_ok=True)

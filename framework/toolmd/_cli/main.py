@@ -1,0 +1,229 @@
+"""The entry `toolmd`: the verbs, and what an error of each kind looks like outside."""
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from toolmd._cli.added import added_commands
+from toolmd._cli.terminal.crash import report_crash
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import ProjectOption
+from toolmd._cli.terminal.screen import complain, drop, out, send_off
+from toolmd._cli.terminal.usage import is_usage, tell_usage
+from toolmd._cli.verbs import (
+    about,
+    ack,
+    audit,
+    call,
+    chat,
+    check,
+    decide,
+    dev,
+    examples,
+    export,
+    fmt,
+    graph,
+    handle,
+    importing,
+    lsp,
+    new,
+    run,
+    runs,
+    serve,
+    show,
+)
+from toolmd.errors import ConfigError, NotFoundError, ToolmdError, UnreachableError
+
+GROUPS = (
+    new,
+    importing,
+    check,
+    fmt,
+    examples,
+    lsp,
+    show,
+    graph,
+    export,
+    call,
+    handle,
+    decide,
+    ack,
+    run,
+    runs,
+    dev,
+    serve,
+    chat,
+    audit,
+    about,
+)
+"""The files of verbs, in the order of `--help`."""
+BESIDE = {"new": "init", "runs": "run"}
+"""Each group of verbs, and the verb that it is shown behind."""
+
+
+class Verbs(TyperGroup):
+    """The commands under the heading of their group, in the order in which they are needed."""
+
+    held: object = None
+    """The plugins whose commands were added."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
+        """Give the names in the order of GROUPS."""
+        names = list(self.commands)
+        for group, verb in BESIDE.items():  # Typer puts groups of verbs behind all verbs
+            names.remove(group)
+            names.insert(names.index(verb) + 1, group)
+        return names
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Give Toolmd's own command, or one that a plugin of the project adds."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or ctx.resilient_parsing:
+            return own
+        added, self.held = added_commands(ctx.params.get("project"))
+        for name, command in added.items():
+            self.commands.setdefault(name, command)
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each heading."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        longest = max(map(len, self.commands))
+        for name in self.list_commands(ctx):
+            command = self.commands[name]
+            if not command.hidden:
+                heading = getattr(command, "rich_help_panel", None) or "Commands"
+                # Its first sentence, whole: where the terminal is narrow, the formatter wraps it.
+                row = (name.ljust(longest), command.get_short_help_str(formatter.width * 10))
+                sections.setdefault(str(heading), []).append(row)
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def make_app() -> typer.Typer:
+    """Give the whole app, without what plugins add."""
+    app = typer.Typer(
+        name="toolmd",
+        cls=Verbs,
+        help="Agent tools from one markdown file: read, checked, guarded and called.",
+        no_args_is_help=True,
+        # Rich's help costs as much as the whole start; plain help needs no import.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        epilog="Plugins add commands of their own: `toolmd plugins` names them.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for group in GROUPS:
+        group.add(app)
+    return app
+
+
+def _tell_version(value: bool) -> None:  # noqa: FBT001  # Typer's signature
+    if value:
+        from importlib.metadata import version
+
+        out(f"toolmd {version('toolmd')}")
+        raise typer.Exit
+
+
+def _options(
+    ctx: typer.Context,
+    *,
+    project: ProjectOption = None,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", callback=_tell_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    ctx.obj = {"project": project}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; give its exit code."""
+    words = [_as_typed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    if sys.stdin is None:  # started without: `<&-`
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115  # lasts
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # started without: `>&-`
+            setattr(sys, name, Path(os.devnull).open("w", 1, "utf-8"))  # noqa: SIM115  # lasts
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    code = _ended(words)
+    try:
+        send_off()
+    except OSError as error:
+        return _told_of_place(error)
+    return code
+
+
+def _ended(words: Sequence[str]) -> int:
+    try:
+        code: object = make_app()(words, prog_name="toolmd", standalone_mode=False)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except ToolmdError as error:
+        return _told(error)
+    except OSError as error:
+        if error.filename is None and error.errno != errno.ENOSPC:
+            return report_crash(traceback.format_exc())
+        return _told_of_place(error)
+    except typer.Abort:
+        complain("the input ended where an answer was needed")
+        return ExitCode.FINDINGS
+    except Exception as error:  # noqa: BLE001  # the last net: a crash is a reference, no trace
+        return tell_usage(error) if is_usage(error) else report_crash(traceback.format_exc())
+    return code if isinstance(code, int) and not isinstance(code, bool) else ExitCode.DONE
+
+
+def _as_typed(word: str) -> str:
+    """Read a word as UTF-8 where Python, in the locale C, could not."""
+    if word.isascii():
+        return word
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
+
+
+_REMEDIES = {
+    errno.ENOSPC: "make room there",
+    errno.EDQUOT: "make room there",
+    errno.EFBIG: "a file may not get that large there: raise the limit (`ulimit -f`), or make room",
+    errno.EROFS: "nothing can be written there; TOOLMD_STATE=DIR keeps the state elsewhere",
+    errno.ENOENT: "make it first, or name another place",
+    errno.EEXIST: "that is a file where a folder has to be: move it away",
+    errno.ENOTDIR: "that is a file where a folder has to be: move it away",
+    errno.EISDIR: "that is a folder where a file has to be: move it away",
+}
+
+
+def _told_of_place(error: OSError) -> ExitCode:
+    """Say what the system would not do, and where."""
+    if error.filename is None:
+        drop(sys.stdout)
+    help_ = _REMEDIES.get(error.errno or 0, "look at the rights of that place")
+    complain(f"{error.filename or 'standard output'}: {error.strerror}", help_)
+    return ExitCode.FINDINGS
+
+
+def _told(error: ToolmdError) -> ExitCode:
+    complain(str(error))
+    match error:
+        case ConfigError():
+            return ExitCode.USAGE
+        case NotFoundError() | UnreachableError():
+            return ExitCode.NOT_FOUND
+        case _:
+            return ExitCode.FINDINGS

@@ -1,0 +1,140 @@
+"""Gather diagnostics: of a project, of files by themselves, or of stdin."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolmd._cli.project.health import look_at_state
+from toolmd._cli.project.opening import open_workspace, wanted_python
+from toolmd._cli.project.paths import STDIN, SUFFIXES, definitions_among
+from toolmd._cli.reports.diagnostics import LinesOf
+from toolmd._cli.terminal.screen import counted
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._model.settings import Settings
+from toolmd.config import find_project, load_settings
+
+
+class Findings(NamedTuple):
+    """What there is to say, and about what."""
+
+    root: Path
+    """What the paths of the diagnostics are relative to."""
+    diagnostics: tuple[Diagnostic, ...]
+    looked_at: str
+    """`14 tools, 3 skills`."""
+    lines: LinesOf | None = None
+    """The source, where it is in no file."""
+    notes: tuple[str, ...] = ()
+    """What is no finding, but may surprise."""
+
+
+def find(paths: Sequence[str], folder: Path | None) -> Findings:
+    """Look at the whole project, or at these paths only.
+
+    A path within the project's folders of definitions is looked at with the project around it.
+    Any other is read by itself: its Python is not held against it, since that would run it.
+    Raises NotFoundError for a path that is not there, ConfigError where a project is needed.
+    """
+    if list(paths) == [STDIN]:
+        return _stdin()
+    if not paths:
+        return _project(folder)
+    here = folder or find_project(Path.cwd())
+    settings = load_settings(here) if here else None
+    inside = [path for path in paths if settings and _belongs(Path(path), settings)]
+    alone = [path for path in paths if path not in inside]
+    found = _alone(alone)
+    if not inside:
+        return found
+    named = [Path(path).resolve() for path in inside]
+    project = _project(here)
+    kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
+    looked_at = counted(len([*definitions_among(paths)]), "file")
+    moved = tuple(_moved(d) for d in found.diagnostics)
+    notes = [f"{path} is not loaded: its name is not NAME.tool.md or NAME.skill.md"
+             for path in inside if not kept and _is_stray(Path(path))]  # fmt: skip
+    return Findings(project.root, (*kept, *moved), looked_at, notes=tuple(notes))
+
+
+def _project(folder: Path | None) -> Findings:
+    with open_workspace(folder) as workspace:
+        tools = counted(len(workspace.tools), "tool")
+        skills = counted(len(workspace.skills), "skill")
+        root = workspace.settings.root
+        found = workspace.diagnostics
+        # That nothing can be written says nothing of what is read: a CI may well be so.
+        state = [d for d in found if d.code is Code.UNREADABLE_STATE and d.span.path == "settings"]
+        if state and look_at_state(workspace.settings.state).state == "ok":
+            state = []
+        kept = tuple(d for d in found if d not in state)
+        notes = (*(d.message for d in state), *_without_python(workspace))
+        return Findings(root, kept, f"{tools}, {skills}", notes=notes)
+
+
+_MOST_NAMED = 3
+
+
+def _without_python(workspace: Any) -> tuple[str, ...]:
+    bare = [name for name, tool in workspace.tools.items() if tool.binding.kind == "none"]
+    if len(bare) > _MOST_NAMED:
+        return (f"{len(bare)} tools have no Python yet: calling them says so",)
+    root = workspace.settings.root
+    folders = [str(root / name) for name in workspace.settings.tools if (root / name).is_dir()]
+    files = {
+        file.name.partition(".")[0].replace("-", "_"): file.relative_to(root)
+        for file in definitions_among(folders if bare else ())
+        if file.is_relative_to(root)
+    }
+    return tuple(
+        f"{name} has no Python yet: {wanted_python(name, files[name], root)}"
+        for name in bare
+        if name in files and not (root / files[name]).with_name(f"{name}.py").exists()
+    )
+
+
+def _is_stray(path: Path) -> bool:
+    return path.is_file() and not path.name.endswith((*SUFFIXES, ".py"))
+
+
+def _stdin() -> Findings:
+    from toolmd._cli.project.alone import check_steps, checked, read_alone
+
+    read = read_alone(STDIN)
+    lines = (read.text or "").splitlines()
+    found = (*checked(read), *check_steps(read, [read]))
+    return Findings(Path.cwd(), found, "stdin", lambda _: lines)
+
+
+def _belongs(path: Path, settings: Settings) -> bool:
+    real = path.resolve()
+    roots = [(settings.root / name).resolve() for name in (*settings.tools, *settings.skills)]
+    return any(real.is_relative_to(root) or root.is_relative_to(real) for root in roots)
+
+
+def _about(file: Path, named: Sequence[Path]) -> bool:
+    """Tell whether a file is one of those named, lies within one, or is its Python."""
+    real = file.resolve()
+    stem = real.stem.replace("-", "_")
+    return any(
+        real.is_relative_to(path)
+        or (
+            real.suffix == ".py"
+            and real.parent == path.parent
+            and stem == path.name.partition(".")[0].replace("-", "_")
+        )
+        for path in named
+    )
+
+
+def _alone(paths: Sequence[str]) -> Findings:
+    from toolmd._cli.project.alone import check_steps, checked, read_alone
+
+    reads = [read_alone(str(path)) for path in definitions_among(paths)]
+    diagnostics = [d for read in reads for d in (*checked(read), *check_steps(read, reads))]
+    return Findings(Path.cwd(), tuple(diagnostics), counted(len(reads), "file"))
+
+
+def _moved(diagnostic: Diagnostic) -> Diagnostic:
+    span = diagnostic.span
+    return diagnostic._replace(span=span._replace(path=str(Path(span.path).resolve())))

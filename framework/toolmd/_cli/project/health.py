@@ -1,0 +1,162 @@
+"""Examine the environment: every part that Toolmd stands on, and the remedy where one lacks."""
+
+import errno
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from toolmd._cli.terminal.screen import counted
+from toolmd._model.settings import Settings
+from toolmd.config import load_settings
+from toolmd.errors import ConfigError, UnreachableError
+
+_PARTS = (
+    "toolmd",
+    "cel-expr-python",
+    "google-re2",
+    "httpx",
+    "markdown-it-py",
+    "pluggy",
+    "protobuf",
+    "pydantic",
+    "svcs",
+    "typer",
+    "watchdog",
+)
+
+
+_EXTRAS = {
+    "chat": ("openai", "`toolmd chat`"),
+    "lsp": ("pygls", "`toolmd lsp`"),
+    "mcp": ("mcp", "`toolmd serve`"),
+    "server": ("starlette", "`toolmd dev` and `toolmd serve --transport http`"),
+}
+"""The parts that are installed where they are wanted: a package of each, and who wants it."""
+
+
+_BLOCK = 4096
+"""Bytes that are written to see whether there is room."""
+
+
+class Sign(NamedTuple):
+    """One thing that was looked at."""
+
+    about: str
+    state: Literal["ok", "note", "bad"]
+    found: str
+    remedy: str = ""
+
+
+def examine(folder: Path | None) -> list[Sign]:
+    """Look at Python, the packages, the project, its state folder, cache, engine and plugins."""
+    signs = [_python(), *map(_package, _PARTS), *map(_extra, _EXTRAS)]
+    try:
+        settings = load_settings(folder)
+    except ConfigError as error:
+        remedy = "mend that setting" if "no project" not in str(error) else "run `toolmd init`"
+        return [*signs, Sign("project", "bad", str(error), remedy)]
+    signs.append(Sign("project", "ok", str(settings.file or settings.root)))
+    signs += [*_folders(settings), look_at_state(settings.state), _cache(settings.state)]
+    return [*signs, _engine(settings), *_workspace(settings)]
+
+
+def _python() -> Sign:
+    return Sign("python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
+
+
+def _package(name: str) -> Sign:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return Sign(name, "ok", version(name))
+    except PackageNotFoundError:
+        return Sign(name, "bad", "not installed", f"pip install {name}")
+
+
+def _extra(name: str) -> Sign:
+    from importlib.metadata import version
+
+    package, whose = _EXTRAS[name]
+    if find_spec(package) is not None:
+        return Sign(f"extra {name}", "ok", f"for {whose}: {package} {version(package)}")
+    remedy = f"pip install 'toolmd[{name}]'"
+    return Sign(f"extra {name}", "note", f"not installed; only for {whose}", remedy)
+
+
+def _folders(settings: Settings) -> Iterator[Sign]:
+    for name in dict.fromkeys((*settings.tools, *settings.skills)):
+        if (settings.root / name).is_dir():
+            yield Sign(name, "ok", "a folder of definitions")
+        elif (settings.root / name).exists():
+            yield Sign(name, "bad", "a file, no folder", "move it away, or name another folder")
+        else:
+            yield Sign(name, "note", "no such folder", "`toolmd new` makes it")
+
+
+def look_at_state(state: Path) -> Sign:
+    """Tell whether the folder of what Toolmd keeps can be written."""
+    nearest = next(folder for folder in (state, *state.parents) if folder.exists())
+    try:
+        if nearest == state:
+            with tempfile.TemporaryFile(dir=state) as file:
+                file.write(bytes(_BLOCK))
+        elif not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+            raise PermissionError(13, f"{nearest} can't be written")  # one remedy
+    except OSError as error:
+        full = error.errno == errno.ENOSPC
+        remedy = "make room there" if full else "give yourself the right to write there"
+        remedy += ", or set TOOLMD_STATE"
+        return Sign("state", "bad", f"{state}: {error.strerror}", remedy)
+    return Sign("state", "ok", f"{state} can be written")
+
+
+def _cache(state: Path) -> Sign:
+    from toolmd._bind.definitions.cache import INDEX, PAYLOAD
+
+    try:
+        files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]
+        size = sum(file.stat().st_size for file in files) / 1024
+    except OSError as error:
+        return Sign("cache", "bad", f"{error.filename}: {error.strerror}", "see `state`")
+    if not files:
+        return Sign("cache", "note", "empty; the next command fills it")
+    return Sign("cache", "ok", f"{size:.0f} KiB in {state}")
+
+
+def _engine(settings: Settings) -> Sign:
+    if settings.engine == "memory":
+        return Sign("engine", "note", "memory: runs end with the process")
+    if settings.engine == "sqlite":
+        import sqlite3
+
+        return Sign("engine", "ok", f"sqlite {sqlite3.sqlite_version}")
+    from toolmd._run.engine.durable.database import address, open_database, outspoken, shown
+
+    try:
+        url = address(settings.engine, settings.state)
+        with outspoken(open_database(url)).connect():
+            return Sign("engine", "ok", f"{shown(url)} answers")
+    except ConfigError as error:
+        return Sign("engine", "bad", str(error), "mend that setting")
+    except UnreachableError as error:
+        remedy = "start that server, or name another with TOOLMD_ENGINE=postgresql://…"
+        return Sign("engine", "bad", str(error), remedy)
+
+
+def _workspace(settings: Settings) -> Iterator[Sign]:
+    from toolmd._workspace import Workspace
+
+    with Workspace.open(settings.root) as workspace:
+        for plugin in workspace.plugins:
+            bad = plugin.state == "broken"
+            remedy = "upgrade it, or leave it out with `plugins = […]`" if bad else ""
+            found = f"{plugin.state} {plugin.version or ''} {plugin.about}".strip()
+            yield Sign(f"plugin {plugin.name}", "bad" if bad else "ok", found, remedy)
+        tools, skills = len(workspace.tools), len(workspace.skills)
+        errors = sum(d.severity == "error" for d in workspace.diagnostics)
+    found = ", ".join([counted(tools, "tool"), counted(skills, "skill"), counted(errors, "error")])
+    yield Sign("definitions", "bad" if errors else "ok", found, "toolmd check" if errors else "")

@@ -1,0 +1,184 @@
+"""Diagnostics as people and programs read them: full, concise, json, github, sarif."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from toolmd._cli.terminal.screen import Paint, counted, paint, printable, width
+from toolmd._model.diagnostic import Diagnostic, Edit, Severity
+
+LinesOf = Callable[[str], Sequence[str]]
+"""A diagnostic's path to the lines of that file."""
+
+_PAINTS: dict[Severity, Paint] = {
+    Severity.ERROR: "red",
+    Severity.WARNING: "yellow",
+    Severity.HINT: "cyan",
+}
+
+
+def lines_below(root: Path) -> LinesOf:
+    """Give what reads a file's lines, once; one that can't be read has none."""
+    known: dict[str, Sequence[str]] = {}
+
+    def lines(path: str) -> Sequence[str]:
+        if path not in known:
+            try:
+                text = (root / path).read_bytes().decode("utf-8-sig", "replace")
+            except OSError:
+                text = ""
+            known[path] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return known[path]
+
+    return lines
+
+
+def full(diagnostics: Sequence[Diagnostic], lines: LinesOf) -> str:
+    """Give each with its source line, a caret below what is meant, and the help."""
+    return "\n\n".join(_full(d, lines) for d in diagnostics)
+
+
+def _full(diagnostic: Diagnostic, lines: LinesOf) -> str:
+    span = diagnostic.span
+    shown = [_head(diagnostic)]
+    source = lines(span.path)
+    if 0 < span.line <= len(source) and source[span.line - 1].strip():
+        line = source[span.line - 1]
+        gutter = " " * len(str(span.line))
+        end = span.end_column if span.end_line == span.line else len(line) + 1
+        before, meant = line[: span.column - 1], line[span.column - 1 : end - 1]
+        # A tab stays a tab, so that the caret stands below its column whatever a tab is worth.
+        indent = "".join("\t" if c == "\t" else " " * width(c) for c in before)
+        caret = "^" * max(1, width(meant.rstrip()))
+        pointer = indent + paint(caret, _PAINTS[diagnostic.severity])
+        shown.append(f"{paint(f'{span.line} |', 'dim')} {printable(line.rstrip())}")
+        shown.append(f"{paint(f'{gutter} |', 'dim')} {pointer}")
+    if diagnostic.help:
+        shown.append(f"{paint('help', 'cyan')}: {printable(diagnostic.help)}")
+    return "\n".join(shown)
+
+
+def _head(diagnostic: Diagnostic) -> str:
+    label = f"{diagnostic.severity}[{diagnostic.code}]"
+    marked = paint(label, _PAINTS[diagnostic.severity])
+    message = printable(diagnostic.message)
+    return f"{paint(printable(str(diagnostic.span)), 'bold')}: {marked} {message}"
+
+
+def concise(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
+    """Give a line for each."""
+    return "\n".join(_head(d) for d in diagnostics)
+
+
+def as_json(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
+    """Give a list of the objects of docs/reference/json.md."""
+    return json.dumps([d.to_dict() for d in diagnostics], ensure_ascii=False, indent=2)
+
+
+def github(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
+    """Give GitHub's workflow commands."""
+    return "\n".join(_command(d) for d in diagnostics)
+
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
+
+
+def _command(diagnostic: Diagnostic) -> str:
+    span = diagnostic.span
+    told = {
+        "file": span.path,
+        "line": span.line,
+        "endLine": span.end_line,
+        # A command's columns count only within one line.
+        **(
+            {"col": span.column, "endColumn": span.end_column} if span.line == span.end_line else {}
+        ),
+        "title": diagnostic.code,
+    }
+    properties = ",".join(f"{key}={_property(str(value))}" for key, value in told.items())
+    message = diagnostic.message
+    if diagnostic.help:
+        message += f"\nhelp: {diagnostic.help}"
+    return f"::{_COMMANDS[diagnostic.severity]} {properties}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
+
+
+def sarif(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
+    """Give SARIF 2.1.0, one run."""
+    from importlib.metadata import version
+
+    from toolmd._model.code import Code
+
+    codes = sorted({str(d.code) for d in diagnostics})
+    says = {str(code): code.says for code in Code}
+    rules = [{"id": code, "shortDescription": {"text": says.get(code, code)}} for code in codes]
+    run = {
+        "tool": {"driver": {"name": "toolmd", "version": version("toolmd"), "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif_result(d, codes.index(str(d.code))) for d in diagnostics],
+    }
+    return json.dumps({"version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+
+
+def _sarif_result(diagnostic: Diagnostic, rule: int) -> dict[str, object]:
+    span = diagnostic.span
+    text = diagnostic.message
+    if diagnostic.help:
+        text += f" help: {diagnostic.help}"
+    artifact = {"uri": quote(span.path)}
+    region = _region(span.line, span.column, span.end_line, span.end_column)
+    result: dict[str, object] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": rule,
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": text},
+        "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
+    }
+    if diagnostic.fix:
+        replacements = [_replacement(edit) for edit in diagnostic.fix]
+        change = {"artifactLocation": artifact, "replacements": replacements}
+        result["fixes"] = [{"artifactChanges": [change]}]
+    return result
+
+
+def _replacement(edit: Edit) -> dict[str, object]:
+    region = _region(edit.line, edit.column, edit.end_line, edit.end_column)
+    return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+
+
+def _region(line: int, column: int, end_line: int, end_column: int) -> dict[str, int]:
+    return {
+        "startLine": max(line, 1),
+        "startColumn": max(column, 1),
+        "endLine": max(end_line, line, 1),
+        "endColumn": max(end_column, 1),
+    }
+
+
+REPORTS: dict[str, Callable[[Sequence[Diagnostic], LinesOf], str]] = {
+    "full": full,
+    "concise": concise,
+    "json": as_json,
+    "github": github,
+    "sarif": sarif,
+}
+
+
+def summary(diagnostics: Sequence[Diagnostic]) -> str:
+    """Count what was found: `2 errors, 1 hint in 2 files`."""
+    counts = Counter(d.severity for d in diagnostics)
+    found = ", ".join(counted(counts[s], str(s)) for s in Severity if counts[s])
+    files = len({d.span.path for d in diagnostics})
+    return f"{found} in {counted(files, 'file')}" if found else "nothing found"

@@ -1,0 +1,56 @@
+"""A skill's steps, or those of one run, as a picture or as text."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import stop
+from toolmd._cli.terminal.screen import err, out, out_json
+
+_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}
+"""What somebody names who wants a picture of another kind."""
+
+
+def drawable(spec: Any) -> None:
+    """End where a skill has no steps."""
+    if not spec.executable:
+        help_ = "its prose or its Python says what it does: toolmd show " + spec.name
+        stop(ExitCode.FINDINGS, f"the skill {spec.name!r} has no steps to draw", help_)
+
+
+def drawn(
+    spec: Any,
+    states: Mapping[str, Any],
+    *,
+    svg: bool,
+    output: Path | None,
+    json: dict[str, Any] | None,
+) -> None:
+    """Draw a skill, or one run of it, to a file or to stdout; `json` is what stands beside it."""
+    from toolmd._run.graph import chart_of, mermaid
+    from toolmd._run.graph import svg as picture
+
+    suffix = "" if output is None else output.suffix.lower()
+    if suffix in _PICTURES:
+        stop(ExitCode.USAGE, f"{output}: no {suffix} is drawn", "name a file that ends in .svg")
+    as_picture = svg or suffix == ".svg"
+    chart = chart_of(spec)
+    text = picture(chart, states) if as_picture else mermaid(chart, states)
+    if output is not None:
+        _write(output, text)
+        err(f"wrote {output}")
+    elif json is None:
+        out(text.rstrip("\n"))
+    if json is not None:
+        out_json({**json, "format": "svg" if as_picture else "mermaid", "text": text})
+
+
+def _write(output: Path, text: str) -> None:
+    from toolmd._cli.terminal.whole import naming, replace_file
+
+    if output.exists() and not output.is_file():
+        with naming(output):
+            output.write_text(text, encoding="utf-8")  # a pipe, or a terminal
+    else:
+        replace_file(output, text)

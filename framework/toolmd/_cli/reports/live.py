@@ -1,0 +1,62 @@
+"""What `dev` tells on the terminal while files change: what is new, and what is wrong with it."""
+
+import sys
+import time
+from typing import Any
+
+from toolmd._cli.reports.diagnostics import full, lines_below
+from toolmd._cli.terminal.screen import counted, err, paint, printable
+
+
+class LiveReport:
+    """Tells of each new snapshot: the findings that are new in it, and how many there are."""
+
+    def __init__(self, workspace: Any) -> None:
+        self._workspace = workspace
+        self._told: frozenset[Any] = frozenset()
+
+    def first(self) -> None:
+        """Tell what there is, and what is wrong, at the start."""
+        self._report("")
+
+    def changed(self, old: Any, new: Any) -> None:
+        """Tell of a new snapshot."""
+        before, after = _named(old), _named(new)
+        parts = {
+            "new": sorted(after.keys() - before.keys()),
+            "gone": sorted(before.keys() - after.keys()),
+            "changed": sorted(n for n in after.keys() & before.keys() if after[n] != before[n]),
+        }
+        said = "; ".join(f"{what}: {_few(names)}" for what, names in parts.items() if names)
+        self._report(said or "read again")
+        held = {edit.name for edit in new.held_edits} - {edit.name for edit in old.held_edits}
+        for edit in new.held_edits:
+            if edit.name in held:
+                err(paint(f"{edit.name}: this edit loosens its policy, so it waits", "yellow"))
+                for line in edit.diff.splitlines():
+                    err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")
+                err(f"{paint('help', 'cyan', sys.stderr)}: toolmd ack {edit.name}")
+
+    def _report(self, said: str) -> None:
+        workspace = self._workspace
+        found = workspace.diagnostics
+        fresh = [one for one in found if one not in self._told]
+        self._told = frozenset(found)
+        tools = counted(len(workspace.tools), "tool")
+        skills = counted(len(workspace.skills), "skill")
+        at = paint(time.strftime("%H:%M:%S"), "dim", sys.stderr)
+        lead = f"{at} {printable(said)}: " if said else f"{at} "
+        wrong = paint(counted(len(found), "finding"), "yellow", sys.stderr) if found else "all well"
+        if fresh:
+            err(full(fresh, lines_below(workspace.settings.root)))
+        err(f"{lead}{tools}, {skills}, {wrong}")
+
+
+def _named(registry: Any) -> dict[str, Any]:
+    bound = (*registry.tools.values(), *registry.skills.values())
+    return {one.name: (one.hash, one.stale, one.binding.target) for one in bound}
+
+
+def _few(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"  # noqa: PLR2004

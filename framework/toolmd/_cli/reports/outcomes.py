@@ -1,0 +1,77 @@
+"""A result as a person reads it, and its exit code."""
+
+import json
+import sys
+from typing import Any
+
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.screen import err, out, out_json, paint, printable, stdout
+from toolmd._model.result import Result
+
+_CODES = {
+    "ok": ExitCode.DONE,
+    "allowed": ExitCode.DONE,
+    "denied": ExitCode.REFUSED,
+    "confirm": ExitCode.UNCONFIRMED,
+    "review": ExitCode.UNCONFIRMED,
+    "failed": ExitCode.FINDINGS,
+    "unknown": ExitCode.FINDINGS,
+}
+_NOT_FOUND = {"unknown_tool", "confirmation_not_found"}
+
+
+def exit_code(result: Result) -> ExitCode:
+    """Give the code of a result's outcome; what does not exist is not found."""
+    if result.error is not None and result.error.code in _NOT_FOUND:
+        return ExitCode.NOT_FOUND
+    return _CODES[result.outcome]
+
+
+def show_result(result: Result, *, again: bool = True) -> None:
+    """Write the data to stdout, and what else there is to say to stderr.
+
+    `again` tells that the command could be run again with --yes, where a person must agree.
+    """
+    if result.success:
+        if result.outcome == "allowed":
+            err(paint("would run", "green", sys.stderr) + f": {result.tool} (dry run)")
+        show_data(result.data)
+        if result.message and result.message != result.data:
+            err(result.message)
+    else:
+        _show_failure(result, again=again)
+    for note in result.notes:
+        err(f"note: {note}")
+    if result.truncated:
+        cut = " and ".join(key for key in ("rows", "bytes") if result.truncated.get(key))
+        err(f"note: cut at its limit of {cut}")
+        if read_on := result.truncated.get("next"):
+            err(f"note: to read on, call it with {json.dumps(read_on, ensure_ascii=False)}")
+
+
+def show_data(data: Any) -> None:
+    """Write data to stdout: text as it is, harmless on a terminal; everything else as JSON."""
+    if isinstance(data, str):
+        out("\n".join(map(printable, data.split("\n"))) if stdout().isatty() else data)
+    elif data is not None:
+        out_json(data)
+
+
+def _show_failure(result: Result, *, again: bool) -> None:
+    failure = result.error
+    code = f"[{failure.code}]" if failure else ":"
+    said = (failure.message if failure else "") or result.message
+    err(f"{paint(result.outcome, 'red', sys.stderr)}{code} {said}")
+    for problem in failure.details if failure else ():
+        if problem.message not in said:
+            err(f"  {problem.message}")
+    if result.confirmation is not None:
+        held = result.confirmation
+        err(f"  {held.prompt}")
+        # A review is not for the caller to agree to.
+        again = again and result.outcome == "confirm"
+        first = "run it again with --yes, or decide later: " if again else ""
+        if held.id:
+            err(f"help: {first}toolmd confirm {held.id}")
+    if failure and failure.retry_after_ms is not None:
+        err(f"help: try again in {failure.retry_after_ms} ms")

@@ -1,0 +1,34 @@
+"""What is left of a crash: a reference on the screen, the trace in a log."""
+
+import os
+import sys
+from pathlib import Path
+
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.screen import complain
+
+DEBUG = "TOOLMD_DEBUG"
+"""Set, it shows the trace on the screen as well."""
+
+
+def report_crash(trace: str) -> ExitCode:
+    """Keep the trace under a reference, and say where."""
+    # Only here: commands that do not crash start without them.
+    import secrets
+    import tempfile
+
+    if os.environ.get(DEBUG):
+        sys.stderr.write(trace)
+    reference = secrets.token_hex(4)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="toolmd-"))
+        log = folder / f"crash-{reference}.log"
+        log.write_text(trace, "utf-8")
+        kept = f"The trace is in {log}."
+    except OSError as error:
+        kept = f"The trace could not be kept ({error}); {DEBUG}=1 shows it."
+    complain(
+        f"Toolmd itself failed (reference {reference}). {kept}",
+        f"run it again with {DEBUG}=1 to see more, and report it with that log",
+    )
+    return ExitCode.INTERNAL

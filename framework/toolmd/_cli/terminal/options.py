@@ -1,0 +1,62 @@
+"""The options that many verbs share, and the project that they name."""
+
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.screen import complain
+
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--project",
+        metavar="DIR",
+        help="The project's folder; else the nearest one upward.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
+
+UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Who asks for it.")]
+PatientOption = Annotated[
+    str | None, typer.Option("--patient", metavar="ID", help="For which patient.")
+]
+MessageOption = Annotated[
+    str, typer.Option("--message", metavar="TEXT", help="What the user said.")
+]
+ConfidenceOption = Annotated[
+    float | None,
+    typer.Option("--confidence", metavar="N", min=0, max=1, help="How sure the caller is, 0 to 1."),
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Agree where a person must.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")
+]
+WordsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="KEY=VALUE",
+        help="Arguments, typed as the definition says; `-` reads them as JSON from stdin.",
+    ),
+]
+SvgOption = Annotated[
+    bool, typer.Option("--svg/--mermaid", help="A picture, or text that Mermaid draws.")
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to write; .svg is a picture."),
+]  # fmt: skip
+
+
+def project_of(ctx: typer.Context, project: Path | None) -> Path | None:
+    """Give the folder that was named behind the verb, or before it."""
+    before: dict[str, Any] = ctx.find_root().obj or {}
+    return project or before.get("project")
+
+
+def stop(code: ExitCode, what: str, help_: str = "") -> NoReturn:
+    """End with an error and its remedy."""
+    complain(what, help_)
+    raise typer.Exit(code)

@@ -1,0 +1,88 @@
+"""`plugins`, `rule` and `doctor`: what is installed, what a code means, what is missing."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import err, out, out_json, paint, stdout_for_data, table
+from toolmd.errors import near_words
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for name, verb in (("plugins", plugins), ("rule", rule), ("doctor", doctor)):
+        app.command(name, rich_help_panel="Help")(verb)
+
+
+def plugins(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+    """List the installed plugins, and what came of loading them.
+
+    Within a project also those of its folders, and which of them its settings leave out.
+    """
+    from toolmd._cli.added import ask_plugins
+    from toolmd.config import find_project
+
+    here = Path.cwd()
+    with stdout_for_data():
+        folder = project_of(ctx, project) or find_project(here) or here
+        commands, plugins, _ = ask_plugins(folder)
+    found = [*plugins.listed.values()]
+    if json:
+        out_json([plugin._asdict() for plugin in found])
+        return
+    if not found:
+        err("No plugins: a package with an entry point in the group `toolmd` is one.")
+        return
+    head = ("NAME", "PACKAGE", "VERSION", "STATE", "ABOUT")
+    out(table(head, [tuple(str(cell or "-") for cell in plugin) for plugin in found]))
+    if commands:
+        err(f"Commands that they add: {', '.join(sorted(commands))}.")
+
+
+def rule(
+    code: Annotated[str | None, typer.Argument(metavar="CODE", help="A diagnostic's code.")] = None,
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Explain a diagnostic; without a CODE, list them all."""
+    from toolmd._model.code import Code
+
+    says = {str(member): member.says for member in Code}
+    if code is None:
+        if json:
+            out_json([{"code": known, "says": text} for known, text in says.items()])
+        else:
+            out(table(("CODE", "SAYS"), list(says.items())))
+        return
+    wanted = code.strip("[]").lower().replace("_", "-")
+    if wanted not in says:
+        near = near_words(wanted, says, 3, alike=0.5)
+        near += [known for known in says if wanted in known and known not in near]
+        named = " or ".join(repr(known) for known in near[:5])
+        help_ = f"did you mean {named}?" if near else "`toolmd rule` lists them all"
+        stop(ExitCode.NOT_FOUND, f"no diagnostic has the code {code!r}", help_)
+    if json:
+        out_json({"code": wanted, "says": says[wanted]})
+    else:
+        out(f"{paint(wanted, 'bold')}\n{says[wanted]}")
+
+
+def doctor(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+    """Examine the environment, with a remedy for what is missing."""
+    from toolmd._cli.project.health import examine
+
+    signs = examine(project_of(ctx, project))
+    if json:
+        out_json([sign._asdict() for sign in signs])
+    else:
+        marks = {"ok": paint("ok", "green"), "note": "--", "bad": paint("!!", "red")}
+        longest = max(len(sign.about) for sign in signs)
+        for sign in signs:
+            out(f"{marks[sign.state]}  {sign.about.ljust(longest)}  {sign.found}")
+            if sign.remedy:
+                out(f"    {' ' * longest}  help: {sign.remedy}")
+    if any(sign.state == "bad" for sign in signs):
+        raise typer.Exit(ExitCode.FINDINGS)

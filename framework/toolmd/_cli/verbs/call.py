@@ -1,0 +1,122 @@
+"""`call`: one call through the one door."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.opening import named, not_loaded, open_workspace, wanted_python
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.given import agreed, given_arguments
+from toolmd._cli.terminal.options import (
+    ConfidenceOption,
+    DryRunOption,
+    JsonOption,
+    MessageOption,
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    WordsArgument,
+    YesOption,
+    project_of,
+    stop,
+)
+from toolmd._cli.terminal.screen import err, out_json, paint, printable
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("call", rich_help_panel="Run")(call)
+
+
+def call(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.", autocompletion=named)],
+    words: WordsArgument = None,
+    *,
+    args_json: Annotated[
+        str | None, typer.Option(metavar="JSON", help="All arguments as one JSON object.")
+    ] = None,
+    confidence: ConfidenceOption = None,
+    message: MessageOption = "",
+    user: UserOption = None,
+    patient: PatientOption = None,
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Call a tool.
+
+    Ends with 0 done, 1 the tool failed, 3 refused, 4 needs a yes, 5 no such tool.
+    """
+    from toolmd._cli.reports.outcomes import exit_code, show_result
+
+    with open_workspace(project_of(ctx, project)) as workspace:
+        tool, parameters, why = _known(workspace, name)
+        result = workspace.call_sync(
+            tool,
+            given_arguments(words or [], args_json, parameters, "--args-json"),
+            confidence=confidence,
+            message=message,
+            user=user,
+            patient=patient,
+            dry_run=dry_run,
+            on_event=None if json or not sys.stderr.isatty() else _progress,
+        )
+        held = result.confirmation
+        if result.outcome == "confirm" and held and not dry_run and agreed(held.prompt, yes=yes):
+            result = workspace.confirm_sync(held.id, user=user)
+    if json:
+        out_json(result.to_dict())
+    else:
+        show_result(result)
+        if help_ := why or _remedy(result, workspace):
+            err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
+    raise typer.Exit(exit_code(result))
+
+
+def _progress(event: Any) -> None:
+    """Tell somebody at a terminal how far the call is."""
+    if event.kind == "progress":
+        fraction = event.data["fraction"]
+        share = "" if fraction is None else f"{fraction:4.0%} "
+        err(paint(f"{share}{printable(event.data['text'])}", "dim", sys.stderr))
+
+
+def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
+    """Give a tool's name, its parameters, and why the door will not know it, if so."""
+    folded = name.replace("-", "_")
+    bound = workspace.tools.get(name) or workspace.tools.get(folded)
+    if bound is not None:
+        return bound.name, bound.spec.parameters, ""
+    if folded in workspace.skills:
+        help_ = f"run it: toolmd run {name}"
+        stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
+    return name, (), not_loaded(name, workspace) or "`toolmd list` shows what is there"
+
+
+def _remedy(result: Any, workspace: Any) -> str:
+    """Say what helps where it lies neither in the tool nor in what the door said."""
+    match result.error.code if result.error else "":
+        case "internal_guard_error":
+            from toolmd._cli.project.health import look_at_state
+
+            sign = look_at_state(workspace.settings.state)
+            return "" if sign.state == "ok" else f"{sign.found}; {sign.remedy}"
+        case "not_implemented":
+            path = Path(workspace.tools[result.tool].spec.source.path)
+            return wanted_python(result.tool, path, workspace.settings.root)
+        case "auth_required":
+            return "--user ID says who asks"
+        case "patient_context_required":
+            return "--patient ID says for which patient"
+        case "missing_confidence":
+            return "--confidence N says how sure the caller is"
+        case "no_explicit_intent" | "not_stated_by_user":
+            return "--message TEXT says what the user said"
+        case "malformed_call":
+            return """the shell takes quotes away: --args-json '{"key": "value"}', or key=value"""
+        case _:
+            return ""

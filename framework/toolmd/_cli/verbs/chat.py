@@ -1,0 +1,279 @@
+"""`chat`: a conversation with a model; its calls come to the one door, a person confirms them."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from json import dumps
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import (
+    JsonOption,
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    project_of,
+    stop,
+)
+from toolmd._cli.terminal.screen import (
+    complain,
+    err,
+    interactive,
+    out,
+    out_json,
+    paint,
+    printable,
+    read_stdin,
+    stdout,
+)
+from toolmd.errors import ModelError
+
+INTERRUPTED = 130
+"""What shells say of a command that Ctrl-C ended."""
+UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
+_STOPS = {
+    "rounds": "the model called tools again and again without an answer",
+    "calls": "the model asked for more calls than one exchange may make",
+    "malformed": "the model's calls could not be read, even when it was told",
+    "length": "the answer was cut at the model's token limit",
+    "content_filter": "the model's provider held the answer back",
+}
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("chat", rich_help_panel="Run")(chat)
+
+
+def chat(
+    ctx: typer.Context,
+    message: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MESSAGE",
+            help="Say this and end; `-` reads it from stdin. Else each line is said.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The model; else the settings' own.")
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="An OpenAI-compatible API; else the settings' own, or OpenRouter."
+        ),
+    ] = None,
+    dialect: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How the model calls: openai, or in words: inline, action, plan, a plugin's.",
+        ),
+    ] = "openai",
+    system: Annotated[str, typer.Option(metavar="TEXT", help="What the model is told first.")] = "",
+    user: UserOption = None,
+    patient: PatientOption = None,
+    stream: Annotated[bool, typer.Option("--stream", help="Show words as they come.")] = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Talk with a model that may call the project's tools.
+
+    The key comes from OPENROUTER_API_KEY or OPENAI_API_KEY. A call that must be confirmed is
+    asked about on the terminal. Ctrl-C stops an answer, Ctrl-D ends.
+
+    Ends with 0 answered, 1 no whole answer or a refusing endpoint, 2 no model or no key, 4 a call
+    waits for a person, 5 the endpoint can't be reached.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        options = {
+            "model": model,
+            "base_url": base_url,
+            "dialect": dialect,
+            "system": system,
+            "user": user,
+            "patient": patient,
+            "stream": stream and not json,
+        }
+        code = _Talk(workspace, options, json=json).run(message)
+    raise typer.Exit(code)
+
+
+class _Talk:
+    """One sitting at the terminal."""
+
+    def __init__(self, workspace: Any, options: dict[str, Any], *, json: bool) -> None:
+        import asyncio
+
+        from toolmd._chat import Conversation
+
+        self._workspace = workspace
+        self._json = json
+        self._streams = options["stream"]
+        self._in_line = False
+        self._conversation = Conversation(
+            workspace,
+            **options,
+            confirm=self._ask if interactive() else None,
+            on_text=None if json else self._show,
+            on_result=None if json else self._show_result,
+        )
+        self._runner = asyncio.Runner()
+
+    def run(self, message: str | None) -> int:
+        """Say what is to be said; give the exit code."""
+        with self._runner:
+            try:
+                if message is not None:
+                    if message == "-":
+                        message = read_stdin("the message").decode(errors="replace")
+                    return self._once(message)
+                return self._each(lasting=sys.stdin.isatty())
+            finally:
+                self._runner.run(self._conversation.aclose())
+                self._runner.run(self._workspace.aclose())
+
+    def _once(self, message: str) -> int:
+        try:
+            exchange = self._say(message)
+        except KeyboardInterrupt:
+            err("stopped")
+            return INTERRUPTED
+        except ModelError as error:
+            _fail(error)
+        if self._json:
+            out_json(exchange.to_dict())
+        return _exit_code(exchange)
+
+    def _each(self, *, lasting: bool) -> int:
+        """Say each line: of a terminal until Ctrl-D, of a file until its end or an error."""
+        code = int(ExitCode.DONE)
+        try:
+            for line in _lines():
+                try:
+                    exchange = self._say(line)
+                except KeyboardInterrupt:
+                    if not lasting:
+                        raise
+                    err("stopped; Ctrl-D ends")
+                except ModelError as error:
+                    if not lasting:
+                        _fail(error)
+                    complain(str(error))
+                else:
+                    if self._json:
+                        out(dumps(exchange.to_dict(), ensure_ascii=False))
+                    code = code if lasting else max(code, _exit_code(exchange))
+        except KeyboardInterrupt:
+            err()
+            return code if lasting else INTERRUPTED
+        return code
+
+    def _say(self, message: str) -> Any:
+        try:
+            exchange = self._runner.run(self._conversation.say(message))
+        finally:
+            self._end_line()
+        _tell(exchange)
+        return exchange
+
+    def _show(self, words: str) -> None:
+        """Write the model's words, harmless on a terminal."""
+        if stdout().isatty():
+            words = "\n".join(map(printable, words.split("\n")))
+        stdout().write(words)
+        stdout().flush()
+        self._in_line = not words.endswith("\n")
+        if not self._streams:
+            self._end_line()
+
+    def _show_result(self, result: Any) -> None:
+        """Say in a line on stderr what came of a call."""
+        self._end_line()
+        if result.outcome == "confirm":
+            return
+        code = f"[{result.error.code}]" if result.error else ""
+        said = result.error.message if result.error else result.message
+        outcome = paint(result.outcome, "green" if result.success else "red", sys.stderr)
+        err(f"{outcome}{code} {printable(result.tool)}{': ' if said else ''}{printable(said)}")
+
+    def _end_line(self) -> None:
+        if self._in_line:
+            out()
+            stdout().flush()
+            self._in_line = False
+
+    def _ask(self, pending: Any) -> Any:
+        from toolmd._cli.terminal.asked import ask_decision
+
+        self._end_line()
+        bound = self._workspace.tools.get(pending.tool)
+        parameters = () if bound is None else bound.spec.parameters
+        with _interruptible():
+            return ask_decision(pending, parameters)
+
+
+def _tell(exchange: Any) -> None:
+    """Say on stderr what the answer alone does not show."""
+    if exchange.crisis:
+        words = "the user's words hold a crisis word: a human should look at this"
+        err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
+    for held in exchange.pending:
+        waits = "for review" if held.kind == "review" else "for a yes"
+        err(f"{paint('waits', 'cyan', sys.stderr)} {waits}: {printable(held.prompt)}")
+        err(f"help: toolmd confirm {held.id}, or reject, or respond with a text")
+    if exchange.stopped:
+        err(f"{paint('stopped', 'yellow', sys.stderr)}: {_STOPS[exchange.stopped]}")
+
+
+def _exit_code(exchange: Any) -> int:
+    if exchange.pending:
+        return ExitCode.UNCONFIRMED
+    return ExitCode.FINDINGS if exchange.stopped else ExitCode.DONE
+
+
+def _fail(error: ModelError) -> NoReturn:
+    unreachable = error.code in UNREACHABLE
+    stop(ExitCode.NOT_FOUND if unreachable else ExitCode.FINDINGS, str(error))
+
+
+def _lines() -> Iterator[str]:
+    """Give what a person types, or each line of a file that is no empty one."""
+    if not sys.stdin.isatty():
+        yield from filter(None, map(str.strip, sys.stdin))
+        return
+    with suppress(ImportError):
+        import readline  # noqa: F401 - `input` edits lines with it
+    err("Ctrl-C stops an answer, Ctrl-D ends.")
+    while True:
+        try:
+            if stdout().isatty():
+                with redirect_stdout(stdout()):  # where it is the terminal, lines can be edited
+                    line = input("> ")
+            else:
+                sys.stderr.write("> ")
+                sys.stderr.flush()
+                line = sys.stdin.readline()
+                if not line:
+                    return
+        except EOFError:
+            out()
+            return
+        if line.strip():
+            yield line.strip()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end what waits for a key: the event loop's own handling only takes note of it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

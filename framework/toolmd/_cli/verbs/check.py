@@ -1,0 +1,100 @@
+"""`check`: all diagnostics, over files, bindings and skills."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolmd._cli.authoring.fixes import fix_files
+from toolmd._cli.project.findings import Findings, find
+from toolmd._cli.project.paths import STDIN
+from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
+from toolmd._cli.terminal.screen import busy, err, out, paint, printable
+from toolmd._model.diagnostic import Severity
+
+_MOST_PASSES = 10
+"""A fix may uncover the next; one that never settles must not hang."""
+
+
+class OutputFormat(StrEnum):
+    """Who reads the diagnostics."""
+
+    FULL = "full"
+    CONCISE = "concise"
+    JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("check", rich_help_panel="Write")(check)
+
+
+def check(
+    ctx: typer.Context,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin."),
+    ] = None,
+    *,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply the fixes that are known.")] = False,
+    output_format: Annotated[
+        OutputFormat, typer.Option("--output-format", help="How to print what is found.")
+    ] = OutputFormat.FULL,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Check definitions, their Python and the skills' steps.
+
+    Errors and warnings end with 1; hints alone do not.
+    """
+    folder = project_of(ctx, project)
+    with nullcontext() if paths == [STDIN] else busy("Checking"):
+        findings = find(paths or (), folder)
+        if fix:
+            findings = _mended(paths or (), folder, findings)
+    shown = OutputFormat.JSON if json else output_format
+    lines = findings.lines or lines_below(findings.root)
+    if report := REPORTS[shown](findings.diagnostics, lines):
+        out(report)
+    if shown in (OutputFormat.FULL, OutputFormat.CONCISE):
+        _sum_up(findings, fix=fix)
+    if any(d.severity is not Severity.HINT for d in findings.diagnostics):
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _mended(paths: Sequence[str], folder: Path | None, findings: Findings) -> Findings:
+    if findings.lines is not None:
+        return findings
+    for _ in range(_MOST_PASSES):
+        fixed = fix_files(findings.diagnostics, findings.root)
+        for file in fixed:
+            codes = ", ".join(dict.fromkeys(file.codes))
+            err(f"{paint('fixed', 'green', sys.stderr)} {file.path}: {codes}")
+        if not fixed:
+            break
+        findings = find(paths, folder)
+    return findings
+
+
+def _sum_up(findings: Findings, *, fix: bool) -> None:
+    if findings.diagnostics:
+        out()
+        err(f"Found {summary(findings.diagnostics)}.")
+    elif findings.looked_at == "0 files":
+        err("Nothing to check: no `*.tool.md` and no `*.skill.md` there.")
+    else:
+        err(f"{paint('All well', 'green', sys.stderr)}: {findings.looked_at}.")
+    for note in findings.notes:
+        err(f"{paint('note', 'cyan', sys.stderr)}: {printable(note)}")
+    fixable = sum(1 for d in findings.diagnostics if d.fix)
+    if fixable and not fix:
+        known = "1 fix is" if fixable == 1 else f"{fixable} fixes are"
+        err(f"{known} known: run it again with --fix.")

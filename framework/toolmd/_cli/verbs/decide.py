@@ -1,0 +1,142 @@
+"""`pending`, `confirm`, `reject` and `respond`: what waits for a person, and their decision."""
+
+import datetime as dt
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import err, out, out_json, printable, table
+
+HeldIdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The held call; `toolmd pending` lists them.")
+]
+DeciderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--user",
+        metavar="ID",
+        help="Who decides: only over their own calls, and a review of them they can only reject. "
+        "Without it the operator does, over all.",
+    ),
+]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (pending, confirm, reject, respond):
+        app.command(verb.__name__, rich_help_panel="Run")(verb)
+
+
+def pending(
+    ctx: typer.Context,
+    *,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="ID", help="Only this user's; else all.")
+    ] = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """List the calls that wait for a person, the oldest first."""
+    with open_workspace(project_of(ctx, project)) as workspace:
+        held = workspace.pending(user)
+    if json:
+        out_json([one.to_dict() for one in held])
+        return
+    if not held:
+        err("Nothing waits.")
+        return
+    head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "PROMPT")
+    out(table(head, [_row(one) for one in held]))
+
+
+def _row(held: Any) -> tuple[str, ...]:
+    until = "-"
+    if held.expires is not None:
+        until = f"{dt.datetime.fromtimestamp(held.expires).astimezone():%H:%M:%S}"
+    user = printable(held.call.caller.user or "-")
+    words = (held.sensitivity, until, printable(held.prompt))
+    return (held.id, {"confirm": "a yes", "review": "review"}[held.kind], user, *words)
+
+
+def confirm(
+    ctx: typer.Context,
+    held_id: HeldIdArgument,
+    *,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change an argument first; repeatable."),
+    ] = None,
+    user: DeciderOption = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Approve a held call and run it.
+
+    What was changed is checked anew; a critical tool asks once more, for the values that would
+    run. Ends with 0 done, 1 the tool failed, 3 refused or too late, 4 must be confirmed anew, 5 no
+    such call.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        edit = _edit(workspace, held_id, sets or [])
+        result = workspace.confirm_sync(held_id, edit=edit, user=user)
+    _end(result, json=json)
+
+
+def reject(
+    ctx: typer.Context,
+    held_id: HeldIdArgument,
+    *,
+    user: DeciderOption = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Refuse a held call: it never runs."""
+    with open_workspace(project_of(ctx, project)) as workspace:
+        result = workspace.reject_sync(held_id, user=user)
+    if result.error.code != "rejected":
+        _end(result, json=json)
+    if json:
+        out_json(result.to_dict())
+    else:
+        err(f"rejected: {printable(result.tool)} will not run")
+
+
+def respond(
+    ctx: typer.Context,
+    held_id: HeldIdArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the model is told.")],
+    *,
+    user: DeciderOption = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Answer a held call in the tool's stead; it never runs."""
+    with open_workspace(project_of(ctx, project)) as workspace:
+        result = workspace.respond_sync(held_id, text, user=user)
+    _end(result, json=json)
+
+
+def _edit(workspace: Any, held_id: str, words: list[str]) -> dict[str, Any] | None:
+    """Give the changed arguments, typed as the held call's tool takes them."""
+    from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
+
+    held = next((one for one in workspace.pending() if one.id == held_id), None)
+    bound = None if held is None else workspace.tools.get(held.call.tool)
+    try:
+        given = typed_arguments(words, () if bound is None else bound.spec.parameters)
+    except ArgumentFormError as error:
+        stop(ExitCode.USAGE, str(error), "write --set key=value")
+    return given or None
+
+
+def _end(result: Any, *, json: bool) -> None:
+    from toolmd._cli.reports.outcomes import exit_code, show_result
+
+    if json:
+        out_json(result.to_dict())
+    else:
+        show_result(result, again=False)
+    raise typer.Exit(exit_code(result))

@@ -1,0 +1,134 @@
+"""`dev`: the project followed while its author works, with console, API and MCP."""
+
+import sys
+from ipaddress import ip_address
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import (
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    project_of,
+    stop,
+)
+from toolmd._cli.terminal.screen import err, out, paint
+from toolmd.config import load_settings
+
+PortOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        max=65535,
+        help=f"The port; 0 takes a free one, none the first from {PORT} on.",
+    ),
+]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("dev", rich_help_panel="Run")(dev)
+
+
+def dev(
+    ctx: typer.Context,
+    *,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="An address of this machine for itself.")
+    ] = "127.0.0.1",
+    port: PortOption = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
+    user: UserOption = None,
+    patient: PatientOption = None,
+    trust_edits: Annotated[
+        bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
+    ] = False,
+    project: ProjectOption = None,
+) -> None:
+    """Follow the files, and serve console, API and MCP.
+
+    Prints the link to the console (docs/how-to/dev-server.md). Calls are those of --user and
+    --patient. Ctrl-C lets calls under way finish; a second one ends at once.
+    """
+    if not _is_loopback(host):
+        help_ = "`toolmd serve --transport http --host` is for other machines"
+        stop(ExitCode.USAGE, f"dev listens on this machine alone, not on {host}", help_)
+    from toolmd._gate import Addresses, Tokens
+    from toolmd._gate.addresses import with_port
+    from toolmd._http import require_server
+    from toolmd._model.call import Caller
+
+    require_server()
+    # A link to a project that can't be read would be of no use, so its settings come first.
+    folder = load_settings(project_of(ctx, project)).root
+    caller = Caller(user, patient)
+    token = own_token(caller, known=False)
+    assert token is not None
+    listening = listen(host, port)
+    bound = listening.getsockname()[1]
+    url = f"http://{with_port(host, bound)}"
+    tokens = Tokens(own=token, caller=caller)
+    link = _shown(url, token)
+    place = Entrance(listening, bound, Addresses.of(host, bound), tokens)
+    overrides = {"trust_edits": "true"} if trust_edits else {}
+    _serve(folder, overrides, place, link if open_ else "")
+
+
+def _shown(url: str, token: str) -> str:
+    """Say where everything is, and give the link to the console."""
+    link = f"{url}/enter#token={token}"
+    out(f"{paint('Console', 'bold')}  {link}")
+    out(f"API      {url}/api    MCP  {url}/mcp")
+    out(f"Token of this start: {token}")
+    sys.stdout.flush()
+    return link
+
+
+def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: str) -> None:
+    import asyncio
+
+    from toolmd._cli.reports.live import LiveReport
+    from toolmd._http.api.ears import PLUGIN, Ears
+    from toolmd._http.api.feed import Feed
+    from toolmd._watch import Watcher
+    from toolmd._workspace import Workspace
+
+    ears = Ears(Feed())
+    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: ears}) as workspace:
+        report = LiveReport(workspace)
+        workspace.on_change(report.changed)
+
+        async def serve() -> None:
+            watcher = Watcher(workspace)
+            # In a thread: the first look at everything imports every implementation.
+            looking = asyncio.create_task(asyncio.to_thread(_look, report, watcher))
+            if open_link:
+                import webbrowser
+
+                webbrowser.open(open_link)
+            try:
+                await serve_workspace(workspace, place, ears)
+            finally:
+                await looking
+                watcher.stop()
+
+        asyncio.run(serve())
+    err("Ended.")
+
+
+def _look(report: Any, watcher: Any) -> None:
+    report.first()
+    watcher.start()
+    if watcher.trouble:
+        err(f"note: {watcher.trouble}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,80 @@
+"""`export`: the tools and skills for other programs."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.opening import named, open_workspace
+from toolmd._cli.reports.diagnostics import full
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import err, out, out_json
+
+_TARGETS = "openai, openai-responses, anthropic, gemini, mcp, prompt, agentskills, openapi"
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("export", rich_help_panel="Look")(export)
+
+
+def export(
+    ctx: typer.Context,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"{_TARGETS}, or a plugin's.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Only these; else all.", autocompletion=named),
+    ] = None,
+    *,
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="PATH", help="A file by itself, without a project."),
+    ] = None,
+    no_skills: Annotated[bool, typer.Option("--no-skills", help="Leave the skills out.")] = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Print tools and skills in the form that another program reads.
+
+    What the target cannot hold is told on stderr; calls are held to the whole file anyway.
+    """
+    if file is not None:
+        if names:
+            stop(ExitCode.USAGE, "NAME and --file at once", "give one of the two")
+        exported = _export_file(target, file, skills=not no_skills)
+    else:
+        with open_workspace(project_of(ctx, project)) as workspace:
+            named_skills = {name.replace("-", "_") for name in names or ()} & {*workspace.skills}
+            if no_skills and named_skills:
+                what = f"{', '.join(sorted(named_skills))}: a skill, and --no-skills at once"
+                stop(ExitCode.USAGE, what, "give one of the two")
+            exported = workspace.exported(target, tuple(names or ()), skills=not no_skills)
+    for loss in exported.losses:
+        err(f"lost in {exported.target}: {loss}")
+    if isinstance(exported.items, str) and not json:
+        out(exported.items.rstrip("\n"))
+    else:
+        out_json(exported.items)
+
+
+def _export_file(target: str, file: str, *, skills: bool) -> Any:
+    from toolmd._cli.project.alone import read_alone
+    from toolmd._export.definition import describe_file
+    from toolmd._export.targets import export as export_specs
+    from toolmd._model.tool import ToolSpec
+
+    read = read_alone(file)
+    source = (read.text or "").splitlines()
+    if read.diagnostics:
+        err(full(read.diagnostics, lambda _: source))
+    spec = read.spec
+    if spec is None:
+        raise typer.Exit(ExitCode.FINDINGS)
+    if isinstance(spec, ToolSpec):
+        return export_specs(target, [spec])
+    behind = describe_file(spec, None if file == "-" else Path(file))["implementation"]
+    runs = target == "agentskills" or behind["kind"] != "none"
+    if not runs:
+        err(f"left out: the skill {spec.name!r} has neither steps nor Python that could run")
+    return export_specs(target, [], [spec] if skills and runs else [])

@@ -1,0 +1,109 @@
+"""`handle`: a model's whole reply from stdin: its words, the results of its calls, what waits."""
+
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import (
+    DryRunOption,
+    JsonOption,
+    MessageOption,
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    project_of,
+)
+from toolmd._cli.terminal.screen import (
+    Paint,
+    err,
+    out,
+    out_json,
+    paint,
+    printable,
+    read_stdin,
+    stdout,
+)
+
+MOST = 1024 * 1024
+"""Bytes of a reply that are read; a reply of more than a quarter of it is refused anyway."""
+_DIALECTS = "auto, openai, openai-responses, anthropic, gemini, inline, action, plan"
+_PAINTS: dict[str, Paint] = {"ok": "green", "allowed": "green", "confirm": "cyan", "review": "cyan"}
+_WORST = (
+    ExitCode.FINDINGS,
+    ExitCode.REFUSED,
+    ExitCode.NOT_FOUND,
+    ExitCode.UNCONFIRMED,
+    ExitCode.DONE,
+)
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("handle", rich_help_panel="Run")(handle)
+
+
+def handle(
+    ctx: typer.Context,
+    *,
+    dialect: Annotated[
+        str,
+        typer.Option(metavar="NAME", help=f"How the model calls: {_DIALECTS}, or a plugin's."),
+    ] = "auto",
+    message: MessageOption = "",
+    user: UserOption = None,
+    patient: PatientOption = None,
+    dry_run: DryRunOption = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Take the calls of a model's reply, which comes on stdin.
+
+    Ends with the worst of its calls: 1 a tool failed, 3 refused, 5 no such tool, 4 waits for a
+    yes, 0 done.
+    """
+    from toolmd._cli.reports.outcomes import exit_code
+
+    reply = read_stdin("the model's reply", MOST)
+    with open_workspace(project_of(ctx, project)) as workspace:
+        turn = workspace.handle_sync(
+            reply, dialect, message=message, user=user, patient=patient, dry_run=dry_run
+        )
+    if json:
+        out_json(turn.to_dict())
+    else:
+        _show(turn)
+    raise typer.Exit(min(map(exit_code, turn.results), key=_WORST.index, default=ExitCode.DONE))
+
+
+def _show(turn: Any) -> None:
+    if turn.clean_message:
+        text = turn.clean_message
+        out("\n".join(map(printable, text.split("\n"))) if stdout().isatty() else text)
+    if turn.results and turn.clean_message:
+        out()
+    for result in turn.results:
+        out(_line(result))
+        for note in result.notes:
+            err(f"note: {printable(note)}")
+    for held in turn.pending:
+        if held.id:
+            err(f"help: toolmd confirm {held.id}, or reject, or respond with a text")
+
+
+def _line(result: Any) -> str:
+    """Tell one result in a line: its outcome, its tool, and what there is to say."""
+    from json import dumps
+
+    code = f"[{result.error.code}]" if result.error else ""
+    if result.confirmation is not None:
+        said = result.confirmation.prompt
+    elif result.error is not None:
+        said = result.error.message
+    else:
+        data = result.data
+        said = result.message or ("" if data is None else dumps(data, ensure_ascii=False))
+    outcome = paint(result.outcome, _PAINTS.get(result.outcome, "red")) + code
+    tool = f" {printable(result.tool)}" if result.tool else ""
+    return f"{outcome}{tool}{': ' if said else ''}{printable(said)}"

@@ -1,0 +1,201 @@
+"""`import`: drafts of definitions from what people already have."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.paths import STDIN, SUFFIXES
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
+from toolmd.errors import NotFoundError
+
+_SKILL_FILE = "SKILL.md"
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("import", rich_help_panel="Write")(import_)
+
+
+def import_(
+    ctx: typer.Context,
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="openai, mcp, agentskills, catalog, or a plugin's."),
+    ],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A file; `-` is stdin; a folder (agentskills); a server's URL or command (mcp).",
+        ),
+    ],
+    *,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Where to write; else the project's first folder."
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over files that are there.")
+    ] = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Write canonical drafts from what other programs have.
+
+    A `catalog` is prose in markdown. Each guess is told on stderr: look the drafts over before they
+    run. What can't be read is told, never invented. Ends with 1 where something could not be
+    imported.
+    """
+    folder = project_of(ctx, project)
+    with nullcontext() if source == STDIN else busy("Reading"):
+        imported = _read(kind, source, folder)
+    files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
+    _write(files, force=force)
+    shown = [_shown(path) for path in files]
+    if json:
+        out_json({"written": shown, "notes": imported["notes"], "refused": imported["refused"]})
+    _tell(imported, shown, quiet=json)
+    if imported["refused"] or not files:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _read(kind: str, source: str, folder: Path | None) -> dict[str, Any]:
+    from toolmd._import import KINDS, read_source
+
+    if kind not in KINDS:
+        from toolmd._workspace.plugins import import_by_plugin
+
+        try:
+            files = import_by_plugin(folder, kind, source)
+        except NotFoundError as error:
+            stop(ExitCode.NOT_FOUND, str(error), f"Toolmd reads {', '.join(KINDS)}")
+        return {"files": _named(files), "notes": [], "refused": []}
+    read: dict[str, Any] = {"files": {}, "notes": [], "refused": []}
+    for name, text in _texts(kind, source):
+        imported = read_source(kind, text, name)
+        for draft in imported.drafts:
+            file = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
+            if file in read["files"]:
+                said = f"a second {draft.kind} of this name; the first one was taken"
+                read["refused"].append({"definition": draft.name, "text": said, "line": 0})
+            read["files"].setdefault(file, draft.text)
+        read["notes"] += [note._asdict() for note in imported.notes]
+        read["refused"] += [note._asdict() for note in imported.refused]
+    return read
+
+
+def _named(files: Mapping[str, str]) -> dict[str, str]:
+    """Hold a plugin's file names to a definition's: no folders, and the right ending."""
+    for name in files:
+        if Path(name).name != name or not name.endswith(tuple(SUFFIXES)):
+            stop(
+                ExitCode.FINDINGS,
+                f"the plugin named a file {name!r}",
+                "NAME.tool.md, NAME.skill.md",
+            )
+    return dict(files)
+
+
+def _texts(kind: str, source: str) -> Iterator[tuple[str, str]]:
+    """Give the name and the text of each document that is meant."""
+    if source == STDIN:
+        yield "<stdin>", _decoded(read_stdin("what is to be imported"), "<stdin>")
+        return
+    path = Path(source)
+    if kind == "agentskills" and path.is_dir():
+        found = sorted(path.rglob(_SKILL_FILE))
+        if not found:
+            raise NotFoundError(f"{source}: no {_SKILL_FILE} in this folder")
+        for file in found:
+            yield str(file), _decoded(file.read_bytes(), str(file))
+    elif path.is_file():
+        yield source, _decoded(path.read_bytes(), source)
+    elif kind == "mcp" and _is_server(source):
+        from toolmd._import.mcp_server import list_tools
+
+        yield source, list_tools(source)
+    else:
+        raise NotFoundError(f"{source}: no such file")
+
+
+def _is_server(source: str) -> bool:
+    import shlex
+    import shutil
+
+    from toolmd._import.mcp_server import is_url
+
+    if is_url(source):
+        return True
+    try:
+        words = shlex.split(source)
+    except ValueError:
+        return False
+    return bool(words) and shutil.which(words[0]) is not None
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        help_ = "save it as UTF-8"
+        stop(ExitCode.FINDINGS, f"{name}: byte {error.start} is no UTF-8", help_)
+
+
+def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
+    if out_dir is not None:
+        return out_dir / file
+    from toolmd._model.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
+    from toolmd.config import find_project, load_settings
+
+    skill = file.endswith(".skill.md")
+    if folder is None and find_project(Path.cwd().resolve()) is None:
+        return Path((DEFAULT_SKILLS if skill else DEFAULT_TOOLS)[0]) / file
+    settings = load_settings(folder)
+    folders = settings.skills if skill else settings.tools
+    if not folders:
+        kind = "skills" if skill else "tools"
+        stop(ExitCode.USAGE, f"the project has no folder of {kind}", "name one with --out")
+    return settings.root / folders[0] / file
+
+
+def _write(files: dict[Path, str], *, force: bool) -> None:
+    from toolmd._cli.authoring.writing import write_all
+
+    help_ = "--force writes over it; --out DIR writes elsewhere"
+    there = [_shown(path) for path in files if path.exists()]
+    if there and not force:
+        stop(ExitCode.USAGE, f"{', '.join(there)}: there already; nothing was written", help_)
+    try:
+        write_all(files, force=force)
+    except FileExistsError as error:
+        stop(ExitCode.USAGE, f"{error.filename2 or error.filename}: there already", help_)
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd().resolve()
+    whole = path.resolve()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
+
+
+def _tell(imported: dict[str, Any], shown: list[str], *, quiet: bool) -> None:
+    from toolmd._import import Note
+
+    if not quiet:
+        for path in shown:
+            out(f"{paint('made', 'green', sys.stdout)} {path}")
+    for heading, how, told in (("note", "cyan", "notes"), ("not imported", "red", "refused")):
+        for note in imported[told]:
+            text = str(Note(note["definition"], note.get("path", ""), note["text"], note["line"]))
+            err(f"{paint(heading, how, sys.stderr)}: {printable(text)}")  # type: ignore[arg-type]
+    if not shown:
+        err("Nothing was imported.")
+    elif not quiet:
+        err("Next: look the drafts over, then toolmd check")

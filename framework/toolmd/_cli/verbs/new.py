@@ -1,0 +1,176 @@
+"""`new` and `init`: a canonical file, its Python, and a test that passes."""
+
+import keyword
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolmd._cli.authoring import first_tool
+from toolmd._cli.project.paths import definitions_among
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import err, out, out_json, paint
+
+_ELSE = "choose another name, or move that file away; nothing was written"
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case or kebab-case.")]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.command("init", rich_help_panel="Write")(init)
+    group = typer.Typer(help="Write a new tool, skill or plugin.", no_args_is_help=True)
+    for name, verb in (("tool", new_tool), ("skill", new_skill), ("plugin", new_plugin)):
+        group.command(name)(verb)
+    app.add_typer(group, name="new", rich_help_panel="Write")
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.")] = (
+        Path()
+    ),
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Make a project, with a first tool that works."""
+    from toolmd.config import OWN_FILE, find_project
+
+    root = folder.expanduser().resolve()
+    if root.exists() and not root.is_dir():
+        stop(ExitCode.USAGE, f"{folder}: not a folder", "name a folder")
+    if root.exists() and find_project(root) == root:
+        stop(ExitCode.USAGE, f"{folder}: a project already", "`toolmd new tool NAME` adds to it")
+    files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
+    files |= first_tool.FILES
+    _refuse_to_overwrite(root, files)
+    (root / "skills_md").mkdir(parents=True, exist_ok=True)
+    _ignore(root / ".gitignore", ".toolmd/")
+    # The settings' file last: with it, it is a project already.
+    made = make_files(root, files)
+    inside = "" if root == Path.cwd() else f"cd {folder} && "
+    _tell(made, f"{inside}toolmd check && toolmd call {first_tool.NAME} name=Ana", json)
+
+
+def _ignore(file: Path, line: str) -> None:
+    from toolmd._cli.terminal.whole import replace_file
+
+    known = file.read_text("utf-8") if file.is_file() else ""
+    if line not in known.splitlines():
+        ending = "" if known.endswith("\n") or not known else "\n"
+        replace_file(file, f"{known}{ending}{line}\n")
+
+
+def new_tool(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Write a tool: its markdown, its Python and a test."""
+    _new(ctx, "tool", name, project, json)
+
+
+def new_skill(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Write a skill with steps, and a test."""
+    _new(ctx, "skill", name, project, json)
+
+
+def new_plugin(
+    name: NameArgument,
+    folder: Annotated[
+        Path | None, typer.Option("--dir", help="Where to make its folder; else here.")
+    ] = None,
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Write an installable package of tools."""
+    snake = checked_name(name)
+    if snake in {*sys.stdlib_module_names, "toolmd"}:
+        what = f"{name!r} would never be imported: a package of that name is there already"
+        stop(ExitCode.USAGE, what, f"choose another name, such as {snake}_tools")
+    root = (folder or Path()) / snake.replace("_", "-")
+    from toolmd._cli.authoring.package import package_files
+
+    made = make_files(root, package_files(snake))
+    _tell(made, f"cd {root} && toolmd check && pip install -e .", json)
+
+
+def _new(
+    ctx: typer.Context,
+    kind: str,
+    name: str,
+    project: Path | None,
+    json: bool,  # noqa: FBT001 - each verb hands on what was typed
+) -> None:
+    from toolmd._cli.authoring.starter import definition_files
+    from toolmd.config import load_settings
+
+    settings = load_settings(project_of(ctx, project))
+    folders = settings.tools if kind == "tool" else settings.skills
+    if not folders:
+        help_ = f'set {kind}s = ["{kind}s_md"]'
+        stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
+    snake = checked_name(name)
+    _refuse_a_second(settings.root, (*settings.tools, *settings.skills), snake)
+    files = definition_files(kind, snake, folders[0])
+    made = make_files(settings.root, files)
+    _tell(made, f"say in {made[0]} what it does, then toolmd check", json)
+
+
+def _refuse_a_second(root: Path, folders: Iterable[str], snake: str) -> None:
+    """End where a file of this name stands in another folder: one of the two would not load."""
+    there = [str(root / folder) for folder in folders if (root / folder).is_dir()]
+    for file in definitions_among(there):
+        if file.name.partition(".")[0].replace("-", "_") == snake:
+            stop(ExitCode.USAGE, f"{os.path.relpath(file)} is there already", _ELSE)
+
+
+def checked_name(name: str) -> str:
+    """Give the name in snake_case; ends where it can be no definition's and function's name."""
+    snake = name.replace("-", "_")
+    if not _NAME.fullmatch(snake):
+        words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)
+        near = "_".join(word.lower() for word in words).lstrip("0123456789_")
+        help_ = f"did you mean {near!r}?" if _NAME.fullmatch(near) else "write it like `find_table`"
+        stop(ExitCode.USAGE, f"{name!r} is no name: a letter, then letters, digits and `_`", help_)
+    if keyword.iskeyword(snake):
+        stop(ExitCode.USAGE, f"{name!r} is a word of Python", "choose another name")
+    return snake
+
+
+def make_files(root: Path, files: dict[str, str]) -> list[str]:
+    """Write files that are not there yet, and name them; where one is, nothing is written."""
+    from toolmd._cli.authoring.writing import write_all
+
+    _refuse_to_overwrite(root, files)
+    write_all({root / path: text for path, text in files.items()}, force=False)
+    return [os.path.relpath(root / path) for path in files]
+
+
+def _refuse_to_overwrite(root: Path, files: dict[str, str]) -> None:
+    for path in files:
+        if (root / path).exists():
+            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", _ELSE)
+
+
+def _tell(made: list[str], after: str, json: bool) -> None:  # noqa: FBT001 - as above
+    """Tell what was written, and what to do `after` it."""
+    if json:
+        out_json({"written": made, "next": after})
+        return
+    for path in made:
+        out(f"{paint('made', 'green', sys.stdout)} {path}")
+    err(f"Next: {after}")

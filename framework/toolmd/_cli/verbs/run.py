@@ -1,0 +1,68 @@
+"""`run`: a skill, its steps told as they go."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from toolmd._cli.project.opening import named, open_workspace, unknown
+from toolmd._cli.reports.run_end import end_run
+from toolmd._cli.reports.steps import answer, steps_of
+from toolmd._cli.terminal.given import given_arguments
+from toolmd._cli.terminal.options import (
+    ConfidenceOption,
+    JsonOption,
+    MessageOption,
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    WordsArgument,
+    YesOption,
+    project_of,
+)
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("run", rich_help_panel="Run")(run)
+
+
+def run(
+    ctx: typer.Context,
+    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
+    words: WordsArgument = None,
+    *,
+    input_json: Annotated[
+        str | None, typer.Option(metavar="JSON", help="All inputs as one JSON object.")
+    ] = None,
+    confidence: ConfidenceOption = None,
+    user: UserOption = None,
+    patient: PatientOption = None,
+    message: MessageOption = "",
+    yes: YesOption = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Run a skill, and show its steps as they go.
+
+    With --json the result goes to stdout, and the events of the steps as JSON lines to stderr.
+    Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such skill.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
+        if bound is None:
+            unknown(skill, workspace.skills, workspace, "skill")
+        inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")
+        with steps_of(bound.spec, json=sys.stderr if json else None) as steps:
+            result = workspace.run_sync(
+                bound.name,
+                inputs,
+                confidence=confidence,
+                user=user,
+                patient=patient,
+                message=message,
+                ask=lambda question: answer(question, steps, yes=yes),
+                on_event=steps.tell,
+            )
+        kept = workspace.settings.engine != "memory" and bound.spec.durable
+    end_run(result, json=json, kept=kept)

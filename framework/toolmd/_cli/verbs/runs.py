@@ -1,0 +1,230 @@
+"""`runs` and `worker`: skills under way, those that wait, those that ended, and who plays them."""
+
+import signal
+import sys
+import threading
+from json import dumps
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.reports.drawing import drawable, drawn
+from toolmd._cli.reports.run_end import end_run, show_skill_result
+from toolmd._cli.reports.steps import Steps, answer, steps_of
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import (
+    JsonOption,
+    OutputOption,
+    ProjectOption,
+    SvgOption,
+    YesOption,
+    project_of,
+    stop,
+)
+from toolmd._cli.terminal.screen import err, out, out_json, printable, stdout, table
+
+RunIdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The run; `toolmd runs` lists them.")
+]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    group = typer.Typer(rich_markup_mode=None)
+    group.callback(invoke_without_command=True)(runs)
+    for verb in (show, watch, graph, resume, cancel, resolve):
+        group.command(verb.__name__)(verb)
+    app.add_typer(group, name="runs", rich_help_panel="Run")
+    app.command("worker", rich_help_panel="Run")(worker)
+
+
+def runs(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+    """List the runs of skills that are kept, the latest first."""
+    if ctx.invoked_subcommand is not None:
+        return
+    with open_workspace(project_of(ctx, project)) as workspace:
+        views = workspace.runs()
+    if json:
+        out_json([view.to_dict() for view in views])
+        return
+    if not views:
+        err("No runs are kept.")
+        return
+    rows = [(view.id, view.skill, view.state, view.began[:19], _word(view)) for view in views]
+    out(table(("ID", "SKILL", "STATE", "BEGAN (UTC)", "MESSAGE"), rows))
+
+
+def show(
+    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Show a run step by step."""
+    with open_workspace(project_of(ctx, project)) as workspace:
+        view = workspace.show_run(run_id)
+    if json:
+        out_json(view.to_dict())
+        return
+    out(f"{view.id}  {view.skill}  {view.state}")
+    for entry in view.entries:
+        out(f"  {entry.at[:19]}  {printable(entry.key)}  {_outcome(entry.value)}")
+    for question in view.questions:
+        out(f"  waits for  {view.id}/{question.key}  {printable(question.prompt)}")
+    if view.result is not None:
+        out(f"  {printable(view.result.message)}")
+
+
+def watch(
+    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Show a run's steps as they go, until it ends.
+
+    Whichever process plays it. With --json each event is a line, the last one is the result. Ctrl-C
+    leaves the run alone. Ends with 0 done, 1 stopped or failed, 5 no such run.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        first = workspace.trace_run_sync(run_id)
+        with steps_of(first.skill, json=stdout() if json else None, waits=True) as steps:
+            news = _News(steps)
+            news.hear(first)
+            last = workspace.follow_run_sync(run_id, news.hear)
+    result = last.view.result
+    if result is None:
+        help_ = f"toolmd runs resume {run_id}"
+        stop(ExitCode.FINDINGS, f"run {run_id} is stuck: it came no further several times", help_)
+    if json:
+        out(dumps({"result": result.to_dict()}, ensure_ascii=False))
+    else:
+        show_skill_result(result)
+    raise typer.Exit(ExitCode.DONE if result.success else ExitCode.FINDINGS)
+
+
+class _News:
+    """Tells each event of a run that is followed once."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._told: set[Any] = set()
+
+    def hear(self, trace: Any) -> None:
+        """Tell what is new in a RunTrace."""
+        from toolmd._model.run import RunEvent
+
+        asked = [RunEvent.waiting(question) for question in trace.view.questions]
+        for event in (*trace.events, *asked):
+            if event not in self._told:
+                self._told.add(event)
+                self._steps.tell(event)
+
+
+def graph(
+    ctx: typer.Context,
+    run_id: RunIdArgument,
+    *,
+    svg: SvgOption = False,
+    output: OutputOption = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Draw the steps of a run as they stand.
+
+    By the skill as it was when the run began.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        trace = workspace.trace_run_sync(run_id)
+    drawable(trace.skill)
+    beside = {"run": run_id, "skill": trace.skill.name, "states": trace.states}
+    drawn(trace.skill, trace.states, svg=svg, output=output, json=beside if json else None)
+
+
+def resume(
+    ctx: typer.Context, run_id: RunIdArgument, *, yes: YesOption = False, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Take up a run that stands still, and ask what it waits for.
+
+    Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such run.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        skill = workspace.trace_run_sync(run_id).skill
+        with steps_of(skill, json=sys.stderr if json else None) as steps:
+            result = workspace.resume_run_sync(
+                run_id,
+                ask=lambda question: answer(question, steps, yes=yes),
+                on_event=steps.tell,
+            )
+    end_run(result, json=json)
+
+
+def cancel(
+    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:  # fmt: skip
+    """Stop a run before its next call, and undo what it did.
+
+    Ends with 0 cancelled, 1 it had ended before, 4 undoing it waits for a yes, 5 no such run.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        result = workspace.cancel_run_sync(run_id)
+    if result.code == "waiting":
+        end_run(result, json=json)
+    if json:
+        out_json(result.to_dict())
+    else:
+        err(printable(result.message))
+    raise typer.Exit(ExitCode.DONE if result.code == "cancelled" else ExitCode.FINDINGS)
+
+
+def resolve(
+    ctx: typer.Context,
+    run_id: RunIdArgument,
+    *,
+    done: Annotated[bool, typer.Option("--done/--not-done", help="Whether the call took effect.")],
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Say what became of a call over which a process died, and run on.
+
+    Asked only for a tool that is neither Read Only nor Idempotent: with --not-done it is called
+    again. Ends as `runs resume`.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        asked = workspace.show_run(run_id).questions
+        keys = [question.key for question in asked if question.key.endswith(":happened")]
+        if not keys:
+            stop(ExitCode.NOT_FOUND, f"run {run_id} is in no doubt", "toolmd runs show tells more")
+        result = workspace.resolve_run_sync(run_id, keys[0], done=done)
+    end_run(result, json=json)
+
+
+def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
+    """Play the runs that were cut off elsewhere, and those that get due.
+
+    Several may work on one engine. It goes on until an interrupt or SIGTERM: calls under way are
+    finished then, the rest is left to whoever comes next.
+    """
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    with open_workspace(project_of(ctx, project), traces=True) as workspace:
+        if not workspace.start_runs():
+            help_ = 'set engine = "sqlite", or a postgresql:// URL'
+            stop(ExitCode.USAGE, 'runs are in memory only (engine = "memory")', help_)
+        err("worker: waits for runs; Ctrl-C ends it")
+        ended.wait()
+
+
+def _word(view: Any) -> str:
+    if view.result is not None:
+        return printable(view.result.message)
+    return printable(view.questions[0].prompt) if view.questions else ""
+
+
+def _outcome(value: Any) -> str:
+    if isinstance(value, dict) and "outcome" in value:
+        code = f"[{value['code']}]" if value.get("code") else ""
+        return f"{value['outcome']}{code}"
+    if isinstance(value, dict) and "approved" in value:
+        return "yes" if value["approved"] else "no"
+    return "done"

@@ -1,0 +1,215 @@
+"""`serve`: the project's tools for MCP hosts and other programs, over a pipe or over HTTP."""
+
+import os
+import re
+import shutil
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from toolmd._cli.server.interrupts import end_at_interrupt
+from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import (
+    PatientOption,
+    ProjectOption,
+    UserOption,
+    project_of,
+    stop,
+)
+from toolmd._cli.terminal.screen import err, out_json, stdout_for_data
+
+Transport = Literal["stdio", "http"]
+Host = Literal["claude", "vscode", "cursor"]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("serve", rich_help_panel="Run")(serve)
+
+
+def serve(
+    ctx: typer.Context,
+    *,
+    transport: Annotated[
+        Transport, typer.Option(help="stdio: the host starts it; http: it runs by itself.")
+    ] = "stdio",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen (http).")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, max=65535, help="The port (http); 0 takes a free one."),
+    ] = PORT,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[:PORT]", help="Answer to this name too (http behind a proxy)."),
+    ] = None,
+    user: UserOption = None,
+    patient: PatientOption = None,
+    trust_edits: Annotated[
+        bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
+    ] = False,
+    follow: Annotated[
+        bool | None,
+        typer.Option(
+            "--follow/--no-follow",
+            help="Read saved files at once; over stdio unless told not to, over http if told to.",
+            show_default=False,
+        ),
+    ] = None,
+    print_config: Annotated[
+        Host | None, typer.Option(help="Show what the host's own settings must say, and end.")
+    ] = None,
+    project: ProjectOption = None,
+) -> None:
+    """Serve the tools and skills to MCP hosts, and over HTTP to programs.
+
+    What hosts must be told stands in docs/how-to/mcp.md. Over HTTP the API stands beside MCP
+    (docs/reference/http.md). Every request needs the token that is printed at the start (or
+    that of TOOLMD_TOKEN), or one of the settings' `serve.tokens`. Ends with Ctrl-C, or with
+    the pipe.
+    """
+    folder = project_of(ctx, project)
+    overrides = {"trust_edits": "true"} if trust_edits else {}
+    if print_config is not None:
+        _print_config(print_config, folder, transport, (host, port), (user, patient, trust_edits))
+        return
+    from toolmd._model.call import Caller
+    from toolmd.adapters.mcp import require_sdk
+
+    require_sdk()
+    caller = Caller(user, patient)
+    if transport == "stdio":
+        _over_stdio(folder, overrides, caller, follow=follow is not False)
+    else:
+        place = (host, port, allow_host or [])
+        _over_http(folder, overrides, caller, place, follow=follow is True)
+
+
+def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: bool) -> None:
+    import asyncio
+
+    from toolmd._workspace import Workspace
+    from toolmd.adapters.mcp.stdio import serve_stdio
+
+    with stdout_for_data():
+        workspace = Workspace.open(folder, overrides=overrides)
+        _tell_losses(workspace)
+    with workspace:
+        if sys.stdin.isatty():
+            err("This speaks MCP with the host that starts it, not with you; Ctrl-C ends it.")
+            err("help: toolmd serve --print-config claude shows what such a host must be told")
+        loose_ends: list[Any] = []
+
+        def ready(server: Any) -> None:
+            workspace.on_change(lambda *_: server.changed_soon())
+            loose_ends.append(asyncio.ensure_future(asyncio.to_thread(workspace.start_runs)))
+            _reload_at_hangup(workspace)
+            end_at_interrupt(workspace.close)
+
+        with _following(workspace, follow=follow):
+            asyncio.run(serve_stdio(workspace, caller, ready=ready))
+
+
+def _over_http(
+    folder: Any,
+    overrides: dict[str, str],
+    caller: Any,
+    place: tuple[str, int, list[str]],
+    *,
+    follow: bool,
+) -> None:
+    import asyncio
+
+    from toolmd._gate import Addresses, Tokens
+    from toolmd._gate.addresses import with_port
+    from toolmd._http import require_server
+    from toolmd._http.api.ears import PLUGIN, Ears
+    from toolmd._http.api.feed import Feed
+    from toolmd._workspace import Workspace
+
+    require_server()
+    host, port, allowed = place
+    ears = Ears(Feed())
+    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: ears}) as workspace:
+        _tell_losses(workspace)
+        known = workspace.settings.serve.tokens
+        own = own_token(caller, known=bool(known))
+        listening = listen(host, port)
+        port = listening.getsockname()[1]
+        url = f"http://{with_port(host, port)}"
+        err(f"MCP at {url}/mcp")
+        if own is not None and "TOOLMD_TOKEN" not in os.environ:
+            err(f"Token of this start: {own}")
+        if known:
+            err(f"Tokens of the settings: {', '.join(sorted({one.user for one in known}))}")
+        err(f"API at {url}/api")
+        bound = Entrance(listening, port, Addresses.of(host, port, allowed),
+                      Tokens(known, own=own, caller=caller))  # fmt: skip
+        with _following(workspace, follow=follow):
+            ready = partial(_reload_at_hangup, workspace)
+            asyncio.run(serve_workspace(workspace, bound, ears, mcp_at_once=True, ready=ready))
+
+
+def _following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
+    """Reload when files change, where that is asked for."""
+    if not follow:
+        return nullcontext()
+    from toolmd._watch import Watcher
+
+    return Watcher(workspace)
+
+
+def _reload_at_hangup(workspace: Any) -> None:
+    """Read the definitions anew at SIGHUP, where there is such a signal."""
+    import asyncio
+    import signal
+
+    loop = asyncio.get_running_loop()
+    under_way: set[Any] = set()
+
+    def start() -> None:
+        task = loop.create_task(asyncio.to_thread(workspace.reload))
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, start)
+
+
+def _tell_losses(workspace: Any) -> None:
+    """Say on stderr what hosts do not get to see."""
+    for loss in workspace.exported("mcp").losses:
+        err(f"note: hosts do not see it whole: {loss}")
+
+
+def _print_config(
+    host: Host,
+    folder: Path | None,
+    transport: Transport,
+    place: tuple[str, int],
+    caller: tuple[str | None, str | None, bool],
+) -> None:
+    from toolmd._gate.addresses import with_port
+    from toolmd.adapters.mcp.hosts import over_http, over_stdio
+    from toolmd.config import load_settings
+
+    root = load_settings(folder).root
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name).strip("-") or "toolmd"
+    if transport == "http":
+        if not place[1]:
+            stop(ExitCode.USAGE, "a host can't know a port that is chosen at the start")
+        out_json(over_http(host, name, f"http://{with_port(*place)}/mcp"))
+        return
+    user, patient, trust_edits = caller
+    words = ["serve", "--transport", "stdio", "--project", str(root)]
+    words += ["--user", user] if user is not None else []
+    words += ["--patient", patient] if patient is not None else []
+    words += ["--trust-edits"] if trust_edits else []
+    command = shutil.which("toolmd") or str(Path(sys.argv[0]).resolve())
+    out_json(over_stdio(host, name, command, words))

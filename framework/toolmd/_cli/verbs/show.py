@@ -1,0 +1,103 @@
+"""`list` and `show`: what is there, and the whole of one."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.opening import named, nothing_here, open_workspace, unknown
+from toolmd._cli.reports.diagnostics import full
+from toolmd._cli.reports.portrait import portrait
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import counted, err, out, out_json, table
+from toolmd._model.diagnostic import Severity
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.command("list", rich_help_panel="Look")(list_)
+    app.command("show", rich_help_panel="Look")(show)
+
+
+def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+    """List the tools and skills."""
+    with open_workspace(project_of(ctx, project)) as workspace:
+        from toolmd._export.definition import list_entry
+
+        bound = [*workspace.tools.values(), *workspace.skills.values()]
+        entries = [list_entry(one) for one in bound]
+        nothing = "" if bound else nothing_here(workspace, "Nothing here")
+        errors = sum(d.severity is Severity.ERROR for d in workspace.registry.diagnostics)
+    if json:
+        out_json(entries)
+        return
+    if not entries:
+        err(nothing)
+        return
+    head = ("NAME", "KIND", "VERSION", "CATEGORY", "RUNS", "DESCRIPTION")
+    rows = [
+        (e["name"], e["kind"], e["version"], e["category"], _runs(e), e["description"])
+        for e in entries
+    ]
+    out(table(head, rows))
+    kinds = [e["kind"] for e in entries]
+    err(f"{counted(kinds.count('tool'), 'tool')}, {counted(kinds.count('skill'), 'skill')}.")
+    if errors:
+        err(f"note: {counted(errors, 'error')}, so more may be meant: `toolmd check` tells which")
+
+
+def _runs(entry: dict[str, Any]) -> str:
+    """Say what stands behind a definition, in a word."""
+    kind = entry["implementation"]["kind"]
+    said = {"sibling": "python", "entry_point": "package", "steps": "steps", "none": "-"}[kind]
+    return f"{said} (stale)" if entry.get("stale") else said
+
+
+def show(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A tool or skill.", autocompletion=named)
+    ] = None,
+    *,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            metavar="PATH",
+            help="A file, read by itself: no project is needed and no Python is run. `-` is stdin.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Show one tool or skill whole."""
+    if (name is None) == (file is None):
+        stop(ExitCode.USAGE, "give a NAME or --file PATH", "`toolmd list` shows the names")
+    if file is not None:
+        described = _described_file(file)
+    else:
+        with open_workspace(project_of(ctx, project)) as workspace:
+            bound = workspace.tools.get(name) or workspace.skills.get(name)
+            if bound is None:
+                unknown(str(name), (*workspace.tools, *workspace.skills), workspace)
+            from toolmd._export.definition import describe_bound
+
+            described = describe_bound(bound)
+    if json:
+        out_json(described)
+    else:
+        out(portrait(described))
+
+
+def _described_file(file: str) -> dict[str, Any]:
+    from toolmd._cli.project.alone import read_alone
+    from toolmd._export.definition import describe_file
+
+    read = read_alone(file)
+    source = (read.text or "").splitlines()
+    if read.diagnostics:
+        err(full(read.diagnostics, lambda _: source))
+    if read.spec is None:
+        raise typer.Exit(ExitCode.FINDINGS)
+    return describe_file(read.spec, None if file == "-" else Path(file))

@@ -1,0 +1,77 @@
+"""Models' replies to calls, and results back, one file a dialect."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from toolmd._dialect import action, anthropic, auto, gemini, inline, openai, plan
+from toolmd._dialect.body import body_text
+from toolmd._dialect.foreign import parse_foreign
+from toolmd._model.reply import Dialect, Parsed
+from toolmd._model.result import Result
+from toolmd._model.tool import ToolSpec
+from toolmd.errors import NotFoundError
+
+DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+    {
+        dialect.name: dialect
+        for dialect in (
+            auto.DIALECT,
+            openai.CHAT,
+            openai.RESPONSES,
+            anthropic.DIALECT,
+            gemini.DIALECT,
+            inline.DIALECT,
+            action.DIALECT,
+            plan.DIALECT,
+        )
+    }
+)
+"""The built-in ones, by name (behaviour.md, "Dialects")."""
+
+
+def parse_reply(
+    reply: Any, dialect: str = "auto", dialects: Mapping[str, Dialect] = DIALECTS
+) -> Parsed:
+    """Give a model's reply as its clean message and its calls.
+
+    `reply` is text, JSON text, bytes, a dict, a list, or a provider's object with `model_dump`.
+    Raises MalformedReplyError (one bad call refuses all), NotFoundError for an unknown dialect,
+    and for a plugin's dialect whatever it raises.
+    """
+    found = find_dialect(dialect, dialects)
+    return found.parse(reply) if DIALECTS.get(dialect) is found else parse_foreign(found, reply)
+
+
+def render_results(
+    results: Sequence[Result], dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
+) -> list[dict[str, Any]]:
+    """Give results as the messages to append; `dialect` is the one that `Parsed` names."""
+    return find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
+
+
+def render_refusal(
+    result: Result, dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
+) -> list[dict[str, Any]]:
+    """Give a whole reply's refusal as a message of the user: none of its calls has an answer."""
+    found = find_dialect(dialect, dialects)
+    if found.teach is not None:
+        return found.render([result])
+    if found is gemini.DIALECT:
+        return [gemini.say(body_text(result))]
+    return [{"role": "user", "content": body_text(result)}]
+
+
+def system_prompt(
+    tools: Sequence[ToolSpec], dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
+) -> str:
+    """Give the prompt that teaches a text dialect; empty where the interface carries the tools."""
+    teach = find_dialect(dialect, dialects).teach
+    return teach(tools) if teach is not None else ""
+
+
+def find_dialect(name: str, dialects: Mapping[str, Dialect] = DIALECTS) -> Dialect:
+    """Give the dialect of this name."""
+    if (dialect := dialects.get(name)) is None:
+        raise NotFoundError(f"no dialect {name!r}: there are {', '.join(dialects)}")
+    return dialect

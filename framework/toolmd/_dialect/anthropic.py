@@ -1,0 +1,38 @@
+"""Read Anthropic's `tool_use` blocks and write results back as `tool_result` blocks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolmd._dialect.body import body_text
+from toolmd._dialect.calls import read_arguments, read_parts
+from toolmd._dialect.opened import parse_native
+from toolmd._model.call import Call
+from toolmd._model.reply import Dialect, Parsed
+from toolmd._model.result import Result
+
+
+def parse(reply: Any) -> Parsed:
+    """Give the calls of a message, its content, or a single block."""
+    return parse_native(reply, {"anthropic": read_block})
+
+
+def read_block(block: Any) -> Call:
+    """Read one `tool_use` block; the provider's own tools have another type."""
+    arguments = read_arguments(block.get("input"), "input")
+    return read_parts(block.get("name"), arguments, block.get("id"))
+
+
+def render(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Give one user message with a block for each result, which is how the calls came."""
+    blocks: list[dict[str, Any]] = []
+    for result in results:
+        block: dict[str, Any] = {
+            "type": "tool_result",
+            "tool_use_id": result.tool_call_id,
+            "content": body_text(result),
+        }
+        blocks.append(block if result.success else {**block, "is_error": True})
+    return [{"role": "user", "content": blocks}] if blocks else []
+
+
+DIALECT = Dialect("anthropic", parse, render)

@@ -1,0 +1,59 @@
+"""Tell which dialect a reply speaks, and read it in that one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolmd._dialect import action, anthropic, gemini, inline, openai, plan
+from toolmd._dialect.envelope import open_reply
+from toolmd._dialect.opened import Readers, read_envelope
+from toolmd._dialect.terminal import read_place
+from toolmd._model.reply import Dialect, Parsed
+from toolmd._model.result import Result
+from toolmd.errors import MalformedReplyError
+
+_READERS: Readers = {
+    "openai": openai.read_chat,
+    "openai-responses": openai.read_item,
+    "anthropic": anthropic.read_block,
+    "gemini": gemini.read_function,
+}
+
+
+def parse(reply: Any) -> Parsed:
+    """Give the calls in whichever dialect they are; a provider's own go before those in words."""
+    envelope = open_reply(reply)
+    if envelope.kind == "json":
+        if plan.is_plan(envelope.value):
+            return Parsed("", plan.read_plan(envelope.value), "plan")
+        return read_envelope(envelope, _READERS)
+    if envelope.kind != "text":
+        return read_envelope(envelope, _READERS)
+    return _spoken(envelope.text)
+
+
+def _spoken(text: str) -> Parsed:
+    """Read the assistant's words: inline calls first, then what ends the reply."""
+    if (parsed := inline.parse_text(text)).calls:
+        return parsed
+    if action.find(text, strict=False) is not None:
+        return action.parse_text(text)
+    if (place := plan.find(text)) is not None and _is_plan(text, place):
+        return plan.parse_text(text)
+    return parsed
+
+
+def _is_plan(text: str, place: Any) -> bool:
+    try:
+        return plan.is_plan(read_place(text, place))
+    except MalformedReplyError:
+        # Broken JSON that begins as a plan is one; other broken JSON is the message.
+        head = "".join(text[place.start : place.start + 64].split())
+        return head.startswith(('{"tool":', '{"calls":', '{"budget":'))
+
+
+def render(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Give results in the form that any chat model takes."""
+    return openai.render_chat(results)
+
+
+DIALECT = Dialect("auto", parse, render)

@@ -1,0 +1,91 @@
+"""Read one call out of its JSON: closed keys, a tool's name, its arguments, a confidence."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolmd._model.call import Call
+from toolmd.errors import MalformedReplyError
+
+MAX_NAME = 128
+"""Characters of a tool's name or a call's id."""
+CONFIDENCE = "_confidence"
+"""The argument by which a dialect without a place for it carries the model's confidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """How a dialect names the parts of a call; there may be no others."""
+
+    tool: str
+    arguments: str
+    id: str | None = None
+    confidence: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Give the keys in the order in which a call is written."""
+        return [k for k in (self.id, self.tool, self.arguments, self.confidence) if k]
+
+
+def read_call(value: Any, keys: Keys) -> Call:
+    """Give the call that a text dialect's JSON object says."""
+    if not isinstance(value, dict):
+        raise MalformedReplyError(f"a call is an object with the keys {', '.join(keys.names)}")
+    for key in value:
+        if key not in keys.names:
+            shown = json.dumps(key[:64])
+            raise MalformedReplyError(f"no key {shown} in a call: write {', '.join(keys.names)}")
+    arguments = read_arguments(value.get(keys.arguments), keys.arguments)
+    confidence = None
+    if keys.confidence is None:
+        arguments, confidence = stated(arguments)
+    elif keys.confidence in value:
+        confidence = read_confidence(value[keys.confidence], keys.confidence)
+    call_id = read_id(value[keys.id], keys.id) if keys.id and keys.id in value else None
+    tool = read_name(value.get(keys.tool), keys.tool)
+    return Call(tool, arguments, call_id, confidence)
+
+
+def read_parts(name: Any, arguments: Mapping[str, Any], call_id: Any) -> Call:
+    """Give the call that a provider's own form says; its arguments were read by its dialect."""
+    arguments, confidence = stated(arguments)
+    call_id = None if call_id is None else read_id(call_id, "id")
+    return Call(read_name(name, "name"), arguments, call_id, confidence)
+
+
+def read_name(value: Any, key: str) -> str:
+    """Give a tool's name as the model wrote it; whether there is such a tool comes later."""
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:
+        raise MalformedReplyError(f"{key} must be the tool's name, a text")
+    return value
+
+
+def read_id(value: Any, key: str) -> str:
+    """Give a call's id."""
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:
+        raise MalformedReplyError(f"{key} must be a text of 1 to {MAX_NAME} characters")
+    return value
+
+
+def read_arguments(value: Any, key: str) -> Mapping[str, Any]:
+    """Give the arguments, which are always an object."""
+    if not isinstance(value, dict):
+        raise MalformedReplyError(f"{key} must be an object, {{}} where there are none")
+    return value
+
+
+def read_confidence(value: Any, key: str) -> float:
+    """Give the model's confidence; true is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise MalformedReplyError(f"{key} must be a number from 0 to 1")
+    return float(value)
+
+
+def stated(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], float | None]:
+    """Take `_confidence` off the arguments (behaviour.md: native calls carry none)."""
+    if CONFIDENCE not in arguments:
+        return arguments, None
+    rest = {k: v for k, v in arguments.items() if k != CONFIDENCE}
+    return rest, read_confidence(arguments[CONFIDENCE], CONFIDENCE)

@@ -1,0 +1,287 @@
+"""Open what a host hands in (text, JSON, a provider's object) down to the assistant's message."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Literal
+
+from toolmd._dialect.decoder import MAX_BYTES, decode_whole, skip_space
+from toolmd.errors import MalformedReplyError
+
+ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
+"""`foreign` are the words of the user or of a tool, `json` is no provider's message."""
+
+_MAX_DEPTH = 48
+"""Of a provider's answer: 32 levels of arguments, and what it wraps around them."""
+_MAX_PARTS = 1024
+_RESPONSES = frozenset({"function_call", "custom_tool_call", "reasoning", "message"})
+_ANTHROPIC = frozenset({"tool_use", "text", "thinking", "redacted_thinking", "tool_result"})
+_UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+"""Why Gemini says that its model's call is not in the answer."""
+_PIECES = ("response.", "content_block_", "message_start", "message_delta", "message_stop")
+"""How the types of a stream's events begin, of Responses and of Anthropic."""
+_SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
+"""Kinds of parts that the user reads, and the key that holds the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """The assistant's own message: its words, and the calls in it as the provider writes them."""
+
+    kind: ReplyKind
+    text: str
+    calls: tuple[Any, ...] = ()
+    value: Any = None
+    """The JSON itself, for `json`."""
+
+
+def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
+    """Give the assistant's message; text is opened where it is JSON and that is asked for.
+
+    Raises MalformedReplyError for more than 256 KiB, for what JSON can't hold, and for a
+    provider's answer that was cut off in a call.
+    """
+    if isinstance(reply, bytes | bytearray):
+        try:
+            reply = reply.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise MalformedReplyError(f"the reply is not UTF-8 (byte {error.start})") from None
+    if not isinstance(reply, str):
+        copy = _Copy()
+        envelope = _opened(copy.of(reply, 0))
+        if copy.is_halved and (envelope.calls or envelope.kind == "json"):
+            # As in JSON text: a call can't be told from another where a character is missing.
+            raise MalformedReplyError("a text holds half of a surrogate pair")
+        return envelope
+    _refuse_size(reply)
+    text = reply.removeprefix("\ufeff")
+    if not json_text or not _looks_like_json(text):
+        return Envelope("text", text)
+    envelope = _opened(decode_whole(text))
+    return replace(envelope, text=text) if envelope.kind == "json" else envelope
+
+
+def _refuse_size(text: str) -> None:
+    size = len(text)
+    if size * 4 > MAX_BYTES and size <= MAX_BYTES:
+        size = len(text.encode(errors="surrogatepass"))
+    if size > MAX_BYTES:
+        raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
+
+
+def _looks_like_json(text: str) -> bool:
+    """Tell an object or a list of objects from prose that begins with a bracket."""
+    at = skip_space(text, 0)
+    if text.startswith("[", at):
+        at = skip_space(text, at + 1)
+    return text.startswith("{", at) and text.startswith(('"', "}"), skip_space(text, at + 1))
+
+
+class _Copy:
+    """Copies a host's objects to plain JSON values, and counts what they cost."""
+
+    def __init__(self) -> None:
+        self._left = MAX_BYTES
+        self._within = 0
+        """How many of a provider's objects the value at hand lies in."""
+        self.is_halved = False
+        """Whether a text holds half of a surrogate pair."""
+
+    def of(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        self._spend(2)
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, float) and value - value == 0:
+            return value
+        if depth == _MAX_DEPTH:
+            raise MalformedReplyError("the reply nests too deep")
+        if isinstance(value, Mapping):
+            return {self._key(k): self.of(v, depth + 1) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.of(item, depth + 1) for item in value]
+        if callable(dump := getattr(value, "model_dump", None)):
+            self._within += 1
+            copy = self.of(_dumped(dump), depth + 1)
+            self._within -= 1
+            return copy
+        if self._within and isinstance(value, bytes | date):
+            return None  # a signature, a picture, a time: no words and no call
+        raise MalformedReplyError(f"{type(value).__name__} is nothing that a reply can hold")
+
+    def _key(self, key: Any) -> str:
+        if not isinstance(key, str):
+            raise MalformedReplyError("keys of a reply must be text")
+        return self._text(key)
+
+    def _text(self, text: str) -> str:
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:
+            self.is_halved = True
+            size = len(text.encode(errors="surrogatepass"))
+        self._spend(size)
+        return text
+
+    def _spend(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
+
+
+def _dumped(dump: Any) -> Any:
+    try:
+        return dump()
+    except Exception as error:
+        # A foreign object's own fault: the reply can't be read, whatever it raised.
+        raise MalformedReplyError(f"the reply's model_dump failed: {error}") from error
+
+
+def _opened(value: Any) -> Envelope:
+    if isinstance(value, list):
+        return _listed(value, value)
+    if not isinstance(value, dict):
+        raise MalformedReplyError("the reply is neither text nor an object")
+    if isinstance(choices := value.get("choices"), list) and not _is_piece(value):
+        return _chosen(choices)
+    if isinstance(output := value.get("output"), list) and len(output) <= _MAX_PARTS:
+        return _whole(_responses(output), cut=value.get("status") == "incomplete")
+    if (candidate := _candidate(value)) is not None:
+        return candidate
+    if "role" in value or "tool_calls" in value:
+        return _message(value)
+    return _listed([value], value)
+
+
+def _listed(values: list[Any], whole: Any) -> Envelope:
+    if len(values) > _MAX_PARTS:
+        raise MalformedReplyError(f"the reply has more than {_MAX_PARTS} parts")
+    if not values or not all(isinstance(item, dict) for item in values):
+        return Envelope("json", "", (), whole)
+    if any(_is_piece(item) for item in values):
+        raise MalformedReplyError("a stream's pieces: gather them into one message first")
+    if all("role" in item for item in values):
+        # A conversation: what is not its last message has been answered.
+        return _opened(values[-1])
+    kinds = {item["type"] for item in values if isinstance(item.get("type"), str)}
+    if kinds & _RESPONSES:
+        return _responses(values)
+    if kinds & _ANTHROPIC:
+        return _anthropic(values)
+    if "function" in kinds:
+        return Envelope("openai", "", tuple(values))
+    return Envelope("json", "", (), whole)
+
+
+def _chosen(choices: list[Any]) -> Envelope:
+    first = choices[0] if choices else None
+    if not isinstance(first, dict) or not isinstance(first.get("message"), dict):
+        raise MalformedReplyError("the answer's first choice has no message")
+    return _whole(_message(first["message"]), cut=first.get("finish_reason") == "length")
+
+
+def _message(message: dict[str, Any]) -> Envelope:
+    content, calls = message.get("content"), message.get("tool_calls")
+    if message.get("function_call") is not None:
+        raise MalformedReplyError("function_call was the form before tool_calls: offer `tools`")
+    if message.get("role", "assistant") != "assistant":
+        # The user's words and a tool's result are not the assistant's: no call is in them.
+        return Envelope("foreign", _words(content))
+    if calls:
+        if not isinstance(calls, list):
+            raise MalformedReplyError("tool_calls must be a list")
+        return Envelope("openai", _words(content or message.get("refusal")), tuple(calls))
+    if isinstance(content, list) and len(content) <= _MAX_PARTS:
+        envelope = _anthropic(content)
+        if envelope.calls:
+            cut = message.get("stop_reason") == "max_tokens" and content[-1] == envelope.calls[-1]
+            return _whole(envelope, cut=cut)
+    return Envelope("text", _words(content or message.get("refusal")))
+
+
+def _responses(items: list[Any]) -> Envelope:
+    calls, spoken = [], []
+    for item in items:
+        match item:
+            case {"type": "function_call" | "custom_tool_call"}:
+                calls.append(item)
+            case {"type": "message", "content": content, "role": "assistant"}:
+                spoken.append(_words(content))
+            case _:
+                pass  # reasoning, and what the provider has run itself
+    cut = any(call.get("status") not in {None, "completed"} for call in calls)
+    text = "\n\n".join(part for part in spoken if part)
+    return _whole(Envelope("openai-responses", text, tuple(calls)), cut=cut)
+
+
+def _anthropic(blocks: list[Any]) -> Envelope:
+    calls = tuple(b for b in blocks if isinstance(b, dict) and b.get("type") == "tool_use")
+    return Envelope("anthropic", _words(blocks), calls)
+
+
+def _is_piece(item: dict[str, Any]) -> bool:
+    if item.get("object") == "chat.completion.chunk":
+        return True
+    kind = item.get("type")
+    return isinstance(kind, str) and kind.startswith(_PIECES)
+
+
+def _candidate(value: dict[str, Any]) -> Envelope | None:
+    """Open an answer of Gemini's, or one content of it; None where it is none."""
+    if isinstance(value.get("parts"), list) and value.get("role") in {"model", "user", "function"}:
+        return _gemini(value, value["parts"])
+    candidates = value.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    if not isinstance(first, dict):
+        return None
+    reason = first.get("finishReason") or first.get("finish_reason")
+    content = first.get("content")
+    if reason in _UNREADABLE:
+        raise MalformedReplyError(f"the model's call could not be read: {reason}")
+    if isinstance(content, dict) and isinstance(content.get("parts"), list):
+        return _whole(_gemini(content, content["parts"]), cut=reason == "MAX_TOKENS")
+    return Envelope("gemini", "") if isinstance(reason, str) else None
+
+
+def _gemini(content: dict[str, Any], parts: list[Any]) -> Envelope:
+    if len(parts) > _MAX_PARTS:
+        raise MalformedReplyError(f"the reply has more than {_MAX_PARTS} parts")
+    held = [part for part in parts if isinstance(part, dict)]
+    said = [None if part.get("thought") else part.get("text") for part in held]
+    if content.get("role") not in {"model", None}:
+        return Envelope("foreign", _joined(said))
+    calls = [part.get("functionCall", part.get("function_call")) for part in held]
+    return Envelope("gemini", _joined(said), tuple(call for call in calls if call is not None))
+
+
+def _whole(envelope: Envelope, *, cut: bool) -> Envelope:
+    if cut and envelope.calls:
+        raise MalformedReplyError("the reply was cut off at its token limit, in a call")
+    return envelope
+
+
+def _words(content: Any) -> str:
+    """Give what the user reads of a message's content; parts that touch are one text."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or len(content) > _MAX_PARTS:
+        raise MalformedReplyError(
+            f"a message's content must be text or a list of at most {_MAX_PARTS} parts"
+        )
+    kinds = [part.get("type") if isinstance(part, dict) else None for part in content]
+    return _joined(
+        part.get(_SPOKEN[kind]) if isinstance(kind, str) and kind in _SPOKEN else None
+        for part, kind in zip(content, kinds, strict=True)
+    )
+
+
+def _joined(parts: Iterable[Any]) -> str:
+    """Give the texts among some parts; those that touch are one."""
+    spoken = [""]
+    for words in parts:
+        if isinstance(words, str):
+            spoken[-1] += words
+        else:
+            spoken.append("")
+    return "\n\n".join(text for text in (s.strip() for s in spoken) if text)

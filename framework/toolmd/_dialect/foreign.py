@@ -1,0 +1,35 @@
+"""Hold a plugin's dialect to the bounds that the built-in ones keep (rows 0 and 1)."""
+
+from typing import Any
+
+from toolmd._dialect.calls import read_confidence
+from toolmd._dialect.decoder import MAX_BYTES, MAX_CALLS
+from toolmd._model.call import Call
+from toolmd._model.reply import Dialect, Parsed
+from toolmd.errors import MalformedReplyError
+
+
+def parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
+    """Give what the dialect reads; raises MalformedReplyError, TypeError for an odd answer."""
+    if _size(reply) > MAX_BYTES:
+        raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
+    parsed: Any = dialect.parse(reply)
+    if not isinstance(parsed, Parsed) or not all(isinstance(c, Call) for c in parsed.calls):
+        raise TypeError(f"the dialect {dialect.name} gave no Parsed of Calls")
+    clean = parsed.clean_message
+    if len(parsed.calls) > MAX_CALLS:
+        raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)
+    for number, call in enumerate(parsed.calls, 1):
+        if call.confidence is None:
+            continue
+        try:
+            read_confidence(call.confidence, "confidence")
+        except MalformedReplyError as error:
+            raise MalformedReplyError(f"call {number}: {error}", clean_message=clean) from None
+    return parsed
+
+
+def _size(reply: Any) -> int:
+    if isinstance(reply, str):
+        return len(reply.encode(errors="surrogatepass"))
+    return len(reply) if isinstance(reply, bytes | bytearray) else 0

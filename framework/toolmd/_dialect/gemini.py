@@ -1,0 +1,46 @@
+"""Read Gemini's `functionCall` parts and write results back as `functionResponse` parts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolmd._dialect.body import body
+from toolmd._dialect.calls import read_arguments, read_parts
+from toolmd._dialect.opened import parse_native
+from toolmd._model.call import Call
+from toolmd._model.reply import Dialect, Parsed
+from toolmd._model.result import Result
+from toolmd.errors import MalformedReplyError
+
+
+def parse(reply: Any) -> Parsed:
+    """Give the calls of an answer, or of one content of the role `model`."""
+    return parse_native(reply, {"gemini": read_function})
+
+
+def read_function(call: Any) -> Call:
+    """Read one `functionCall`; without `args` it is a call without arguments."""
+    if not isinstance(call, Mapping):
+        raise MalformedReplyError("a functionCall has the keys name and args")
+    given = call.get("args")
+    arguments = read_arguments({} if given is None else given, "args")
+    return read_parts(call.get("name"), arguments, call.get("id"))
+
+
+def render(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Give one content with a `functionResponse` for each result, in the order of the calls."""
+    parts = [{"functionResponse": _response(result)} for result in results]
+    return [{"role": "user", "parts": parts}] if parts else []
+
+
+def say(text: str) -> dict[str, Any]:
+    """Give a text as a content of the user."""
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+def _response(result: Result) -> dict[str, Any]:
+    told = {"name": result.tool, "response": body(result)}
+    # Not every model gives its calls an id; then their order tells which is meant.
+    return told if result.tool_call_id is None else {"id": result.tool_call_id, **told}
+
+
+DIALECT = Dialect("gemini", parse, render)

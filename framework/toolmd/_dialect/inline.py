@@ -1,0 +1,101 @@
+"""Read calls that stand in the words themselves: `[TOOL_CALL:{…}]`, any number, anywhere."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from toolmd._dialect.body import body_text
+from toolmd._dialect.calls import Keys, read_call
+from toolmd._dialect.decoder import MAX_CALLS, decode, skip_space
+from toolmd._dialect.opened import parse_words
+from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
+from toolmd._dialect.quotes import Quotes
+from toolmd._dialect.tidy import readable, without_stretches
+from toolmd._model.call import Call
+from toolmd._model.reply import Dialect, Parsed
+from toolmd._model.result import Result
+from toolmd._model.tool import ToolSpec
+from toolmd.errors import MalformedReplyError
+
+MARKER = "[TOOL_CALL:"
+_KEYS = Keys("tool", "parameters", "id", "confidence")
+
+
+def parse(reply: Any) -> Parsed:
+    """Give the calls of a reply; what is quoted stays in the clean message (seed 001)."""
+    return parse_words(reply, parse_text)
+
+
+def parse_text(text: str) -> Parsed:
+    """Give the calls that the assistant's own text holds, outside of what it quotes."""
+    quotes = Quotes(text)
+    spans: list[tuple[int, int]] = []
+    calls: list[Call] = []
+    at = 0
+    while (mark := text.find(MARKER, at)) >= 0:
+        if quote := quotes.cover(mark):
+            at = quote.end
+            continue
+        try:
+            call, at = _call(text, mark + len(MARKER), len(calls))
+        except MalformedReplyError as error:
+            said = without_stretches(text[:mark], spans)
+            message = f"call {len(calls) + 1}, at character {mark + 1}: {error}"
+            raise MalformedReplyError(message, clean_message=said) from None
+        quotes.skip(at)
+        calls.append(call)
+        spans.append((mark, at))
+    if not calls:
+        return Parsed(readable(text))
+    return Parsed(without_stretches(text, spans), tuple(calls), "inline")
+
+
+def render(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Give one user message, a line `[TOOL_RESULT:{…}]` for each result."""
+    lines = "\n".join(f"[TOOL_RESULT:{body_text(result)}]" for result in results)
+    return [{"role": "user", "content": lines}] if results else []
+
+
+def teach(tools: Sequence[ToolSpec]) -> str:
+    """Give the system prompt that teaches these tools and this syntax."""
+    return teach_tools(tools, _SYNTAX)
+
+
+def _call(text: str, start: int, before: int) -> tuple[Call, int]:
+    if before == MAX_CALLS:
+        raise MalformedReplyError(f"more than {MAX_CALLS} calls in one reply")
+    start = skip_space(text, start)
+    if not text.startswith("{", start):
+        raise MalformedReplyError(f"write {MARKER}{{…}}] with an object in it")
+    value, end = decode(text, start)
+    end = skip_space(text, end)
+    if not text.startswith("]", end):
+        raise MalformedReplyError("no ] behind the object")
+    return read_call(value, _KEYS), end + 1
+
+
+def _written(example: ShownCall) -> str:
+    call = {
+        "id": "call-1",
+        "tool": example.tool,
+        "parameters": example.arguments,
+        "confidence": example.confidence,
+    }
+    return f"{MARKER}{json.dumps(call, ensure_ascii=False)}]"
+
+
+_SYNTAX = Syntax(
+    rules=f"""\
+- To call a tool, write {MARKER}{{…}}] in your reply: an object with the keys `id` (a name of
+  your own for the call), `tool`, `parameters` (an object, `{{}}` where there are none) and
+  `confidence` (a number from 0 to 1: how sure you are that the user wants exactly this call).
+  It may have no other keys.
+- You may make several calls in one reply. They stand outside of code blocks, code spans and
+  quotations: there they are text. The user does not see them.
+- A call that can't be read refuses all calls of the reply.
+- The results come as [TOOL_RESULT:{{…}}] in the next message. Never write one yourself.""",
+    write=_written,
+    has_confidence=True,
+)
+
+DIALECT = Dialect("inline", parse, render, teach)

@@ -1,0 +1,68 @@
+"""Read OpenAI's tool calls, of chat and of Responses, and write results back in either form."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolmd._dialect.body import body_text
+from toolmd._dialect.calls import read_arguments, read_parts
+from toolmd._dialect.decoder import decode_whole
+from toolmd._dialect.opened import parse_native
+from toolmd._model.call import Call
+from toolmd._model.reply import Dialect, Parsed
+from toolmd._model.result import Result
+from toolmd.errors import MalformedReplyError
+
+
+def parse(reply: Any) -> Parsed:
+    """Give the calls of a chat completion or a Responses answer, its message, or its items."""
+    return parse_native(reply, {"openai": read_chat, "openai-responses": read_item})
+
+
+def read_chat(call: Any) -> Call:
+    """Read one of a message's `tool_calls`."""
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or call.get("type", "function") != "function":
+        raise MalformedReplyError("a tool call has the keys id, type (function) and function")
+    return _call(function, call.get("id"))
+
+
+def read_item(item: Any) -> Call:
+    """Read a Responses item of type `function_call`."""
+    if not isinstance(item, dict) or item.get("type") != "function_call":
+        raise MalformedReplyError("only items of type function_call can be called")
+    return _call(item, item.get("call_id", item.get("id")))
+
+
+def render_chat(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Give one message of role `tool` for each result."""
+    return [
+        {"role": "tool", "tool_call_id": result.tool_call_id, "content": body_text(result)}
+        for result in results
+    ]
+
+
+def render_items(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Give one `function_call_output` item for each result."""
+    return [
+        {
+            "type": "function_call_output",
+            "call_id": result.tool_call_id,
+            "output": body_text(result),
+        }
+        for result in results
+    ]
+
+
+def _call(function: Mapping[str, Any], call_id: Any) -> Call:
+    return read_parts(function.get("name"), _arguments(function.get("arguments")), call_id)
+
+
+def _arguments(value: Any) -> Mapping[str, Any]:
+    # Several providers write nothing at all for a tool without parameters.
+    if isinstance(value, str):
+        value = decode_whole(value) if value.strip() else {}
+    return read_arguments(value, "arguments")
+
+
+CHAT = Dialect("openai", parse, render_chat)
+RESPONSES = Dialect("openai-responses", parse, render_items)

@@ -1,0 +1,132 @@
+"""Write the system prompt that teaches a model the tools and a text dialect's syntax."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from toolmd._dialect.body import compact
+from toolmd._dialect.calls import CONFIDENCE
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.tool import ToolSpec
+from toolmd._values import sample_arguments
+
+_SURE = 0.95
+"""The confidence in an example, where the tool does not ask for more."""
+
+
+class ShownCall(NamedTuple):
+    """A call to show."""
+
+    tool: str
+    arguments: dict[str, Any]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """How calls are written, in words and by example."""
+
+    rules: str
+    """A list in markdown."""
+    write: Callable[[ShownCall], str]
+    has_confidence: bool = False
+    """Whether a call has a place for it; else it is the argument `_confidence`."""
+
+
+def teach_tools(tools: Sequence[ToolSpec], syntax: Syntax) -> str:
+    """Give the prompt: how to call, then each tool; the specs are those that the host enforces."""
+    if not tools:
+        return "You have no tools in this conversation. Answer in words.\n"
+    parts = [f"# Tools\n\nYou can call the tools below. Only these exist.\n\n{syntax.rules}"]
+    parts += ["\n".join(_tool(spec, syntax)) for spec in tools]
+    return "\n\n".join(parts) + "\n"
+
+
+def example_of(spec: ToolSpec, *, in_arguments: bool) -> ShownCall:
+    """Give the tool's own first Example, or one made of its parameters where it has none."""
+    own = next((e.arguments for e in spec.examples if e.error is None), None)
+    arguments = own if own is not None else sample_arguments(spec.parameters, "…")
+    threshold = spec.safety.min_confidence
+    confidence = max(_SURE, threshold or 0)
+    if in_arguments and threshold is not None:
+        arguments = {**arguments, CONFIDENCE: confidence}
+    return ShownCall(spec.name, dict(arguments), confidence)
+
+
+def _tool(spec: ToolSpec, syntax: Syntax) -> Iterator[str]:
+    yield f"## {spec.name}"
+    yield ""
+    yield spec.description
+    if spec.when_to_use:
+        yield f"When to use it: {spec.when_to_use}"
+    yield from _policy(spec)
+    if spec.parameters:
+        yield "Parameters:"
+        for parameter in spec.parameters:
+            yield from _parameter(parameter, "")
+    else:
+        yield "No parameters."
+    if not syntax.has_confidence and (least := spec.safety.min_confidence) is not None:
+        yield f"- `{CONFIDENCE}` (number, required, 0 to 1): how sure you are; at least {least:g}"
+    yield from (f"- {rule.message}" for rule in spec.rules)
+    if spec.returns.description:
+        yield f"Returns: {spec.returns.description}"
+    yield f"Example: {syntax.write(example_of(spec, in_arguments=not syntax.has_confidence))}"
+
+
+def _policy(spec: ToolSpec) -> Iterator[str]:
+    safety = spec.safety
+    if safety.min_confidence is not None:
+        yield f"Call it only with a confidence of at least {safety.min_confidence:g}; else ask."
+    if safety.explicit_intent:
+        yield "Call it only when the user has asked for it in words."
+    if safety.requires_confirmation or safety.sensitivity == "critical":
+        yield "The user is shown the call and must confirm it before it runs."
+
+
+def _parameter(parameter: Parameter, indent: str) -> Iterator[str]:
+    shape = parameter.shape
+    need = "required" if parameter.required else "optional"
+    traits = ", ".join([_type(shape), need, *_limits(shape)])
+    said = f": {shape.description}" if shape.description else ""
+    yield f"{indent}- `{parameter.name}` ({traits}){said}"
+    inner = shape if shape.properties is not None else shape.items
+    for field in (inner and inner.properties) or ():
+        yield from _parameter(field, indent + "  ")
+
+
+def _type(shape: Schema) -> str:
+    named = [f"array of {_type(shape.items)}" if t == "array" and shape.items else t
+             for t in shape.types]  # fmt: skip
+    return " or ".join(named) or "anything"
+
+
+def _limits(shape: Schema) -> Iterator[str]:
+    if shape.enum is not None:
+        yield "one of " + ", ".join(compact(value) for value in shape.enum)
+    yield from _range(shape.minimum, shape.maximum, "")
+    yield from _range(shape.min_length, shape.max_length, " characters")
+    yield from _range(shape.min_items, shape.max_items, " items")
+    if shape.items is not None:
+        yield from (f"each {limit}" for limit in _limits(shape.items))
+    if shape.unique:
+        yield "no item twice"
+    if shape.unit:
+        yield f"in {shape.unit}"
+    if shape.format:
+        yield f"format {shape.format}"
+    if shape.pattern:
+        yield f"pattern {shape.pattern}"
+    if shape.has_default:
+        yield f"default {compact(shape.default)}"
+    if shape.verbatim:
+        yield "in the user's own words"
+
+
+def _range(least: float | None, most: float | None, unit: str) -> Iterator[str]:
+    if least is not None and most is not None:
+        yield f"{least} to {most}{unit}"
+    elif least is not None:
+        yield f"at least {least}{unit}"
+    elif most is not None:
+        yield f"at most {most}{unit}"

@@ -1,0 +1,134 @@
+"""What one tool may reach: hosts that its file names, and origins that the operator approved."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from toolmd._egress.addresses import Address, address_of
+
+PORTS = {"http": 80, "https": 443}
+"""The schemes that there are, and the ports where names are reached."""
+_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+_MAX_NAME = 253
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
+
+
+class Permit(NamedTuple):
+    """A host that may be reached."""
+
+    private: bool
+    """Whether it may lie in a network of one's own: somebody wrote down that very place."""
+
+
+class _Entry(NamedTuple):
+    host: str | Address
+    """A name in the letters of DNS, or an address."""
+    suffix: bool = False
+    """Whether the names below it are meant, and not itself."""
+    port: int | None = None
+
+    def meets(self, host: str | Address, port: int, scheme: str | None) -> bool:
+        if self.suffix:
+            if not isinstance(host, str) or not host.endswith(f".{self.host}"):
+                return False
+        elif host != self.host:
+            return False
+        if self.port is not None:
+            return port == self.port
+        # A service on one's own machine lies at some port; a name's is the scheme's.
+        at_home = not isinstance(self.host, str) or self.host == LOCALHOST
+        return at_home or port == PORTS.get(scheme or "") or (scheme is None and port in _USUAL)
+
+
+LOCALHOST = "localhost"
+_USUAL = frozenset(PORTS.values())
+
+
+class Approved:
+    """The hosts of one tool; an entry that can't be read approves nothing."""
+
+    def __init__(self, path: str, domains: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        """`path` is the tool's file, for whoever is refused.
+
+        Domains are `host`, `*.suffix` or an address, each perhaps with `:port`; origins are
+        `scheme://host` or `scheme://host:port`.
+        """
+        domains = tuple(domains)
+        self.path = path
+        self._entries = [entry for text in domains if (entry := _entry(text)) is not None]
+        self._origins = {origin for text in origins if (origin := _origin(text)) is not None}
+        self.told = ", ".join(domain.strip() for domain in domains) or None
+        """The domains in words; None where the file names none."""
+
+    def permit(self, host: str, port: int, scheme: str | None = None) -> Permit | None:
+        """Give leave to reach a host, as DNS writes it, or None; without a scheme, by any."""
+        known = _host(host)
+        if known is None or (scheme is not None and scheme not in PORTS):
+            return None
+        for origin in self._origins:
+            if origin[1:] == (known, port) and scheme in (None, origin[0]):
+                return Permit(private=True)
+        if any(entry.meets(known, port, scheme) for entry in self._entries):
+            return Permit(private=not isinstance(known, str) or known == LOCALHOST)
+        return None
+
+
+def _host(text: str) -> str | Address | None:
+    """Read a host strictly: an address, or a name in lower case without a dot at its end."""
+    address = address_of(text)
+    if address is not None:
+        return address
+    if len(text) > _MAX_NAME or _NAME.fullmatch(text) is None:
+        return None
+    # Whatever ends in a number is an old way of writing an address, and no name.
+    last = text.rpartition(".")[2]
+    return None if last.isdigit() or re.fullmatch("0x[0-9a-f]*", last) else text
+
+
+def _entry(text: str) -> _Entry | None:
+    text = text.strip().lower()
+    host, port = text, None
+    if text.startswith("["):
+        host, bracket, rest = text[1:].partition("]")
+        if not bracket or (rest and not rest.startswith(":")):
+            return None
+        ported = rest[1:] if rest else None
+    elif text.count(":") == 1:
+        host, _, ported = text.partition(":")
+    else:
+        ported = None
+    if ported is not None:
+        if _PORT.fullmatch(ported) is None:
+            return None
+        port = int(ported)
+    suffix = host.startswith("*.")
+    known = _host(_in_dns(host.removeprefix("*.")))
+    if known is None or (suffix and not isinstance(known, str)):
+        return None
+    return _Entry(known, suffix, port)
+
+
+def _in_dns(name: str) -> str:
+    """Write a name of any letters as DNS has it; empty where it can't be."""
+    if name.isascii():
+        return name
+    import idna
+
+    try:
+        return idna.encode(name).decode()
+    except idna.IDNAError:
+        return ""
+
+
+def _origin(text: str) -> tuple[str, str | Address, int] | None:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return None
+    beside = parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc
+    host = _host(_in_dns(parts.hostname or ""))
+    if parts.scheme not in PORTS or beside or host is None:
+        return None
+    return parts.scheme, host, port or PORTS[parts.scheme]

@@ -1,0 +1,113 @@
+"""Skills as Agent Skills: a folder with a SKILL.md for each."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from toolmd._export.exported import Loss
+from toolmd._export.plain import plain
+from toolmd._export.prompt import argument_lines
+from toolmd._model.skill import SkillSpec, step_json
+from toolmd._model.tool import ToolSpec
+
+_LONGEST_NAME = 64
+_LONGEST_DESCRIPTION = 1024
+_STEP_KEYS = {"return": "Return", "in": "In"}
+
+
+def items(specs: Sequence[ToolSpec | SkillSpec], losses: list[Loss]) -> list[dict[str, str]]:
+    """Give the files of every skill; of two that need one folder the first stays."""
+    made: dict[str, dict[str, str]] = {}
+    for spec in specs:
+        if isinstance(spec, ToolSpec):
+            losses.append(Loss(spec.name, "", "a tool is no Agent Skill, and is left out"))
+            continue
+        file = item(spec, losses)
+        if file["path"] in made:
+            losses.append(Loss(spec.name, "", f"the skill is left out: {file['path']} is taken"))
+        made.setdefault(file["path"], file)
+    return list(made.values())
+
+
+def item(spec: SkillSpec, losses: list[Loss]) -> dict[str, str]:
+    """Give `{path, text}`: `schedule-appointment/SKILL.md` and what stands in it."""
+    name = folder(spec.name)
+    description = " ".join(f"{spec.description}\n{spec.when_to_use}".split())
+    if len(description) > _LONGEST_DESCRIPTION:
+        losses.append(Loss(spec.name, "", f"the description's end, after {_LONGEST_DESCRIPTION}"))
+        description = description[: _LONGEST_DESCRIPTION - 1].rstrip() + "…"
+    front = [
+        "---",
+        f"name: {name}",
+        f"description: {_quoted(description)}",
+        "metadata:",
+        *(f"  {key}: {_quoted(value)}" for key, value in _metadata(spec).items()),
+        "---",
+    ]
+    return {"path": f"{name}/SKILL.md", "text": "\n".join(front) + "\n\n" + _body(spec)}
+
+
+def folder(name: str) -> str:
+    """Give the name in the only letters that the format takes: `a-z`, digits, single hyphens."""
+    kebab = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return kebab[:_LONGEST_NAME].strip("-") or "skill"
+
+
+def _metadata(spec: SkillSpec) -> dict[str, str]:
+    # `allowed-tools` would grant the tools to the host's agent; what a skill requires is no grant.
+    told = {
+        "toolmd-name": spec.name,
+        "version": spec.version,
+        "category": spec.category,
+        "required-tools": ", ".join(spec.required_tools),
+        "required-skills": ", ".join(spec.required_skills),
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def _body(spec: SkillSpec) -> str:
+    parts = [f"# {spec.title}", spec.description, spec.when_to_use, spec.notes]
+    if spec.required_tools or spec.required_skills:
+        names = ", ".join(f"`{name}`" for name in (*spec.required_tools, *spec.required_skills))
+        parts.append(f"Needs {names}.")
+    if spec.parameters:
+        # Prose can say all that a schema says, so nothing of it is lost.
+        said = plain(spec.input_schema, lambda _path, _what: None)
+        parts += ["## Inputs", "\n".join(argument_lines(said))]
+    parts += ["## Workflow", spec.workflow, *_steps(spec)]
+    result = {k: v for k, v in spec.output.model_dump().items() if v}
+    if result:
+        parts += ["## Result", "\n".join(f"- **{k.title()}**: {v}" for k, v in result.items())]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _steps(spec: SkillSpec) -> list[str]:
+    parts = []
+    for section in spec.workflow_sections:
+        if section.name:
+            parts.append(f"### {section.name}")
+        for number, step in enumerate(section.steps, 1):
+            shown = step_json(step)
+            title, text = shown.pop("title", ""), shown.pop("text", "")
+            shown.pop("id")
+            lines = [f"{number}. **{title}**{f' {text}' if text else ''}"]
+            lines += [f"   - **{_label(key)}**: {_shown(value)}" for key, value in shown.items()]
+            parts.append("\n".join(lines))
+    return parts
+
+
+def _label(key: str) -> str:
+    return _STEP_KEYS.get(key, key.removesuffix("_s").replace("_", " ").capitalize())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_shown(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(_shown(item) for item in value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,48 @@
+"""Tools for Anthropic's Messages."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolmd._export.exported import Loss
+from toolmd._export.function import CONFIDENCE, SURE, Function
+from toolmd._export.names import ARGUMENT, FUNCTION, fit
+from toolmd._export.narrow import split
+from toolmd._model.tool import ToolSpec
+
+RULE = FUNCTION
+
+
+def item(function: Function, losses: list[Loss]) -> dict[str, Any] | None:
+    """Give `{name, description, input_schema, input_examples?}`, or None where it can't be sent.
+
+    The API refuses a whole request for one property name that it does not like, and a renamed
+    argument would reach no parameter; so such a tool is left out.
+    """
+    schema = split(function.parameters)
+    refused = [name for name in _names(schema) if fit(name, ARGUMENT) != name]
+    if refused:
+        what = f"the tool is left out: no argument can be named {refused[0]!r} there"
+        losses.append(Loss(function.spec.name, refused[0], what))
+        return None
+    shown = {"name": function.name, "description": function.description, "input_schema": schema}
+    examples = _examples(function)
+    return {**shown, "input_examples": examples} if examples else shown
+
+
+def _names(schema: dict[str, Any]) -> Iterator[str]:
+    below = [schema.get("items"), schema.get("additionalProperties"), *schema.get("anyOf", ())]
+    for name, field in schema.get("properties", {}).items():
+        yield name
+        below.append(field)
+    for part in below:
+        if isinstance(part, dict):
+            yield from _names(part)
+
+
+def _examples(function: Function) -> list[dict[str, Any]]:
+    # The API refuses examples that its schema refuses, so one that must state a confidence
+    # states one, and one that shows an error is not sent.
+    if not isinstance(function.spec, ToolSpec):
+        return []
+    stated = {CONFIDENCE: SURE} if CONFIDENCE in function.parameters["properties"] else {}
+    return [{**e.arguments, **stated} for e in function.spec.examples if e.error is None]

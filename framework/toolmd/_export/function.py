@@ -1,0 +1,88 @@
+"""A tool or skill as what every model's API calls a function, before any target's own rules."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolmd._export.exported import Lose, Loss
+from toolmd._export.names import NameRule, fit
+from toolmd._export.plain import plain
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+
+CONFIDENCE = "_confidence"
+"""The argument in which a model states how sure it is; the executor takes it off."""
+SURE = 0.95
+"""What an example states: enough for any sensible threshold, and not the same as certain."""
+
+AsksConfidence = Callable[[ToolSpec | SkillSpec], bool]
+"""Tells whether calls of a tool must state a confidence, or those that a skill's steps make."""
+
+
+def declares_confidence(spec: ToolSpec | SkillSpec) -> bool:
+    """Tell whether the file itself sets a threshold; what a skill's tools set stands elsewhere."""
+    return isinstance(spec, ToolSpec) and spec.safety.min_confidence is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What a model is told of a tool or skill."""
+
+    name: str
+    """Fitted to the target."""
+    description: str
+    parameters: dict[str, Any]
+    """JSON Schema 2020-12, an object at the root."""
+    spec: ToolSpec | SkillSpec
+
+
+def functions(
+    specs: Sequence[ToolSpec | SkillSpec],
+    rule: NameRule,
+    losses: list[Loss],
+    asks_confidence: AsksConfidence,
+) -> list[Function]:
+    """Give the functions of a target; of two with one name the first stays."""
+    made: dict[str, Function] = {}
+    for spec in specs:
+        name = fit(spec.name, rule)
+        if name in made:
+            kind = "skill" if isinstance(spec, SkillSpec) else "tool"
+            losses.append(Loss(spec.name, "", f"the {kind} is left out: its name is taken"))
+            continue
+        if name != spec.name:
+            losses.append(Loss(spec.name, "", f"the name, written {name}"))
+        parameters = plain(spec.input_schema, loser(losses, spec.name))
+        if asks_confidence(spec):
+            least = spec.safety.min_confidence if isinstance(spec, ToolSpec) else None
+            parameters = with_confidence(parameters, least)
+        made[name] = Function(name, told(spec), parameters, spec)
+    return list(made.values())
+
+
+def loser(losses: list[Loss], tool: str) -> Lose:
+    """Give what writes down one tool's losses."""
+    return lambda path, what: losses.append(Loss(tool, path, what))
+
+
+def told(spec: ToolSpec | SkillSpec) -> str:
+    """Say what it does, when to use it, and the rules between its arguments."""
+    rules = spec.rules if isinstance(spec, ToolSpec) else ()
+    ruled = "Rules:\n" + "\n".join(f"- {rule.message}" for rule in rules) if rules else ""
+    return "\n\n".join(part for part in (spec.description, spec.when_to_use, ruled) if part)
+
+
+def with_confidence(parameters: dict[str, Any], threshold: float | None) -> dict[str, Any]:
+    """Add the required `_confidence`, a number from 0 to 1 (behaviour.md, "The ladder")."""
+    enough = "" if threshold is None else f" Below {threshold:g} the call is refused."
+    asked = {
+        "type": "number",
+        "description": f"How sure you are, from 0 to 1, that the user wants exactly this.{enough}",
+        "minimum": 0,
+        "maximum": 1,
+    }
+    return {
+        **parameters,
+        "properties": {**parameters["properties"], CONFIDENCE: asked},
+        "required": [*parameters.get("required", ()), CONFIDENCE],
+    }

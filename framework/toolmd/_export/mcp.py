@@ -1,0 +1,124 @@
+"""Tools for the Model Context Protocol, policy under `_meta`."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from toolmd._export.exported import Lose, Loss
+from toolmd._export.function import Function, loser
+from toolmd._export.names import MCP
+from toolmd._export.plain import plain
+from toolmd._model.canonical import present
+from toolmd._model.contract import written
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+
+RULE = MCP
+POLICY = "toolmd/policy"
+WRAPPED = "toolmd/wrapped"
+"""Under `_meta`: the result stands in `structuredContent.result`, not by itself."""
+
+
+def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
+    """Give `{name, title, description, inputSchema, outputSchema, annotations, _meta}`."""
+    spec = function.spec
+    output, wrapped = output_schema(spec, loser(losses, spec.name))
+    meta: dict[str, Any] = {"toolmd/kind": "tool", "toolmd/version": spec.version}
+    if isinstance(spec, SkillSpec):
+        meta["toolmd/kind"] = "skill"
+    elif policy := policy_of(spec):
+        meta[POLICY] = policy
+    if wrapped:
+        meta[WRAPPED] = True
+    return {
+        "name": function.name,
+        "title": spec.title,
+        "description": function.description,
+        "inputSchema": function.parameters,
+        "outputSchema": output,
+        "annotations": annotations(spec),
+        "_meta": meta,
+    }
+
+
+def output_schema(spec: ToolSpec | SkillSpec, lose: Lose) -> tuple[dict[str, Any], bool]:
+    """Give the result's schema, and whether the result had to be wrapped to be an object.
+
+    Through 2025-11-25 the protocol knows objects only; one form serves every client.
+    """
+    if isinstance(spec, SkillSpec):
+        return skill_result(spec), False
+    schema = plain(spec.output_schema, lambda path, what: lose(f"returns {path}".strip(), what))
+    if schema.get("type") == "object":
+        return schema, False
+    return {"type": "object", "properties": {"result": schema}, "required": ["result"]}, True
+
+
+def skill_result(spec: SkillSpec) -> dict[str, Any]:
+    """Give the schema of a SkillResult, in the words of the file (seed 003, "Output Schema")."""
+    fields: dict[str, dict[str, Any]] = {
+        "success": {"type": "boolean"},
+        "message": {"type": "string"},
+        "data": {"type": "object"},
+        # A list of types is what some hosts can't hand on to their models.
+        "error": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }
+    said = spec.output.model_dump()
+    described = {k: present({**v, "description": said[k]}) for k, v in fields.items()}
+    return {"type": "object", "properties": described, "required": list(fields)}
+
+
+def annotations(spec: ToolSpec | SkillSpec) -> dict[str, bool]:
+    """Give all four hints; what the file does not rule out counts as possible.
+
+    A `keyed` tool is idempotent only under the runtime's own key, which a client does not hold.
+    The world is closed for what is Read Only and names no Allowed Domains.
+    """
+    if isinstance(spec, SkillSpec):
+        return _hints(read_only=False, idempotent=False, open_world=True)
+    return _hints(
+        read_only=spec.read_only,
+        idempotent=spec.read_only or spec.idempotent == "yes",
+        open_world=not spec.read_only or bool(spec.limits.allowed_domains),
+    )
+
+
+def _hints(*, read_only: bool, idempotent: bool, open_world: bool) -> dict[str, bool]:
+    return {
+        "readOnlyHint": read_only,
+        "destructiveHint": not read_only,
+        "idempotentHint": idempotent,
+        "openWorldHint": open_world,
+    }
+
+
+def policy_of(spec: ToolSpec) -> dict[str, Any]:
+    """Give what restricts a call, for a client to show; only the executor enforces it."""
+    return present(
+        {
+            "requires_auth": spec.requires_auth or None,
+            "requires_patient_context": spec.requires_patient_context or None,
+            "idempotent": "keyed" if spec.idempotent == "keyed" else None,
+            "safety": written(spec.safety),
+            "limits": written(spec.limits),
+            "rules": [asdict(rule) for rule in spec.rules],
+            "sensitive": [path for path, shape in shapes(spec.parameters) if shape.sensitive],
+            "verbatim": [path for path, shape in shapes(spec.parameters) if shape.verbatim],
+        }
+    )
+
+
+def shapes(parameters: tuple[Parameter, ...], path: str = "") -> Iterator[tuple[str, Schema]]:
+    """Give every shape within the parameters under its dotted path, `items[].name`."""
+    for parameter in parameters:
+        yield from _shapes(parameter.shape, f"{path}{parameter.name}")
+
+
+def _shapes(shape: Schema, path: str) -> Iterator[tuple[str, Schema]]:
+    yield path, shape
+    if shape.items is not None:
+        yield from _shapes(shape.items, f"{path}[]")
+    if shape.values is not None:
+        yield from _shapes(shape.values, f"{path}.*")
+    yield from shapes(shape.properties or (), f"{path}.")

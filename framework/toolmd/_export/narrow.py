@@ -1,0 +1,174 @@
+"""A schema in the narrower words of a model's API: unions, and OpenAI's strict mode."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolmd._export.exported import Lose
+from toolmd._export.plain import compact, described, in_words
+
+_OF_TYPE: Mapping[str, tuple[str, ...]] = {
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "number": ("minimum", "maximum"),
+    "integer": ("minimum", "maximum"),
+    "boolean": (),
+    "null": (),
+    "array": ("items", "minItems", "maxItems", "uniqueItems"),
+    "object": ("properties", "required", "additionalProperties"),
+}
+_TYPES: Mapping[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    str: "string",
+    int: "integer",
+    float: "number",
+    list: "array",
+    dict: "object",
+}
+_STRICT_FORMATS = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+)
+_STRICT_LOSSES = ("minLength", "maxLength", "uniqueItems", "default", "examples")
+_STRICT_DEPTH = 10
+_STRICT_PROPERTIES = 5000
+_STRICT_ENUM = 1000
+"""Values of all enums together."""
+_LONG_ENUM = (250, 15_000)
+"""Of an enum with more values than this, how many characters they may have together."""
+
+
+class InexpressibleError(Exception):
+    """Strict mode has no words for this schema; says which part."""
+
+
+def split(schema: dict[str, Any]) -> dict[str, Any]:
+    """Give the schema with `anyOf` in place of every list of types, at every depth."""
+    shown = dict(schema)
+    if "properties" in shown:
+        shown["properties"] = {k: split(v) for k, v in shown["properties"].items()}
+    if "items" in shown:
+        shown["items"] = split(shown["items"])
+    if isinstance(shown.get("additionalProperties"), dict):
+        shown["additionalProperties"] = split(shown["additionalProperties"])
+    types = shown.get("type")
+    if types is None and "enum" in shown:
+        types = list(dict.fromkeys(narrowest_type(value) for value in shown["enum"]))
+        if len(types) == 1:
+            return {"type": types[0], **shown}
+    if not isinstance(types, list):
+        return shown
+    owned = {keyword for keywords in _OF_TYPE.values() for keyword in keywords}
+    general = {k: v for k, v in shown.items() if k not in owned | {"type", "enum"}}
+    return {**general, "anyOf": _branches(shown, types)}
+
+
+def _branches(schema: dict[str, Any], types: list[str]) -> list[dict[str, Any]]:
+    branches = []
+    for name in types:
+        branch: dict[str, Any] = {"type": name}
+        if "enum" in schema:
+            branch["enum"] = [v for v in schema["enum"] if is_type(v, name)]
+            if not branch["enum"]:
+                continue
+        branch |= {k: schema[k] for k in _OF_TYPE[name] if k in schema}
+        branches.append(branch)
+    return branches
+
+
+def narrowest_type(value: Any) -> str:
+    """Give the narrowest JSON type of a value; `true` is no number, `1.0` no integer."""
+    return _TYPES[type(value)]
+
+
+def is_type(value: Any, name: str) -> bool:
+    """Tell whether JSON Schema counts a value as of this type; there `1.0` is an integer."""
+    narrowest = narrowest_type(value)
+    if name == "integer":
+        return narrowest == "integer" or (narrowest == "number" and float(value).is_integer())
+    return narrowest == name or (name == "number" and narrowest == "integer")
+
+
+def strict(schema: dict[str, Any], lose: Lose) -> dict[str, Any]:
+    """Give the split schema in strict mode's words: closed, every property required.
+
+    What an optional property loses it gains as `null`. Raises InexpressibleError.
+    """
+    if schema.get("additionalProperties") is not False:
+        message = "unknown parameters are allowed"
+        raise InexpressibleError(message)
+    narrowed = _strict(schema, lose, "", 1)
+    parts = list(_parts(narrowed))
+    if sum(len(part.get("properties", ())) for part in parts) > _STRICT_PROPERTIES:
+        message = f"more than {_STRICT_PROPERTIES} properties"
+        raise InexpressibleError(message)
+    if sum(len(part.get("enum", ())) for part in parts) > _STRICT_ENUM:
+        message = f"more than {_STRICT_ENUM} values in all enums together"
+        raise InexpressibleError(message)
+    return narrowed
+
+
+def _strict(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[str, Any]:
+    _expressible(schema, path, depth)
+    shown = dict(schema)
+    words = []
+    for keyword in (*_STRICT_LOSSES, "format"):
+        if keyword not in shown or (keyword == "format" and shown[keyword] in _STRICT_FORMATS):
+            continue
+        value = shown.pop(keyword)
+        words.append(in_words(keyword, value))
+        lose(path, keyword if keyword == "uniqueItems" else f"{keyword} {compact(value)}")
+    if "anyOf" in shown:
+        shown["anyOf"] = [_strict(branch, lose, path, depth) for branch in shown["anyOf"]]
+    if "items" in shown:
+        shown["items"] = _strict(shown["items"], lose, f"{path}[]", depth)
+    if shown.get("type") == "object":
+        shown |= _closed(shown, lose, path, depth)
+    return described(shown, words)
+
+
+def _expressible(schema: dict[str, Any], path: str, depth: int) -> None:
+    where = f"'{path}'" if path else "the arguments"
+    wrong = ""
+    if "type" not in schema and "anyOf" not in schema:
+        wrong = f"{where} may be anything"
+    elif schema.get("type") == "array" and "items" not in schema:
+        wrong = f"the items of {where} may be anything"
+    elif schema.get("type") == "object" and schema.get("additionalProperties") is not False:
+        wrong = f"{where} is an open object"
+    elif depth > _STRICT_DEPTH:
+        wrong = f"{where} is nested deeper than {_STRICT_DEPTH}"
+    elif _is_long(schema.get("enum", ())):
+        wrong = f"{where} has more than {_LONG_ENUM[1]} characters in its values"
+    if wrong:
+        raise InexpressibleError(wrong)
+
+
+def _closed(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[str, Any]:
+    required = schema.get("required", ())
+    fields = {}
+    for name, field in schema.get("properties", {}).items():
+        narrowed = _strict(field, lose, f"{path}.{name}" if path else name, depth + 1)
+        fields[name] = narrowed if name in required else nullable(narrowed)
+    return {"properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Give the schema that also takes `null`, the description kept outside."""
+    null = {"type": "null"}
+    inner = {k: v for k, v in schema.items() if k != "description"}
+    outer = {k: v for k, v in schema.items() if k == "description"}
+    branches = inner.get("anyOf", [inner])
+    return {**outer, "anyOf": branches if null in branches else [*branches, null]}
+
+
+def _is_long(enum: Sequence[Any]) -> bool:
+    values, characters = _LONG_ENUM
+    return len(enum) > values and sum(len(str(value)) for value in enum) > characters
+
+
+def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield schema
+    below = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
+    if "items" in schema:
+        below.append(schema["items"])
+    for part in below:
+        yield from _parts(part)

@@ -1,0 +1,105 @@
+"""A definition's JSON Schema without the words that are Toolmd's own."""
+
+import json
+import re
+from typing import Any
+
+from toolmd._export.exported import Lose
+
+_FOREIGN = re.compile(
+    r"\(\?[imsU]|\(\?-|\\[AzZQEC]|\[\[:|\\[pP][A-Z]",
+)
+"""RE2's words that a JSON Schema's ECMA pattern does not have."""
+
+
+def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
+    """Give the schema in JSON Schema's own words only.
+
+    Units and the user's own words (`x-unit`, `x-verbatim`) move into the description; patterns,
+    which Toolmd holds against the whole string, get their anchors.
+    """
+    shown = {k: v for k, v in schema.items() if not k.startswith("x-")}
+    if "properties" in shown:
+        shown["properties"] = {
+            name: plain(field, lose, _below(path, name))
+            for name, field in shown["properties"].items()
+        }
+    if "items" in shown:
+        shown["items"] = plain(shown["items"], lose, f"{path}[]")
+    if isinstance(shown.get("additionalProperties"), dict):
+        shown["additionalProperties"] = plain(
+            shown["additionalProperties"], lose, _below(path, "*")
+        )
+    words = []
+    if unit := schema.get("x-unit"):
+        words.append(f"Unit: {unit}.")
+    if schema.get("x-verbatim"):
+        words.append("Must be the user's own words.")
+    if "pattern" in shown:
+        pattern = _ecma(shown.pop("pattern"))
+        if pattern is None:
+            words.append(in_words("pattern", schema["pattern"]))
+            lose(path, f"pattern {schema['pattern']}")
+        else:
+            shown["pattern"] = pattern
+    return described(shown, words)
+
+
+def described(schema: dict[str, Any], words: list[str]) -> dict[str, Any]:
+    """Give the schema with these sentences behind its description, which stands early."""
+    if not words:
+        return schema
+    said = schema.get("description", "")
+    if said and said[-1] not in ".!?:;":
+        said += "."
+    description = " ".join(part for part in (said, *words) if part)
+    head = {k: schema[k] for k in ("type",) if k in schema}
+    return {**head, "description": description} | {
+        k: v for k, v in schema.items() if k not in {"type", "description"}
+    }
+
+
+_COUNTED = {
+    "minLength": ("least", "character"),
+    "maxLength": ("most", "character"),
+    "minItems": ("least", "item"),
+    "maxItems": ("most", "item"),
+}
+_SENTENCES = {
+    "minimum": "At least {}.",
+    "maximum": "At most {}.",
+    "pattern": "Must match {}.",
+    "format": "Format: {}.",
+    "default": "Default: {}.",
+}
+
+
+def in_words(keyword: str, value: Any) -> str:
+    """Say to a reader what a keyword would have said to a program."""
+    if keyword == "uniqueItems":
+        return "Each item only once."
+    if keyword == "examples":
+        return f"Example: {compact(value[0])}."
+    if keyword == "enum":
+        return f"One of {', '.join(compact(item) for item in value)}."
+    if keyword in _COUNTED:
+        bound, thing = _COUNTED[keyword]
+        return f"At {bound} {value} {thing}{'' if value == 1 else 's'}."
+    return _SENTENCES[keyword].format(value if isinstance(value, str) else compact(value))
+
+
+def compact(value: Any) -> str:
+    """Give a JSON value on one line, as its author would write it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _ecma(pattern: str) -> str | None:
+    if _FOREIGN.search(pattern):
+        return None
+    pattern = pattern.replace("(?P<", "(?<")
+    whole = pattern.startswith("^") and re.search(r"(?<!\\)(\\\\)*\$\Z", pattern)
+    return pattern if whole and "|" not in pattern else f"^(?:{pattern})$"

@@ -1,0 +1,72 @@
+"""Bearer tokens: each stands for a user, and for the patients that its requests may name."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from toolmd._model.call import Caller
+from toolmd._model.settings import TokenSettings
+
+SCHEME = "bearer "
+SHORTEST = 16
+"""Characters; a shorter token could be guessed."""
+
+
+class Pass(NamedTuple):
+    """Whom a token stands for."""
+
+    user: str | None
+    patients: tuple[str, ...] = ()
+    patient: str | None = None
+    """The one that is meant where a request names none."""
+    operator: bool = False
+    """Whether it is whoever started the server, who looks after all that is in it."""
+
+    def caller(self, patient: str | None, conversation: str | None = None) -> Caller | None:
+        """Give the caller of a request that names this patient; None where it may not."""
+        if patient is None:
+            patient = self.patient
+        elif patient not in self.patients:
+            return None
+        return Caller(self.user, patient, conversation=conversation)
+
+
+class Tokens:
+    """The tokens that open the gate; compared by their hashes, in one and the same time."""
+
+    def __init__(
+        self, known: Sequence[TokenSettings] = (), *, own: str | None = None, caller: Caller
+    ) -> None:
+        """Take those of the settings, and `own`, which stands for `caller`."""
+        self._passes = {token.sha256: Pass(token.user, token.patients) for token in known}
+        if own is not None:
+            patients = () if caller.patient is None else (caller.patient,)
+            whole = Pass(caller.user, patients, caller.patient, operator=True)
+            self._passes[digest_of(own)] = whole
+
+    def find(self, authorization: str | None) -> Pass | None:
+        """Give whom the header `Authorization` stands for; None for nobody."""
+        if authorization is None or not authorization.lower().startswith(SCHEME):
+            return None
+        return self.of(authorization[len(SCHEME) :].strip())
+
+    def of(self, token: str) -> Pass | None:
+        """Give whom a token stands for; None for nobody."""
+        given = digest_of(token)
+        found = None
+        for digest, known in self._passes.items():
+            if hmac.compare_digest(digest, given):
+                found = known
+        return found
+
+
+def fresh_token() -> str:
+    """Make a token for one start."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(token: str) -> str:
+    """Give the hex SHA-256 of a token, which is all that is kept of it."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,14 @@
+"""HTTP: the API of a workspace for programs, and the console for people."""
+
+from importlib.util import find_spec
+
+from toolmd.errors import ToolmdError
+
+
+def require_server() -> None:
+    """See that the server's packages are there; raises ToolmdError with the remedy if not."""
+    packages = ("starlette", "uvicorn", "sse_starlette", "jinja2")
+    lacking = [name.replace("_", "-") for name in packages if find_spec(name) is None]
+    if lacking:
+        missing = f"the server needs the package {' and '.join(lacking)}"
+        raise ToolmdError(f"{missing}: pip install 'toolmd[server]'")

@@ -1,0 +1,78 @@
+"""The whole API of one workspace: its operations, its routes, and what it listens with."""
+
+from collections.abc import Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolmd._gate import Sessions, Tokens
+from toolmd._http.api.document import document
+from toolmd._http.api.ears import Ears
+from toolmd._http.api.events import Events
+from toolmd._http.api.files import Files
+from toolmd._http.api.operation import Operation
+from toolmd._http.api.records import Records
+from toolmd._http.api.replies import Replies
+from toolmd._http.api.runs import Background, RunAnswers
+from toolmd._http.api.service import HEALTH, Service
+from toolmd._http.api.session import PATH, Session
+from toolmd._http.api.tools import Tools
+from toolmd._http.api.trouble import Trouble
+from toolmd._workspace import Workspace
+
+OPEN_PATHS = frozenset((HEALTH, PATH))
+"""What needs no token."""
+
+
+class Api:
+    """Serves a workspace; enter `running` around what serves it."""
+
+    def __init__(
+        self, workspace: Workspace, ears: Ears, tokens: Tokens, sessions: Sessions
+    ) -> None:
+        self.workspace = workspace
+        self.background = Background(workspace)
+        self._ears = ears
+        self.operations: Sequence[Operation] = (
+            *Tools(workspace).operations(),
+            *Replies(workspace).operations(),
+            *RunAnswers(workspace, self.background).operations(),
+            *Files(workspace).operations(),
+            *Records(workspace).operations(),
+            *Events(ears).operations(),
+            *Session(tokens, sessions).operations(),
+            *Service(self.document).operations(),
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Give the OpenAPI document, with a path for each tool and skill there is now."""
+        exported: Any = self.workspace.export("openapi")
+        return document(self.operations, exported["paths"])
+
+    def routes(self) -> list[Route]:
+        """Give the routes."""
+        return [operation.route() for operation in self.operations]
+
+    @asynccontextmanager
+    async def running(self) -> Any:
+        """Serve within this context, once."""
+        self._ears.feed.serve_here()
+        self._ears.listen(self.workspace)
+        try:
+            yield
+        finally:
+            self._ears.close()
+            await self.background.close()
+
+
+def told(request: Request, error: Exception) -> Response:
+    """Answer what no route takes, as a problem."""
+    del request
+    assert isinstance(error, HTTPException)
+    codes = {404: "no_such_route", 405: "method_not_allowed"}
+    code = codes.get(error.status_code, "malformed_request")
+    return Trouble(error.status_code, code, str(error.detail), headers=error.headers).answer()

@@ -1,0 +1,61 @@
+"""The JSON body of a request, read strictly and within bounds."""
+
+import asyncio
+import json
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+
+from toolmd._http.api.trouble import Trouble
+
+MAX_BODY = 512 * 1024
+"""Bytes of a request; a model's reply may have 256 KiB."""
+PATIENCE_S = 30
+"""How long a body may take to come, in seconds."""
+
+
+async def read_json(request: Request) -> Any:
+    """Give the JSON value of a body: UTF-8, no key twice, no NaN or Infinity.
+
+    Raises Trouble.
+    """
+    data = await _whole(request)
+    try:
+        return json.loads(
+            data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant
+        )
+    except RecursionError:
+        raise Trouble(400, "malformed_request", "The body nests too deep.") from None
+    except ValueError as error:
+        detail = f"The body is not JSON: {error}"
+        raise Trouble(400, "malformed_request", detail) from None
+
+
+async def _whole(request: Request) -> bytes:
+    parts = bytearray()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            async for part in request.stream():
+                parts += part
+                if len(parts) > MAX_BODY:
+                    detail = f"The body is over {MAX_BODY // 1024} KiB."
+                    raise Trouble(413, "too_large", detail)
+    except TimeoutError:
+        detail = f"The body did not come within {PATIENCE_S} seconds."
+        raise Trouble(408, "too_slow", detail) from None
+    except ClientDisconnect:
+        raise Trouble(400, "malformed_request", "The body was cut off.") from None
+    return bytes(parts)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:64]!r} stands twice")
+    return found
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON number")

@@ -1,0 +1,129 @@
+"""The OpenAPI 3.1 document: the operations as they are served, and a path for each tool."""
+
+import re
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from toolmd._http.api.operation import NamesInQuery, Number, Operation
+from toolmd._http.api.schemas import SCHEMAS
+from toolmd._http.api.trouble import PROBLEM
+
+_REFUSALS = {
+    400: "The request could not be read.",
+    401: "No token, or one that nobody has.",
+    403: "The Origin, the patient or the caller may not.",
+    404: "There is no such thing.",
+    408: "The body did not come in time.",
+    413: "The body is over 512 KiB.",
+    415: "The body is no application/json.",
+    421: "The server has no such Host.",
+    500: "The server failed; the detail holds the reference under which it is logged.",
+    503: "The server is ending, or has no room.",
+}
+_GATE = (403, 421, 500)
+"""What may be answered anywhere."""
+HEADERS = (
+    ("Toolmd-Patient", "The patient whom the request is about; the token must allow it."),
+    ("Toolmd-Conversation", "The conversation whose calls Max Calls counts together."),
+)
+
+
+def document(operations: Iterable[Operation], called: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the document; `called` are the paths of the tools and skills as they are now."""
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
+    for path, methods in called.items():
+        paths[path] = {method: _of_a_tool(one) for method, one in methods.items()}
+    return {
+        "openapi": "3.1.1",
+        "info": {
+            "title": "Toolmd",
+            "version": version("toolmd"),
+            "description": "The tools and skills of a project, called through the one door.",
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": SCHEMAS,
+            "responses": {"Problem": _problem("Problem details; `code` is stable.")},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _described(operation: Operation) -> dict[str, Any]:
+    statuses = {*_GATE, *operation.problems}
+    if operation.body is not None:
+        statuses |= {415, 503}
+    if not operation.open:
+        statuses |= {400, 401}
+    told: dict[str, Any] = {
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "responses": {
+            str(operation.status): _given(operation),
+            **{str(status): _problem(_REFUSALS[status]) for status in sorted(statuses)},
+        },
+    }
+    if operation.id == "runSkill":
+        told["responses"]["202"] = _answer("Started", "It runs; the Location shows how far it is.")
+    if operation.details:
+        told["description"] = operation.details
+    parameters = [*_places(operation.path), *map(_asked, operation.query)]
+    if not operation.open:
+        parameters += [
+            {"name": name, "in": "header", "description": text, "schema": {"type": "string"}}
+            for name, text in HEADERS
+        ]
+    if parameters:
+        told["parameters"] = parameters
+    if operation.body is not None:
+        told["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": operation.body.model_json_schema()}},
+        }
+    if operation.open:
+        told["security"] = []
+    return told
+
+
+def _of_a_tool(exported: dict[str, Any]) -> dict[str, Any]:
+    """Give the operation of one tool, which serves it under its own path."""
+    return {**exported, "operationId": f"call_{exported['operationId']}"}
+
+
+def _given(operation: Operation) -> dict[str, Any]:
+    if not operation.gives:
+        return {"description": "Done."}
+    return _answer(operation.gives, operation.summary, operation.kind)
+
+
+def _answer(name: str, text: str, kind: str = "application/json") -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{name}"}
+    return {"description": text, "content": {kind: {"schema": schema}}}
+
+
+def _problem(text: str) -> dict[str, Any]:
+    return _answer("Problem", text, PROBLEM)
+
+
+def _places(path: str) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", path)
+    ]
+
+
+def _asked(query: Number | NamesInQuery) -> dict[str, Any]:
+    if isinstance(query, Number):
+        schema: dict[str, Any] = {
+            "type": "integer",
+            "minimum": query.least,
+            "maximum": query.most,
+            "default": query.default,
+        }
+    else:
+        schema = {"type": "array", "items": {"type": "string"}}
+    return {"name": query.name, "in": "query", "description": query.summary, "schema": schema}

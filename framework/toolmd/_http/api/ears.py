@@ -1,0 +1,83 @@
+"""Hear what happens in a workspace, whichever door it came through, and tell the feed."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from toolmd._http.api.feed import Feed
+from toolmd._model.call import Call
+from toolmd._model.registry import Bound, Registry
+from toolmd._model.result import Result
+from toolmd._model.tool import ToolSpec
+from toolmd._workspace import Workspace
+from toolmd.hooks import hookimpl
+
+PLUGIN = "toolmd-events"
+"""The name by which `toolmd plugins` would show it: hand `Ears` to `Workspace.open` so."""
+
+
+class Ears:
+    """A plugin of the workspace that it listens to."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self._generation = 1
+        self._ends: list[Callable[[], None]] = []
+
+    @property
+    def generation(self) -> int:
+        """The number of the snapshot since the start; the first is 1."""
+        return self._generation
+
+    def listen(self, workspace: Workspace) -> None:
+        """Begin to hear of snapshots, decisions and runs."""
+        self._workspace = workspace
+        self._ends = [workspace.on_change(self._changed), workspace.on_notice(self.feed.publish)]
+
+    def close(self) -> None:
+        """Hear no more."""
+        for end in self._ends:
+            end()
+
+    @hookimpl
+    def toolmd_after_call(self, call: Call, spec: ToolSpec, result: Result) -> None:
+        """Tell of a call, and of what it waits for."""
+        del spec
+        if call.dry_run:
+            return
+        told = {"tool": result.tool, "outcome": result.outcome}
+        if result.tool_call_id is not None:
+            told["tool_call_id"] = result.tool_call_id
+        if result.error is not None:
+            told["code"] = result.error.code
+        self.feed.publish("call", told, call.caller.user)
+        held = result.confirmation
+        if held is not None and held.id:
+            waiting = {"id": held.id, "state": "pending", "tool": result.tool}
+            self.feed.publish("pending", waiting, call.caller.user)
+
+    def _changed(self, old: Registry, new: Registry) -> None:
+        self._generation += 1
+        before, after = _named(old), _named(new)
+        told: dict[str, Any] = {
+            "generation": self._generation,
+            "tools": len(new.tools),
+            "skills": len(new.skills),
+            "added": sorted(after.keys() - before.keys()),
+            "removed": sorted(before.keys() - after.keys()),
+            "changed": sorted(n for n in after.keys() & before.keys() if after[n] != before[n]),
+        }
+        self.feed.publish("snapshot", told)
+        self.feed.publish("diagnostics", self._counted(), None)
+        if old.held_edits != new.held_edits:
+            names = [edit.name for edit in new.held_edits]
+            self.feed.publish("held-edit", {"names": names}, None)
+
+    def _counted(self) -> dict[str, int]:
+        counted = Counter(str(found.severity) for found in self._workspace.diagnostics)
+        return {f"{kind}s": counted[kind] for kind in ("error", "warning", "hint")}
+
+
+def _named(registry: Registry) -> dict[str, tuple[str, bool, str]]:
+    bound: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
+    return {one.name: (one.hash, one.stale, one.binding.target) for one in bound}

@@ -1,0 +1,61 @@
+"""What is wrong in the files, which edits wait to be acknowledged, and exports of the tools."""
+
+import asyncio
+from typing import Any
+
+from toolmd._http.api.operation import ApiRequest, NamesInQuery, Operation
+from toolmd._http.api.runs import Nothing
+from toolmd._http.api.trouble import Trouble
+from toolmd._workspace import Workspace
+from toolmd.errors import NotFoundError
+
+
+class Files:
+    """Answers about definitions as their author sees them."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Give the routes."""
+        names = NamesInQuery("name", "Only these tools and skills; may stand more than once.")
+        return (
+            Operation("GET", "/api/diagnostics", "listDiagnostics", "List all findings.",
+                      self._diagnostics, "Diagnostics", problems=(403,), operator=True),
+            Operation("GET", "/api/held-edits", "listHeldEdits",
+                      "List the edits that loosen a policy and wait.", self._held, "HeldEdits",
+                      problems=(403,), operator=True),
+            Operation("POST", "/api/held-edits/{name}/ack", "acknowledge",
+                      "Acknowledge what an edit loosened: it is live from then on.",
+                      self._ack, "HeldEdit", Nothing, (400, 403, 404, 408, 413), operator=True),
+            Operation("GET", "/api/exports/{target}", "export",
+                      "Give the tools and skills as another program reads them.",
+                      self._export, "Export", problems=(404,), query=(names,)),
+        )  # fmt: skip
+
+    async def _diagnostics(self, asked: ApiRequest) -> Any:
+        del asked
+        # The first look imports every implementation.
+        found = await asyncio.to_thread(lambda: self._workspace.diagnostics)
+        return [diagnostic.to_dict() for diagnostic in found]
+
+    async def _held(self, asked: ApiRequest) -> Any:
+        del asked
+        return [edit.to_dict() for edit in self._workspace.held_edits]
+
+    async def _ack(self, asked: ApiRequest) -> Any:
+        try:
+            edit = await asyncio.to_thread(self._workspace.ack, asked.name)
+        except NotFoundError as error:
+            raise Trouble(404, "no_held_edit", str(error)) from None
+        return edit.to_dict()
+
+    async def _export(self, asked: ApiRequest) -> Any:
+        try:
+            exported = await asyncio.to_thread(
+                self._workspace.exported, asked.name, asked.names("name")
+            )
+        except NotFoundError as error:
+            raise Trouble(404, "unknown_name", str(error)) from None
+        losses = [str(loss) for loss in exported.losses]
+        return {"target": exported.target, "items": exported.items, "losses": losses}

@@ -1,0 +1,170 @@
+"""One operation of the API: its route, what it takes and gives, and how it is answered."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolmd._crash import logged
+from toolmd._gate import CALLER, OPERATOR
+from toolmd._http.api.body import read_json
+from toolmd._http.api.trouble import Trouble
+from toolmd._http.api.wire import json_bytes
+from toolmd._model.call import NOBODY, Caller
+from toolmd.errors import NotFoundError, ToolmdError
+
+
+class Body(BaseModel):
+    """The JSON object of a request: its keys are closed and its types strict."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Number(NamedTuple):
+    """A parameter of the query that is a whole number."""
+
+    name: str
+    summary: str
+    default: int
+    least: int
+    most: int
+
+
+class NamesInQuery(NamedTuple):
+    """A parameter of the query that is a name, and may stand more than once."""
+
+    name: str
+    summary: str
+
+
+class ApiRequest(NamedTuple):
+    """A request that the gate has let in."""
+
+    request: Request
+    caller: Caller
+    operator: bool
+    """Whether it is whoever started the server."""
+    body: Any
+    """What the operation takes."""
+    numbers: Mapping[str, int]
+    """The whole numbers of the query, by name."""
+
+    @property
+    def name(self) -> str:
+        """The part of the path that names the thing."""
+        return str(next(iter(self.request.path_params.values())))
+
+    @property
+    def theirs(self) -> str | None:
+        """The user whose things they see and decide; None for all: whoever looks after them."""
+        return None if self.operator else self.caller.user
+
+    def names(self, parameter: str) -> list[str]:
+        """Give the names of the query."""
+        return self.request.query_params.getlist(parameter)
+
+
+Act = Callable[[ApiRequest], Awaitable[Any]]
+
+
+class Operation(NamedTuple):
+    """What a client can do at one path by one method."""
+
+    method: str
+    path: str
+    """As in OpenAPI: `/api/tools/{name}`."""
+    id: str
+    summary: str
+    act: Act
+    """Gives the JSON value of the answer, or a Response."""
+    gives: str
+    """The name of its schema in the document; empty where there is no body."""
+    body: type[Body] | None = None
+    problems: tuple[int, ...] = ()
+    """The statuses of what may go wrong beside what the gate refuses."""
+    query: tuple[Number | NamesInQuery, ...] = ()
+    status: int = 200
+    kind: str = "application/json"
+    operator: bool = False
+    """Whether it is for whoever started the server alone."""
+    open: bool = False
+    """Whether it needs no token."""
+    details: str = ""
+
+    def route(self) -> Route:
+        """Give what serves it."""
+        # A run's question is named `RUN/KEY`.
+        path = self.path.replace("{id}", "{id:path}") if self.path.endswith("{id}") else self.path
+        return Route(path, self._answer, methods=[self.method])
+
+    async def _answer(self, request: Request) -> Response:
+        try:
+            given = await self.act(await self._asked(request))
+        except Trouble as trouble:
+            return trouble.answer()
+        except NotFoundError as error:
+            return Trouble(404, "not_found", str(error)).answer()
+        except ToolmdError as error:
+            return Trouble(503, "unavailable", str(error)).answer()
+        except Exception as error:  # noqa: BLE001 - told under a reference, never as a trace
+            reference = logged(error, "%s failed", self.id)
+            detail = f"The server failed; its operator finds the reason under {reference}."
+            return Trouble(500, "internal_error", detail).answer()
+        if isinstance(given, Response):
+            return given
+        return Response(json_bytes(given), self.status, media_type="application/json")
+
+    async def _asked(self, request: Request) -> ApiRequest:
+        state = request.scope.get("state", {})
+        caller, operator = state.get(CALLER), bool(state.get(OPERATOR))
+        if caller is None and not self.open:
+            raise PermissionError("a request came in past the gate")
+        if self.operator and not operator:
+            detail = "Only whoever started the server may do this."
+            raise Trouble(403, "operator_only", detail)
+        numbers = {q.name: _number(request, q) for q in self.query if isinstance(q, Number)}
+        body = None if self.body is None else _fitting(self.body, await read_json(request))
+        return ApiRequest(request, caller or NOBODY, operator, body, numbers)
+
+
+def _number(request: Request, wanted: Number) -> int:
+    given = request.query_params.get(wanted.name)
+    if given is None:
+        return wanted.default
+    if given.isascii() and given.isdigit() and len(given) < 16:  # noqa: PLR2004 - below 2^53
+        number = int(given)
+        if wanted.least <= number <= wanted.most:
+            return number
+    detail = f"{wanted.name} is a whole number from {wanted.least} to {wanted.most}."
+    raise Trouble(400, "malformed_request", detail)
+
+
+def _fitting(kind: type[Body], value: Any) -> Body:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        said: dict[str, list[str]] = {}
+        for found in error.errors(include_url=False, include_context=False, include_input=False):
+            # Behind the key stands, if anything, which of its types was tried.
+            said.setdefault(str(*found["loc"][:1]), []).append(_said(kind, found))
+        problems = [{"path": key, "message": " or ".join(told)} for key, told in said.items()]
+        first = problems[0]
+        told = f"{first['path']}: {first['message']}" if first["path"] else first["message"]
+        raise Trouble(400, "malformed_request", f"The body: {told}", errors=problems) from None
+
+
+def _said(kind: type[Body], found: Mapping[str, Any]) -> str:
+    match found["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return f"no such key; known here: {', '.join(kind.model_fields) or 'none'}"
+        case "model_type":
+            return "Input should be a JSON object"
+        case "dict_type":
+            return "Input should be an object"
+        case _:
+            return str(found["msg"])

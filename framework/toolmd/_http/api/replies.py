@@ -1,0 +1,109 @@
+"""A model's whole reply handled, and what waits for a person decided."""
+
+import asyncio
+from typing import Any, Literal
+
+from pydantic import Field
+
+from toolmd._http.api.operation import ApiRequest, Body, Operation
+from toolmd._http.api.tools import answered
+from toolmd._http.api.trouble import Trouble
+from toolmd._model.result import Result
+from toolmd._workspace import Workspace
+from toolmd.errors import NotFoundError
+
+
+class ReplyBody(Body):
+    """A model's reply."""
+
+    reply: Any = Field(description="Text, or the provider's message as JSON.")
+    dialect: str = Field("auto", description="`auto` looks at the reply.")
+    message: str = Field("", description="The user's own words, in which intent is looked for.")
+    dry_run: bool = Field(default=False, description="Check and judge everything, run nothing.")
+
+
+class DecisionBody(Body):
+    """What a person decided on a held call."""
+
+    decision: Literal["approve", "confirm", "edit", "reject", "respond"] = Field(
+        description="`approve`, `edit`, `reject` or `respond`; `confirm` is another word for the"
+        " first, as on the command line."
+    )
+    edit: dict[str, Any] | None = Field(
+        None, description="Arguments that change, for `edit`: validated and judged again."
+    )
+    text: str | None = Field(None, description="The answer in the tool's stead, for `respond`.")
+
+
+class Replies:
+    """Handles replies and decisions."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Give the routes."""
+        return (
+            Operation("POST", "/api/handle", "handleReply", "Take the calls of a model's reply.",
+                      self._handle, "Turn", ReplyBody, (400, 404, 408, 413)),
+            Operation("GET", "/api/pending", "listPending", "List what waits for a person.",
+                      self._pending, "HeldCalls"),
+            Operation("POST", "/api/pending/{id}", "decide", "Decide on a held call.",
+                      self._decide, "Result", DecisionBody, (400, 404, 408, 413),
+                      details=DECIDE),
+        )  # fmt: skip
+
+    async def _handle(self, asked: ApiRequest) -> Any:
+        body, caller = asked.body, asked.caller
+        try:
+            turn = await self._workspace.handle(
+                body.reply,
+                body.dialect,
+                message=body.message,
+                user=caller.user,
+                patient=caller.patient,
+                conversation=caller.conversation,
+                dry_run=body.dry_run,
+            )
+        except NotFoundError as error:
+            raise Trouble(404, "unknown_dialect", str(error)) from None
+        return turn.to_dict()
+
+    async def _pending(self, asked: ApiRequest) -> Any:
+        held = await asyncio.to_thread(self._workspace.pending, asked.theirs)
+        return [one.to_dict() for one in held]
+
+    async def _decide(self, asked: ApiRequest) -> Any:
+        return answered(await self._decided(asked, asked.body))
+
+    async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
+        workspace, user = self._workspace, asked.theirs
+        if user is not None and await asyncio.to_thread(self._is_anothers_review, asked.name, user):
+            raise Trouble(404, "confirmation_not_found", "no such call waits for you to decide")
+        match body.decision:
+            case "reject":
+                return await workspace.reject(asked.name, user=user)
+            case "respond":
+                if not body.text:
+                    raise Trouble(400, "malformed_request", "respond needs a text")
+                return await workspace.respond(asked.name, body.text, user=user)
+            case "edit":
+                if not body.edit:
+                    raise Trouble(400, "malformed_request", "edit needs the arguments that change")
+                return await workspace.confirm(asked.name, edit=body.edit, user=user)
+            case _:
+                return await workspace.confirm(asked.name, edit=body.edit, user=user)
+
+    def _is_anothers_review(self, held_id: str, user: str) -> bool:
+        """Tell whether a call waits for whoever looks after the system: no guest does."""
+        waiting = self._workspace.waiting(held_id)
+        if waiting is None or waiting.kind != "review":
+            return False
+        return all(held.id != held_id for held in self._workspace.pending(user))
+
+
+DECIDE = (
+    "A held call is decided once: the result of a second decision says `confirmation_used`. An"
+    " edit counts as approval but for critical tools, which are held anew. Where the tool changed"
+    " since, the result says `confirmation_stale` and holds the call with a fresh prompt."
+)

@@ -1,0 +1,181 @@
+"""Skills run, and their runs looked at, taken up and cancelled."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+from starlette.responses import Response
+
+from toolmd._http.api.operation import ApiRequest, Body, Operation
+from toolmd._http.api.tools import SURE, Confidence, known
+from toolmd._http.api.trouble import Trouble
+from toolmd._http.api.wire import json_bytes
+from toolmd._model.call import Caller
+from toolmd._model.result import SkillResult
+from toolmd._workspace import Workspace
+from toolmd.errors import NotFoundError
+
+_log = logging.getLogger(__name__)
+FIRST_SIGN_S = 5
+"""How long the answer waits for the first sign of a run that goes on behind it, in seconds."""
+
+
+class RunBody(Body):
+    """A run of one skill."""
+
+    inputs: dict[str, Any] | str = Field(
+        default_factory=dict, description="The inputs, an object or its JSON text."
+    )
+    confidence: Confidence | None = Field(None, description=SURE)
+    message: str = Field("", description="The user's own words, in which intent is looked for.")
+    wait: bool = Field(
+        default=True,
+        description="Answer when it ended or waits for a person; else at once, with its id.",
+    )
+
+
+class Nothing(Body):
+    """A body that says no more than the path."""
+
+
+class Background:
+    """Runs that go on while nobody waits for them."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def start(
+        self, name: str, inputs: Mapping[str, Any] | str, caller: Caller, confidence: float | None
+    ) -> str:
+        """Start a run in the running loop, and give its id."""
+        run_id = f"run-{secrets.token_hex(8)}"
+        task = asyncio.get_running_loop().create_task(
+            self._play(name, inputs, caller, confidence, run_id)
+        )
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return run_id
+
+    async def close(self) -> None:
+        """Cut off what is under way; runs that are kept go on at the next start."""
+        for task in tuple(self._under_way):
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    async def _play(
+        self,
+        name: str,
+        inputs: Mapping[str, Any] | str,
+        caller: Caller,
+        confidence: float | None,
+        run_id: str,
+    ) -> None:
+        try:
+            await self._workspace.run(
+                name,
+                inputs,
+                confidence=confidence,
+                message=caller.message,
+                user=caller.user,
+                patient=caller.patient,
+                conversation=caller.conversation,
+                run_id=run_id,
+            )
+        except Exception:  # noqa: BLE001 - nobody waits for it: it is told in the log
+            _log.exception("the run %s failed", run_id)
+
+
+class RunAnswers:
+    """Answers about runs."""
+
+    def __init__(self, workspace: Workspace, background: Background) -> None:
+        self._workspace = workspace
+        self._background = background
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Give the routes."""
+        return (
+            Operation("POST", "/api/skills/{name}/run", "runSkill", "Run a skill.", self._run,
+                      "SkillResult", RunBody, (400, 404, 408, 413), details=RUN),
+            Operation("GET", "/api/runs", "listRuns", "List the runs, the latest first.",
+                      self._all, "Runs"),
+            Operation("POST", "/api/runs/{run}/resume", "resumeRun", "Take up a run.",
+                      self._resume, "SkillResult", Nothing, (400, 404, 408, 413)),
+            Operation("POST", "/api/runs/{run}/cancel", "cancelRun",
+                      "Stop a run, and undo what it did.",
+                      self._cancel, "SkillResult", Nothing, (400, 404, 408, 413)),
+            Operation("GET", "/api/runs/{id}", "showRun", "Show a run step by step.", self._show,
+                      "Run", problems=(404,)),
+        )  # fmt: skip
+
+    async def _run(self, asked: ApiRequest) -> Any:
+        body = asked.body
+        name = known(asked.name, self._workspace.skills, "skill")
+        caller = asked.caller._replace(message=body.message)
+        if not body.wait:
+            return await self._started(name, body, caller)
+        result = await self._workspace.run(
+            name,
+            body.inputs,
+            confidence=body.confidence,
+            message=body.message,
+            user=caller.user,
+            patient=caller.patient,
+            conversation=caller.conversation,
+        )
+        return result.to_dict()
+
+    async def _started(self, name: str, body: RunBody, caller: Caller) -> Response:
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        ids: list[str] = []
+
+        def heard(kind: str, data: dict[str, Any], user: str | None) -> None:
+            del user
+            if kind == "run" and data["run_id"] in ids:
+                loop.call_soon_threadsafe(begun.set)
+
+        end = self._workspace.on_notice(heard)
+        try:
+            ids.append(self._background.start(name, body.inputs, caller, body.confidence))
+            async with asyncio.timeout(FIRST_SIGN_S):
+                await begun.wait()
+        except TimeoutError:
+            pass
+        finally:
+            end()
+        where = {"location": f"/api/runs/{ids[0]}"}
+        told = json_bytes({"run_id": ids[0]})
+        return Response(told, 202, headers=where, media_type="application/json")
+
+    async def _all(self, asked: ApiRequest) -> Any:
+        views = await asyncio.to_thread(self._workspace.runs, asked.theirs)
+        return [view.to_dict() for view in views]
+
+    async def _show(self, asked: ApiRequest) -> Any:
+        try:
+            view = await asyncio.to_thread(self._workspace.show_run, asked.name, asked.theirs)
+        except NotFoundError as error:
+            raise Trouble(404, "unknown_run", str(error)) from None
+        return view.to_dict()
+
+    async def _resume(self, asked: ApiRequest) -> Any:
+        await self._show(asked)
+        result: SkillResult = await self._workspace.resume_run(asked.name)
+        return result.to_dict()
+
+    async def _cancel(self, asked: ApiRequest) -> Any:
+        await self._show(asked)
+        result: SkillResult = await self._workspace.cancel_run(asked.name)
+        return result.to_dict()
+
+
+RUN = (
+    "Answers with the skill's result, whether it succeeded or not, or what it waits for: its"
+    " questions stand among the held calls, as `RUN/KEY`. With `wait: false` the answer is a 202"
+    " with the run's id, and the run goes on behind it."
+)

@@ -1,0 +1,121 @@
+"""The schemas of what the API gives: JSON Schema 2020-12, as docs/reference/json.md tells them."""
+
+from typing import Any, get_args
+
+from toolmd._model.held import HeldState
+from toolmd._model.result import Outcome
+from toolmd._model.run import RunState
+
+TEXT: dict[str, Any] = {"type": "string"}
+NUMBER: dict[str, Any] = {"type": "number"}
+WHOLE: dict[str, Any] = {"type": "integer"}
+FLAG: dict[str, Any] = {"type": "boolean"}
+OBJECT: dict[str, Any] = {"type": "object"}
+TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _list(name: str) -> dict[str, Any]:
+    return {"type": "array", "items": _ref(name)}
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+_PROBLEM = _object({"path": TEXT, "message": TEXT}, "path", "message")
+_SOURCE = _object({"path": TEXT, "line": WHOLE}, "path", "line")
+_EDIT = _object({"line": WHOLE, "column": WHOLE, "end_line": WHOLE, "end_column": WHOLE,
+                 "text": TEXT}, "line", "column", "end_line", "end_column", "text")  # fmt: skip
+
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "Problem": {
+        **_object({"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT,
+                   "code": TEXT, "errors": {"type": "array", "items": _PROBLEM},
+                   "result": _ref("Result")}, "type", "title", "status", "detail", "code"),
+        "description": "RFC 9457 problem details; `code` is stable, while the words are not.",
+    },
+    "Entry": _object({
+        "kind": {"enum": ["tool", "skill"]}, "name": TEXT, "title": TEXT, "description": TEXT,
+        "version": TEXT, "category": TEXT, "tags": TEXTS, "source": _SOURCE,
+        "implementation": OBJECT, "stale": FLAG,
+    }, "kind", "name", "source", "implementation"),
+    "Entries": _list("Entry"),
+    "Definition": {
+        **_object({"kind": {"enum": ["tool", "skill"]}, "name": TEXT, "hash": TEXT,
+                   "input_schema": OBJECT, "source": _SOURCE, "implementation": OBJECT,
+                   "stale": FLAG, "diagnostics": _list("Diagnostic")},
+                  "kind", "name", "hash", "source", "implementation", "stale", "diagnostics"),
+        "description": "The canonical JSON; more keys in docs/reference/json.md.",
+    },
+    "Failure": _object({
+        "code": TEXT, "message": TEXT, "retry_after_ms": WHOLE,
+        "details": {"type": "array", "items": _object(
+            {"code": TEXT, "path": TEXT, "message": TEXT, "expected": TEXT, "got": TEXT},
+            "code", "path", "message")},
+    }, "code", "message"),
+    "Result": _object({
+        "success": FLAG, "tool_call_id": TEXT, "tool": TEXT,
+        "outcome": {"enum": list(get_args(Outcome))}, "message": TEXT, "data": {},
+        "error": _ref("Failure"), "truncated": OBJECT, "attempts": WHOLE, "duration_ms": NUMBER,
+        "crisis": FLAG, "api_offline": FLAG, "notes": TEXTS, "source": OBJECT,
+        "confirmation": _object({"id": TEXT, "prompt": TEXT, "sensitivity": TEXT}, "prompt"),
+    }, "success", "tool", "outcome", "attempts", "duration_ms", "crisis"),
+    "Pending": _object({
+        "id": TEXT, "kind": {"enum": ["confirm", "review"]}, "tool_call_id": TEXT, "tool": TEXT,
+        "parameters": OBJECT, "prompt": TEXT, "sensitivity": TEXT,
+    }, "kind", "tool", "prompt"),
+    "Turn": _object({
+        "clean_message": TEXT, "results": _list("Result"), "pending": _list("Pending"),
+        "dialect": TEXT, "messages": {"type": "array", "items": OBJECT},
+    }, "clean_message", "results", "pending", "dialect", "messages"),
+    "HeldCall": _object({
+        "id": TEXT, "kind": {"enum": ["confirm", "review"]}, "tool_call_id": _or_null(TEXT),
+        "tool": TEXT, "parameters": {}, "user": _or_null(TEXT), "prompt": TEXT,
+        "sensitivity": TEXT, "created": NUMBER, "expires": _or_null(NUMBER),
+        "state": {"enum": list(get_args(HeldState))},
+    }, "id", "kind", "tool", "prompt", "created", "expires", "state"),
+    "HeldCalls": _list("HeldCall"),
+    "SkillResult": _object({
+        "success": FLAG, "message": TEXT, "data": OBJECT, "error": _or_null(TEXT), "run_id": TEXT,
+    }, "success", "message", "data", "error"),
+    "Started": _object({"run_id": TEXT}, "run_id"),
+    "Run": _object({
+        "id": TEXT, "skill": TEXT, "state": {"enum": list(get_args(RunState))}, "inputs": OBJECT,
+        "began": TEXT, "steps": {"type": "array", "items": OBJECT},
+        "questions": {"type": "array", "items": OBJECT},
+        "result": _or_null(_ref("SkillResult")),
+    }, "id", "skill", "state", "inputs", "began", "steps", "questions", "result"),
+    "Runs": _list("Run"),
+    "Diagnostic": _object({
+        "path": TEXT, "line": WHOLE, "column": WHOLE, "end_line": WHOLE, "end_column": WHOLE,
+        "code": TEXT, "severity": {"enum": ["error", "warning", "hint"]}, "message": TEXT,
+        "help": _or_null(TEXT), "fix": {"type": "array", "items": _EDIT},
+    }, "path", "line", "column", "end_line", "end_column", "code", "severity", "message", "help",
+       "fix"),
+    "Diagnostics": _list("Diagnostic"),
+    "HeldEdit": _object({
+        "name": TEXT, "kind": {"enum": ["tool", "skill"]}, "path": TEXT, "line": WHOLE,
+        "loosened": {"type": "array", "items": _object({"place": TEXT, "before": {}, "after": {}},
+                                                       "place", "before", "after")},
+        "diff": TEXT,
+    }, "name", "kind", "path", "line", "loosened", "diff"),
+    "HeldEdits": _list("HeldEdit"),
+    "Export": _object({"target": TEXT, "items": {}, "losses": TEXTS}, "target", "items", "losses"),
+    "Decision": _object({"number": WHOLE, "hash": TEXT, "at": TEXT, "decision": TEXT,
+                         "tool": TEXT}, "number", "hash", "at", "decision"),
+    "Decisions": _list("Decision"),
+    "Verified": _object({"sound": FLAG, "records": WHOLE, "first_bad": _or_null(WHOLE)},
+                        "sound", "records", "first_bad"),
+    "Events": {**TEXT, "description": "A stream of server-sent events."},
+    "Health": _object({"status": {"const": "ok"}, "version": TEXT}, "status", "version"),
+    "Document": _object({"openapi": TEXT, "paths": OBJECT}, "openapi", "paths"),
+}  # fmt: skip
+"""By the name under which an operation gives one."""

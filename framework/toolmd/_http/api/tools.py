@@ -1,0 +1,111 @@
+"""The tools and skills that there are, each whole, and a call of one through the one door."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from toolmd._export.definition import describe_bound, list_entry
+from toolmd._http.api.operation import ApiRequest, Body, Operation
+from toolmd._http.api.trouble import Trouble
+from toolmd._model.result import Result
+from toolmd._workspace import Workspace
+from toolmd._workspace.names import known_name
+from toolmd.errors import NotFoundError
+
+Confidence = Annotated[float, Field(ge=0, le=1)]
+SURE = "How sure the model is, 0 to 1."
+
+
+class CallBody(Body):
+    """A call of one tool."""
+
+    arguments: dict[str, Any] | str = Field(
+        default_factory=dict, description="The arguments, an object or its JSON text."
+    )
+    confidence: Confidence | None = Field(None, description=SURE)
+    message: str = Field("", description="The user's own words, in which intent is looked for.")
+    call_id: str | None = Field(None, description="Comes back with the result.")
+    dry_run: bool = Field(default=False, description="Check and judge everything, run nothing.")
+
+
+class Tools:
+    """Answers about tools and skills."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Give the routes."""
+        return (
+            Operation("GET", "/api/tools", "listTools", "List the tools.", self._tools, "Entries"),
+            Operation("GET", "/api/tools/{name}", "showTool", "Show a tool whole.", self._tool,
+                      "Definition", problems=(404,)),
+            Operation("POST", "/api/tools/{name}/call", "callTool", "Call a tool.", self._call,
+                      "Result", CallBody, (400, 404, 408, 413), details=CALL),
+            Operation("GET", "/api/skills", "listSkills", "List the skills.", self._skills,
+                      "Entries"),
+            Operation("GET", "/api/skills/{name}", "showSkill", "Show a skill whole.", self._skill,
+                      "Definition", problems=(404,)),
+        )  # fmt: skip
+
+    async def _tools(self, asked: ApiRequest) -> Any:
+        del asked
+        return [list_entry(bound) for bound in self._workspace.tools.values()]
+
+    async def _skills(self, asked: ApiRequest) -> Any:
+        del asked
+        return [list_entry(bound) for bound in self._workspace.skills.values()]
+
+    async def _tool(self, asked: ApiRequest) -> Any:
+        tools = self._workspace.tools
+        return _whole(tools[known(asked.name, tools, "tool")])
+
+    async def _skill(self, asked: ApiRequest) -> Any:
+        skills = self._workspace.skills
+        return _whole(skills[known(asked.name, skills, "skill")])
+
+    async def _call(self, asked: ApiRequest) -> Any:
+        body, caller = asked.body, asked.caller
+        folded = asked.name.replace("-", "_")
+        result = await self._workspace.call(
+            folded if folded in self._workspace.tools else asked.name,
+            body.arguments,
+            confidence=body.confidence,
+            message=body.message,
+            user=caller.user,
+            patient=caller.patient,
+            conversation=caller.conversation,
+            call_id=body.call_id,
+            dry_run=body.dry_run,
+        )
+        return answered(result)
+
+
+CALL = (
+    "A result is a 200 whatever its outcome: a call that was refused (`denied`) or is held"
+    " (`confirm`, `review`) is what the model must read. Only a tool that is not there is a 404,"
+    " a problem with `result` beside its members."
+)
+
+
+def answered(result: Result) -> dict[str, Any]:
+    """Give a result's JSON; raises Trouble where what was asked for is not there."""
+    code = result.error.code if result.error is not None else ""
+    if code in {"unknown_tool", "confirmation_not_found"}:
+        assert result.error is not None
+        raise Trouble(404, code, result.error.message, result=result.to_dict())
+    return result.to_dict()
+
+
+def known(name: str, names: Any, kind: str) -> str:
+    """Give a name as it is known; raises Trouble with the near ones."""
+    try:
+        return known_name(name, names, kind)
+    except NotFoundError as error:
+        raise Trouble(404, f"unknown_{kind}", str(error)) from None
+
+
+def _whole(bound: Any) -> dict[str, Any]:
+    described = describe_bound(bound)
+    found = [diagnostic.to_dict() for diagnostic in bound.diagnostics]
+    return {**described, "stale": bound.stale, "diagnostics": found}

@@ -1,0 +1,65 @@
+"""The whole app behind the gate: the API, the console, and what else is served beside them."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
+
+from toolmd._gate import Addresses, Gate, SafeHeaders, Sessions, Tokens
+from toolmd._http.api.api import OPEN_PATHS, Api, told
+from toolmd._http.api.ears import Ears
+from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
+from toolmd._http.console import Bench, console_routes, stranger_page
+from toolmd._workspace import Workspace
+
+Running = Callable[[], AbstractAsyncContextManager[None]]
+
+
+class Server:
+    """An ASGI app for one workspace."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ears: Ears,
+        *,
+        addresses: Addresses,
+        tokens: Tokens,
+        port: int,
+        beside: Sequence[tuple[BaseRoute, Running]] = (),
+    ) -> None:
+        """`ears` are a plugin of the workspace; `beside` is served too, such as MCP."""
+        sessions = Sessions(port)
+        self.api = Api(workspace, ears, tokens, sessions)
+        bench = Bench(workspace, self.api.background.start)
+        routes = [*self.api.routes(), *console_routes(bench), *(route for route, _ in beside)]
+        self._beside = [running for _, running in beside]
+        inner = Starlette(
+            routes=routes,
+            lifespan=self._running,
+            exception_handlers={HTTPException: told},
+        )
+        # A redirect would name a Host of the request's choosing.
+        inner.router.redirect_slashes = False
+        self.app = SafeHeaders(
+            Gate(
+                inner,
+                addresses=addresses,
+                tokens=tokens,
+                open_paths=OPEN_PATHS | CONSOLE_PATHS,
+                sessions=sessions,
+                stranger=stranger_page,
+            )
+        )
+
+    @asynccontextmanager
+    async def _running(self, app: Any) -> AsyncIterator[None]:
+        del app
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.api.running())
+            for running in self._beside:
+                await stack.enter_async_context(running())
+            yield

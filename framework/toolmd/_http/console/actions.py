@@ -1,0 +1,184 @@
+"""What a person does in the console: try a call, decide, acknowledge, run; answers are parts."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from toolmd._http.console.bench import Bench
+from toolmd._http.console.catalogue import find_tool
+from toolmd._http.console.held import find_slip
+from toolmd._http.console.ladder import ladder
+from toolmd._http.console.paper import page
+from toolmd._model.call import Caller
+from toolmd._model.result import Result
+from toolmd._values import MalformedError, read_object
+from toolmd._workspace.examples import try_examples
+from toolmd.errors import NotFoundError, ToolmdError
+
+LONGEST = 512 * 1024
+"""Bytes of a request."""
+
+
+class _UnfitError(Exception):
+    """The request is not what the console's own script sends."""
+
+
+class ConsoleActions:
+    """Answers POST with a part of a page."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._workspace = bench.workspace
+
+    async def try_tool(self, request: Request) -> Response:
+        """Call a tool, or only ask what would come of it."""
+        bound = find_tool(self._workspace, request.path_params["name"])
+        if bound is None:
+            return _trouble("The tool is not there any more.", 404)
+        try:
+            given = await _read(request)
+            confidence = _number(given.get("confidence"))
+            dry_run = given.get("dry_run") is True
+            result = await self._workspace.call(
+                bound.name,
+                _text(given, "arguments") or "{}",
+                confidence=confidence,
+                message=_text(given, "message"),
+                user=_text(given, "user") or None,
+                patient=_text(given, "patient") or None,
+                dry_run=dry_run,
+            )
+        except _UnfitError as error:
+            return _trouble(str(error), 400)
+        held = result.confirmation
+        slip = find_slip(self._workspace, held.id) if held is not None and held.id else None
+        rungs = ladder(bound, self._workspace.settings, result, confidence)
+        return page("part_tried.html", result=result, rungs=rungs, slip=slip, dry_run=dry_run)
+
+    async def examples(self, request: Request) -> Response:
+        """Run the examples of a tool as `toolmd test` does."""
+        name = request.path_params["name"]
+        try:
+            tried = await asyncio.to_thread(try_examples, self._workspace.settings.root, [name])
+        except ToolmdError as error:
+            return _trouble(str(error), 409)
+        return page("part_examples.html", tried=tried)
+
+    async def decide(self, request: Request) -> Response:
+        """Approve, edit, reject or answer a held call."""
+        held_id = request.path_params["held_id"]
+        try:
+            given = await _read(request)
+            result = await self._decided(held_id, given)
+        except _UnfitError as error:
+            return _trouble(str(error), 400)
+        except ToolmdError as error:
+            return _trouble(str(error), 409)
+        again = result.confirmation
+        slip = find_slip(self._workspace, again.id) if again is not None else None
+        return page("part_decided.html", result=result, slip=slip)
+
+    async def acknowledge(self, request: Request) -> Response:
+        """Make an edit live that loosens a policy."""
+        await _read(request)
+        try:
+            edit = await asyncio.to_thread(self._workspace.ack, request.path_params["name"])
+        except NotFoundError as error:
+            return _trouble(str(error), 409)
+        return page("part_acknowledged.html", edit=edit)
+
+    async def run(self, request: Request) -> Response:
+        """Start a run of a skill; its events follow on the feed."""
+        name = request.path_params["name"].replace("-", "_")
+        try:
+            given = await _read(request)
+            caller = Caller(
+                _text(given, "user") or None,
+                _text(given, "patient") or None,
+                _text(given, "message"),
+            )
+            inputs, confidence = _object(given, "arguments"), _number(given.get("confidence"))
+            run_id = self._bench.start_run(name, inputs, caller, confidence)
+        except _UnfitError as error:
+            return _trouble(str(error), 400)
+        except ToolmdError as error:
+            return _trouble(str(error), 409)
+        return page("part_started.html", run_id=run_id)
+
+    async def cancel(self, request: Request) -> Response:
+        """Cancel a run."""
+        return await self._steered(request, self._workspace.cancel_run)
+
+    async def resume(self, request: Request) -> Response:
+        """Take up a run that stands still."""
+        return await self._steered(request, self._workspace.resume_run)
+
+    async def _steered(self, request: Request, steer: Any) -> Response:
+        await _read(request)
+        run_id = request.path_params["run_id"]
+        try:
+            result = await steer(run_id)
+        except ToolmdError as error:
+            return _trouble(str(error), 409)
+        return page("part_said.html", said=result.message)
+
+    async def _decided(self, held_id: str, given: dict[str, Any]) -> Result:
+        workspace = self._workspace
+        match given.get("decision"):
+            case "approve":
+                return await workspace.confirm(held_id)
+            case "edit":
+                return await workspace.confirm(held_id, edit=_object(given, "edit") or None)
+            case "reject":
+                return await workspace.reject(held_id)
+            case "respond":
+                return await workspace.respond(held_id, _text(given, "text"))
+            case _:
+                raise _UnfitError("A decision is approve, edit, reject or respond.")
+
+
+async def _read(request: Request) -> dict[str, Any]:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LONGEST:
+            raise _UnfitError(f"A request may have {LONGEST // 1024} KiB.")
+    try:
+        given = json.loads(bytes(body) or b"{}")
+    except (ValueError, RecursionError):
+        raise _UnfitError("The request is no JSON.") from None
+    if not isinstance(given, dict):
+        raise _UnfitError("The request is no JSON object.")
+    return given
+
+
+def _text(given: dict[str, Any], key: str) -> str:
+    value = given.get(key, "")
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _UnfitError(f"{key} must be a text.")
+    return value
+
+
+def _object(given: dict[str, Any], key: str) -> Mapping[str, Any]:
+    try:
+        return read_object(_text(given, key) or "{}")
+    except MalformedError as error:
+        raise _UnfitError(str(error)) from None
+
+
+def _number(value: Any) -> float | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _UnfitError("confidence must be a number from 0 to 1.")
+    return value
+
+
+def _trouble(said: str, status: int) -> Response:
+    return page("part_trouble.html", status=status, said=said)

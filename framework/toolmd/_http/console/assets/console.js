@@ -1,0 +1,217 @@
+// What a person does on a page: try, decide, acknowledge, run, look through tabs, filter.
+
+import { blame, collect, fill, filled, joined } from "./forms.js";
+import { announce, parsed, refresh } from "./live.js";
+import { watch } from "./runs.js";
+
+async function post(path, body) {
+  try {
+    const answer = await fetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const kind = answer.headers.get("content-type") ?? "";
+    if (kind.startsWith("text/html")) return parsed(await answer.text()).body;
+    return note(answer.status === 401 ? "The session is over: open the link that the terminal shows." : `It was refused (${answer.status}).`);
+  } catch {
+    return note("Nobody answers: is toolmd dev still running?");
+  }
+}
+
+function note(words) {
+  const body = document.createElement("body");
+  const told = document.createElement("p");
+  told.className = "note is-danger";
+  told.textContent = words;
+  body.append(told);
+  return body;
+}
+
+async function busy(form, work) {
+  const buttons = [...form.querySelectorAll("button")];
+  for (const button of buttons) button.disabled = true;
+  try {
+    return await work();
+  } finally {
+    for (const button of buttons) button.disabled = false;
+  }
+}
+
+/** Put what came back into its place, and let it be read out and reached. */
+function place(where, body) {
+  const part = body.querySelector("[data-part=result]");
+  where.replaceChildren(...(part ? [part] : body.childNodes));
+  for (const root of where.querySelectorAll("[data-values]")) begin(root);
+  return part;
+}
+
+function given(form) {
+  const box = form.querySelector("[data-json]");
+  const root = form.querySelector("[data-root]");
+  const words = Object.fromEntries(new FormData(form));
+  return {
+    arguments: box && !box.hidden ? box.querySelector("textarea").value : collect(root),
+    user: words.user ?? "",
+    patient: words.patient ?? "",
+    message: words.message ?? "",
+    confidence: (words.confidence ?? "").trim() === "" ? null : Number(words.confidence),
+  };
+}
+
+async function tryCall(form, how) {
+  const root = form.querySelector("[data-root]");
+  const body = await busy(form, () => post(form.dataset.try, { ...given(form), dry_run: how === "dry" }));
+  const where = form.parentElement.querySelector("[data-part=result]");
+  const part = place(where, body);
+  const rungs = body.querySelector("[data-part=ladder]");
+  if (rungs) document.querySelector("[data-part=ladder][data-live]").replaceChildren(...rungs.childNodes);
+  const fields = blame(root, part ? JSON.parse(part.dataset.problems) : []);
+  const first = fields[0]?.querySelector("[data-input]");
+  (first ?? where).focus({ preventScroll: true });
+}
+
+async function decide(form, decision) {
+  const root = form.querySelector("[data-root]");
+  const edit = decision === "edit" ? joined(changed(root)) : "{}";
+  const text = form.querySelector("[name=text]").value;
+  const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit }));
+  const slip = form.closest(".slip");
+  place(slip.querySelector("[data-said]"), body);
+  if (!body.querySelector(".note.is-danger")) {
+    slip.dataset.decided = decision;
+    form.remove();
+  }
+  announce(slip.querySelector("[data-said]").textContent);
+}
+
+/** Give the fields that say something else than at the beginning. */
+function changed(root) {
+  const before = new Map(JSON.parse(root.dataset.before));
+  return [...filled(root)].filter(([key, text]) => before.get(key) !== text);
+}
+
+async function run(form) {
+  const body = await busy(form, () => post(form.dataset.run, given(form)));
+  const where = form.parentElement.querySelector("[data-part=result]");
+  const part = place(where, body);
+  if (part?.dataset.runId) watch(part.dataset.runId);
+  where.focus({ preventScroll: true });
+}
+
+/** Fill a form with the values that it begins with, and remember them as the form gives them. */
+function begin(root) {
+  fill(root, JSON.parse(root.dataset.values));
+  root.dataset.before = JSON.stringify([...filled(root)]);
+}
+
+document.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  const pressed = event.submitter?.value ?? "";
+  if (form.dataset.try) await tryCall(form, pressed);
+  if (form.dataset.decide) await decide(form, pressed);
+  if (form.dataset.run) await run(form);
+  if (form.dataset.ack) {
+    const body = await busy(form, () => post(form.dataset.ack, {}));
+    place(form.parentElement.querySelector("[data-said]"), body);
+    announce(form.parentElement.querySelector("[data-said]").textContent);
+    await refresh();
+  }
+  if (form.dataset.post) {
+    const body = await busy(form, () => post(form.dataset.post, {}));
+    place(document.getElementById(form.dataset.into), body);
+    await refresh();
+  }
+});
+
+document.addEventListener("click", ({ target }) => {
+  const fills = target.closest("[data-fill]");
+  if (fills) {
+    const form = fills.closest("form");
+    const box = form.querySelector("[data-json]");
+    fill(form.querySelector("[data-root]"), JSON.parse(fills.dataset.fill));
+    box.querySelector("textarea").value = fills.dataset.fill;
+    announce(`Filled in ${fills.textContent}`);
+  }
+  const opens = target.closest("[data-toggle]");
+  if (opens) {
+    const drawer = document.getElementById(opens.dataset.toggle);
+    drawer.hidden = !drawer.hidden;
+    opens.setAttribute("aria-expanded", String(!drawer.hidden));
+    if (!drawer.hidden) drawer.querySelector("input, select, textarea")?.focus();
+  }
+  const writes = target.closest("[data-as-json]");
+  if (writes) asJson(writes);
+  const tab = target.closest("[role=tab]");
+  if (tab) select(tab);
+});
+
+function asJson(button) {
+  const form = button.closest("form");
+  const box = form.querySelector("[data-json]");
+  const text = box.querySelector("textarea");
+  const root = form.querySelector("[data-root]");
+  const on = box.hidden;
+  if (on) {
+    text.value = JSON.stringify(JSON.parse(collect(root)), null, 2);
+  } else {
+    try {
+      fill(root, JSON.parse(text.value));
+    } catch {
+      announce("This is no JSON, so the form stays as it was.");
+    }
+  }
+  box.hidden = !on;
+  root.hidden = on;
+  button.setAttribute("aria-pressed", String(on));
+  if (on) text.focus();
+}
+
+function select(tab) {
+  for (const other of tab.parentElement.children) {
+    const on = other === tab;
+    other.setAttribute("aria-selected", String(on));
+    other.tabIndex = on ? 0 : -1;
+    document.getElementById(other.getAttribute("aria-controls")).hidden = !on;
+  }
+  tab.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  const tab = event.target.closest?.("[role=tab]");
+  if (!tab) return;
+  const tabs = [...tab.parentElement.children];
+  const to = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.indexOf(tab), End: tabs.length - 1 - tabs.indexOf(tab) }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  select(tabs[(tabs.indexOf(tab) + to + tabs.length) % tabs.length]);
+});
+
+// A form that changed on the server keeps what was typed where a field is still there.
+document.addEventListener("kept", ({ detail: { old, next } }) => {
+  const before = old.querySelector("[data-root]");
+  const after = next.querySelector("[data-root]");
+  if (before && after) {
+    fill(after, JSON.parse(collect(before)));
+    after.hidden = before.hidden;
+  }
+});
+
+function filter() {
+  const words = document.querySelector("[data-filter]").value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const entry of document.querySelectorAll("[data-words]")) {
+    entry.hidden = !words.every((word) => entry.dataset.words.includes(word));
+  }
+  for (const group of document.querySelectorAll(".group")) {
+    group.hidden = group.querySelector("[data-words]") && !group.querySelector("[data-words]:not([hidden])");
+  }
+}
+if (document.querySelector("[data-filter]")) {
+  document.querySelector("[data-filter]").addEventListener("input", filter);
+  document.addEventListener("exchanged", filter);
+}
+for (const root of document.querySelectorAll("[data-values]")) begin(root);
+document.addEventListener("exchanged", () => {
+  for (const root of document.querySelectorAll("[data-values]:not([data-before])")) begin(root);
+});

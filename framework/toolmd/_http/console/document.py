@@ -1,0 +1,53 @@
+"""Render a definition's own markdown, harmlessly: no HTML of its author, no pictures."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markupsafe import Markup
+
+from toolmd._http.console.visible import visible
+
+_SAFE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
+_LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
+"""The page has headings of its own above those of the document."""
+
+
+def rendered(text: str) -> Markup:
+    """Give a file's text as HTML; front matter becomes a block of code."""
+    text = visible(text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"))
+    return Markup(_reader().render(_fenced_front_matter(text)))  # noqa: S704 - html is off
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    reader.validateLink = _is_safe  # type: ignore[method-assign]
+    reader.core.ruler.push("lower_headings", _lower_headings)
+    reader.add_render_rule("link_open", _link_open)
+    return reader
+
+
+def _is_safe(url: str) -> bool:
+    return _SAFE.match(url) is not None
+
+
+def _lower_headings(state: StateCore) -> None:
+    for token in state.tokens:
+        token.tag = _LOWER.get(token.tag, token.tag)
+
+
+def _link_open(renderer: Any, tokens: Sequence[Any], at: int, options: Any, env: Any) -> str:
+    tokens[at].attrSet("rel", "noopener noreferrer")
+    opened: str = renderer.renderToken(tokens, at, options, env)
+    return opened
+
+
+def _fenced_front_matter(text: str) -> str:
+    if not text.startswith("---\n"):
+        return text
+    head, closing, rest = text[4:].partition("\n---\n")
+    return f"```yaml\n{head}\n```\n\n{rest}" if closing and "```" not in head else text

@@ -1,0 +1,94 @@
+"""Diagnostics as a page shows them: the source line, and what is meant in it."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from toolmd._model.diagnostic import Diagnostic, Severity
+
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
+
+
+class Finding(NamedTuple):
+    """One diagnostic and the line it speaks of."""
+
+    diagnostic: Diagnostic
+    before: str = ""
+    meant: str = ""
+    """The stretch that the caret stands below; empty where the line can't be shown."""
+    after: str = ""
+
+    @property
+    def has_line(self) -> bool:
+        """Whether the source line can be shown."""
+        return bool(self.before or self.meant or self.after)
+
+    @property
+    def gutter(self) -> str:
+        """The blanks, and tabs, that bring a caret below its column."""
+        return "".join("\t" if letter == "\t" else " " for letter in self.before)
+
+    @property
+    def carets(self) -> str:
+        """One for each character that is meant."""
+        return "^" * max(1, len(self.meant.rstrip()))
+
+
+class FileFindings(NamedTuple):
+    """What is to be said of one file."""
+
+    path: str
+    findings: tuple[Finding, ...]
+
+    def count(self, severity: str) -> int:
+        """Count those of one severity."""
+        return sum(f.diagnostic.severity == severity for f in self.findings)
+
+    @property
+    def worst(self) -> str:
+        """The severest of them."""
+        return min((f.diagnostic.severity for f in self.findings), key=_ORDER.__getitem__)
+
+
+class FileLines:
+    """The lines of a project's files, each read once; one that can't be read has none."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[str, Sequence[str]] = {}
+
+    def lines(self, path: str) -> Sequence[str]:
+        """Give the lines of a file of a diagnostic."""
+        if path not in self._known:
+            self._known[path] = self.text(path).split("\n")
+        return self._known[path]
+
+    def text(self, path: str) -> str:
+        """Give a file's text; nothing where it can't be read."""
+        try:
+            text = (self._root / path).read_bytes().decode("utf-8-sig", "replace")
+        except (OSError, ValueError):
+            return ""
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def finding(self, diagnostic: Diagnostic) -> Finding:
+        """Give a diagnostic with its line."""
+        span = diagnostic.span
+        lines = self.lines(span.path)
+        if not 0 < span.line <= len(lines) or not lines[span.line - 1].strip():
+            return Finding(diagnostic)
+        line = lines[span.line - 1].rstrip()
+        start = max(span.column - 1, 0)
+        end = span.end_column - 1 if span.end_line == span.line else len(line)
+        end = max(end, start)
+        return Finding(diagnostic, line[:start], line[start:end], line[end:])
+
+
+def by_file(diagnostics: Iterable[Diagnostic], source: FileLines) -> dict[str, FileFindings]:
+    """Give the findings of each file, files with errors first."""
+    paths: dict[str, list[Finding]] = {}
+    for diagnostic in diagnostics:
+        paths.setdefault(diagnostic.span.path, []).append(source.finding(diagnostic))
+    files = [FileFindings(path, tuple(found)) for path, found in paths.items()]
+    files.sort(key=lambda file: (_ORDER[Severity(file.worst)], file.path))
+    return {file.path: file for file in files}

@@ -1,0 +1,123 @@
+"""Make a form of a schema: which control takes each value, whatever their nesting."""
+
+from typing import Any, Literal, NamedTuple
+
+from toolmd._model.schema import Parameter, Schema
+
+Control = Literal[
+    "text", "long", "number", "boolean", "enum", "date", "time", "date-time", "object",
+    "array", "json",
+]  # fmt: skip
+DEEPEST = 6
+"""Levels that are drawn; what lies deeper is written as JSON."""
+LONG = 160
+"""Characters from which a text gets several lines."""
+
+
+class FormField(NamedTuple):
+    """One control, and those within it."""
+
+    key: str
+    """The name of the value in its object; empty for an item of a list."""
+    control: Control
+    required: bool
+    description: str = ""
+    hint: str = ""
+    """What is allowed, in words."""
+    options: tuple[Any, ...] = ()
+    default: Any = None
+    has_default: bool = False
+    example: Any = None
+    fields: "tuple[FormField, ...]" = ()
+    """Of an object."""
+    item: "FormField | None" = None
+    """Of a list."""
+    sensitive: bool = False
+    words: str = ""
+    """The type, as an author writes it."""
+
+
+def fields_of(parameters: tuple[Parameter, ...], depth: int = 0) -> tuple[FormField, ...]:
+    """Give the controls of these parameters, in the file's order."""
+    return tuple(_field(p.name, p.shape, required=p.required, depth=depth) for p in parameters)
+
+
+def _field(key: str, shape: Schema, *, required: bool, depth: int) -> FormField:
+    control = _control(shape) if depth < DEEPEST else "json"
+    return FormField(
+        key,
+        control,
+        required,
+        shape.description,
+        " · ".join(_hints(shape)),
+        shape.enum or (),
+        shape.default,
+        shape.has_default,
+        shape.example if shape.has_example else None,
+        fields_of(shape.properties, depth + 1) if control == "object" and shape.properties else (),
+        _item(shape, depth) if control == "array" else None,
+        shape.sensitive,
+        type_words(shape),
+    )
+
+
+def _item(shape: Schema, depth: int) -> FormField:
+    return _field("", shape.items or Schema(), required=True, depth=depth + 1)
+
+
+def _control(shape: Schema) -> Control:
+    if shape.enum is not None:
+        return "enum"
+    if len(shape.types) != 1:
+        return "json"
+    match shape.types[0]:
+        case "boolean":
+            return "boolean"
+        case "integer" | "number":
+            return "number"
+        case "array":
+            return "array"
+        case "object":
+            return "object" if shape.properties and shape.values is None else "json"
+        case "string":
+            return _text_control(shape)
+        case _:
+            return "json"
+
+
+def _text_control(shape: Schema) -> Control:
+    if shape.format in ("date", "time", "date-time"):
+        return shape.format  # type: ignore[return-value]
+    return "long" if shape.max_length is not None and shape.max_length > LONG else "text"
+
+
+def type_words(shape: Schema) -> str:
+    """Give the type as an author writes it."""
+    words = [
+        f"array of {type_words(shape.items)}" if name == "array" and shape.items else name
+        for name in shape.types
+    ]
+    return " | ".join(words) or "anything"
+
+
+def _hints(shape: Schema) -> list[str]:
+    hints = [shape.unit] if shape.unit else []
+    hints += _range(shape.minimum, shape.maximum, "")
+    hints += _range(shape.min_length, shape.max_length, " characters")
+    hints += _range(shape.min_items, shape.max_items, " items")
+    if shape.pattern:
+        hints.append(f"matches {shape.pattern}")
+    if shape.format and _control(shape) == "text":
+        hints.append(shape.format)
+    hints += ["each once"] if shape.unique else []
+    hints += ["in the user's own words"] if shape.verbatim else []
+    hints += ["hidden in records"] if shape.sensitive else []
+    return hints
+
+
+def _range(least: float | None, most: float | None, what: str) -> list[str]:
+    if least is not None and most is not None:
+        return [f"{least:g} to {most:g}{what}" if least != most else f"{least:g}{what}"]
+    if least is not None:
+        return [f"at least {least:g}{what}"]
+    return [f"at most {most:g}{what}"] if most is not None else []

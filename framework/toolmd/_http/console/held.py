@@ -1,0 +1,48 @@
+"""Held calls as slips: what would run, for whom, and a form to change it before it does."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from toolmd._call.redact import HIDDEN, redacted
+from toolmd._http.console.form import FormField, fields_of
+from toolmd._model.held import HeldCall
+from toolmd._workspace import Workspace
+
+
+class Slip(NamedTuple):
+    """One held call."""
+
+    held: HeldCall
+    kind: Literal["tool", "skill"]
+    """What would go on: a call, or a skill that asks something else."""
+    shown: Mapping[str, Any]
+    """The arguments, Sensitive values hidden."""
+    fields: tuple[FormField, ...]
+    """Of the arguments that may be changed; one that hides something would lose it."""
+    run_id: str
+    """Of the run that asks; empty for a call of its own."""
+
+
+def held_slips(workspace: Workspace) -> list[Slip]:
+    """Give what waits, the oldest first."""
+    return [_slip(workspace, held) for held in workspace.pending()]
+
+
+def find_slip(workspace: Workspace, held_id: str) -> Slip | None:
+    """Give one held call; None where it waits no more."""
+    found = (held for held in workspace.pending() if held.id == held_id)
+    return next((_slip(workspace, held) for held in found), None)
+
+
+def _slip(workspace: Workspace, held: HeldCall) -> Slip:
+    name = held.call.tool
+    tool = workspace.tools.get(name)
+    bound = tool or workspace.skills.get(name)
+    parameters = () if bound is None else bound.spec.parameters
+    run_id, slash, _ = held.id.partition("/")
+    given = held.shown if isinstance(held.shown, Mapping) else {}
+    # What a run asks about comes as it stands in the run.
+    shown = dict.fromkeys(given, HIDDEN) if bound is None else redacted(given, parameters)
+    plain = () if tool is None else tuple(p for p in parameters if not p.shape.holds_sensitive)
+    kind: Literal["tool", "skill"] = "skill" if name in workspace.skills else "tool"
+    return Slip(held, kind, shown, fields_of(plain), run_id if slash else "")

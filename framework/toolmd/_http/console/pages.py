@@ -1,0 +1,180 @@
+"""The console's pages: each looks at the workspace anew and prints what it finds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from toolmd._call.redact import redacted
+from toolmd._gate import CALLER
+from toolmd._http.console.bench import Bench
+from toolmd._http.console.catalogue import CatalogueLine, catalogue, entry_of, find_tool
+from toolmd._http.console.document import rendered
+from toolmd._http.console.findings import FileLines, by_file
+from toolmd._http.console.form import fields_of
+from toolmd._http.console.held import held_slips
+from toolmd._http.console.ladder import ladder
+from toolmd._http.console.paper import page
+from toolmd._http.console.progress import lines
+from toolmd._http.console.trail import SHOWN, read_trail
+from toolmd._model.call import NOBODY, Caller
+from toolmd._model.registry import Bound
+from toolmd._model.run import StepState
+from toolmd._model.skill import SkillSpec
+from toolmd._run.graph import chart_of, svg
+from toolmd._workspace import Workspace
+from toolmd._workspace.names import can_run
+from toolmd.errors import NotFoundError, ToolmdError
+
+TARGETS = ("openai", "openai-responses", "anthropic", "gemini", "mcp", "prompt")
+"""What a tool's page shows it as."""
+
+
+class Pages:
+    """Answers GET; every method runs in a worker thread."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    @property
+    def _workspace(self) -> Workspace:
+        return self._bench.workspace
+
+    def catalogue(self, request: Request) -> Response:
+        """Everything there is."""
+        found = catalogue(self._workspace)
+        return self._page(request, "catalogue.html", "catalogue", found=found)
+
+    def problems(self, request: Request) -> Response:
+        """All diagnostics, by file."""
+        found = catalogue(self._workspace)
+        return self._page(request, "problems.html", "problems", found=found)
+
+    def tool(self, request: Request) -> Response:
+        """One tool: what is written, what a model sees, and a call of it."""
+        bound = find_tool(self._workspace, request.path_params["name"])
+        if bound is None:
+            return self._missing(request, "tool")
+        return self._page(
+            request,
+            "tool.html",
+            "catalogue",
+            bound=bound,
+            spec=bound.spec,
+            entry=self._entry(bound),
+            document=self._document(bound),
+            exports=self._exports(bound.name),
+            rungs=ladder(bound, self._workspace.settings),
+            fields=fields_of(bound.spec.parameters),
+            caller=_caller(request),
+        )
+
+    def skill(self, request: Request) -> Response:
+        """One skill: its steps as a graph, and a run of it."""
+        name = request.path_params["name"]
+        skills = self._workspace.skills
+        bound = skills.get(name) or skills.get(name.replace("-", "_"))
+        if bound is None:
+            return self._missing(request, "skill")
+        return self._page(
+            request,
+            "skill.html",
+            "catalogue",
+            bound=bound,
+            spec=bound.spec,
+            entry=self._entry(bound),
+            document=self._document(bound),
+            graph=_graph(bound.spec) if bound.spec.workflow_sections else None,
+            runs_itself=can_run(bound),
+            fields=fields_of(bound.spec.parameters),
+            caller=_caller(request),
+        )
+
+    def pending(self, request: Request) -> Response:
+        """What waits for a person."""
+        slips = held_slips(self._workspace)
+        return self._page(request, "pending.html", "pending", slips=slips)
+
+    def runs(self, request: Request) -> Response:
+        """The runs, the latest first."""
+        return self._page(request, "runs.html", "runs", runs=self._workspace.runs())
+
+    def run(self, request: Request) -> Response:
+        """One run, step by step over its graph."""
+        run_id = request.path_params["run_id"]
+        try:
+            trace = self._workspace.trace_run_sync(run_id)
+        except NotFoundError:
+            return self._missing(request, "run")
+        slips = [s for s in held_slips(self._workspace) if s.held.id.startswith(f"{run_id}/")]
+        return self._page(
+            request,
+            "run.html",
+            "runs",
+            view=trace.view,
+            skill=trace.skill,
+            graph=_graph(trace.skill, trace.states) if trace.skill.workflow_sections else None,
+            lines=lines(trace),
+            events=[event.to_dict() for event in trace.events],
+            inputs=redacted(trace.view.inputs, trace.skill.parameters),
+            slips=slips,
+        )
+
+    def audit(self, request: Request) -> Response:
+        """The decisions that were recorded."""
+        trail = read_trail(self._workspace.settings)
+        return self._page(request, "audit.html", "audit", trail=trail, shown=SHOWN)
+
+    def _page(self, request: Request, template: str, place: str, **values: Any) -> Response:
+        workspace = self._workspace
+        errors = sum(d.severity == "error" for d in workspace.diagnostics)
+        return page(
+            template,
+            place=place,
+            project=workspace.settings.root.name,
+            path=request.url.path,
+            waiting=len(workspace.pending()),
+            errors=errors,
+            held_edits=workspace.held_edits,
+            trusts_edits=workspace.settings.trust_edits,
+            **values,
+        )
+
+    def _missing(self, request: Request, kind: str) -> Response:
+        response = self._page(request, "missing.html", "", kind=kind)
+        response.status_code = 404
+        return response
+
+    def _entry(self, bound: Bound[Any]) -> CatalogueLine:
+        workspace = self._workspace
+        files = by_file(workspace.diagnostics, FileLines(workspace.settings.root))
+        held = any(edit.name == bound.name for edit in workspace.held_edits)
+        return entry_of(bound, workspace.settings, files, held=held)
+
+    def _document(self, bound: Bound[Any]) -> Markup:
+        return rendered(FileLines(self._workspace.settings.root).text(bound.spec.source.path))
+
+    def _exports(self, name: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
+        found: list[tuple[str, Any, tuple[Any, ...]]] = []
+        for target in TARGETS:
+            try:
+                made = self._workspace.exported(target, [name])
+            except ToolmdError as error:
+                found.append((target, str(error), ()))
+            else:
+                items = made.items
+                one = items[0] if isinstance(items, list) and len(items) == 1 else items
+                found.append((target, one, made.losses))
+        return found
+
+
+def _graph(spec: SkillSpec, states: Mapping[str, StepState] | None = None) -> Markup:
+    drawn = svg(chart_of(spec), states, standalone=False)
+    return Markup(drawn)  # noqa: S704 - the drawing escapes what it is given
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.scope.get("state", {}).get(CALLER, NOBODY)
+    return caller

@@ -1,0 +1,84 @@
+"""Where each page, part and asset of the console is found."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolmd._gate import OPERATOR
+from toolmd._http.console.actions import ConsoleActions
+from toolmd._http.console.bench import Bench
+from toolmd._http.console.pages import Pages
+from toolmd._http.console.paper import ASSETS, asset, page, printed
+
+OPEN_PATHS = frozenset(("/enter", *(f"/assets/{name}" for name in ASSETS)))
+"""What may be asked for before one is let in: it holds nothing of the project."""
+
+
+def console_routes(bench: Bench) -> list[Route]:
+    """Give the routes of the console, all below `/`; but for the way in, its operator's alone."""
+    pages, actions = Pages(bench), ConsoleActions(bench)
+    looks: dict[str, Callable[[Request], Response]] = {
+        "/": pages.catalogue,
+        "/problems": pages.problems,
+        "/tools/{name}": pages.tool,
+        "/skills/{name}": pages.skill,
+        "/pending": pages.pending,
+        "/runs": pages.runs,
+        "/runs/{run_id}": pages.run,
+        "/audit": pages.audit,
+    }
+    deeds: dict[str, Callable[[Request], Awaitable[Response]]] = {
+        "/view/tools/{name}/try": actions.try_tool,
+        "/view/tools/{name}/examples": actions.examples,
+        "/view/pending/{held_id:path}": actions.decide,
+        "/view/held-edits/{name}": actions.acknowledge,
+        "/view/skills/{name}/run": actions.run,
+        "/view/runs/{run_id}/cancel": actions.cancel,
+        "/view/runs/{run_id}/resume": actions.resume,
+    }
+    return [
+        Route("/enter", lambda _request: page("enter.html")),
+        Route("/assets/{name}", _asset),
+        *(Route(path, _looked(look)) for path, look in looks.items()),
+        *(Route(path, _done(deed), methods=["POST"]) for path, deed in deeds.items()),
+    ]
+
+
+def _looked(look: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """Look in a thread: the first look at a snapshot imports all its Python."""
+
+    async def looked(request: Request) -> Response:
+        if not _is_operator(request):
+            return page("foreign.html", status=403)
+        return await run_in_threadpool(look, request)
+
+    return looked
+
+
+def _done(
+    deed: Callable[[Request], Awaitable[Response]],
+) -> Callable[[Request], Awaitable[Response]]:
+    async def done(request: Request) -> Response:
+        if not _is_operator(request):
+            return page("part_trouble.html", status=403, said="Only its operator works here.")
+        return await deed(request)
+
+    return done
+
+
+def _is_operator(request: Request) -> bool:
+    # The console names users and patients, and shows what all of them do.
+    return request.scope.get("state", {}).get(OPERATOR) is True
+
+
+def stranger_page() -> bytes:
+    """Give the page for whoever comes without a session: where to find the way in."""
+    return printed("stranger.html").encode()
+
+
+def _asset(request: Request) -> Response:
+    name = request.path_params["name"]
+    return asset(name) if name in ASSETS else Response("Not found", 404, media_type="text/plain")

@@ -1,0 +1,254 @@
+"""JSON Schema's ways of combining, resolved: one plain schema for references, unions and merges."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from toolmd._model.schema import JsonType
+
+TellUnheld = Callable[[str, str], None]
+"""Tells of a guess or a loss: the dotted path, and what it is."""
+
+MAX_DEPTH = 16
+_COMBINING = ("allOf", "anyOf", "oneOf")
+_OF_TYPE: Mapping[str, tuple[str, ...]] = {
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "array": ("items", "minItems", "maxItems", "uniqueItems", "prefixItems", "contains"),
+    "object": ("properties", "required", "additionalProperties", "patternProperties"),
+}
+_OWNER = {keyword: name for name, keywords in _OF_TYPE.items() for keyword in keywords}
+_WORDS = frozenset({"description", "title", "default", "examples", "example", "deprecated"})
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "type": lambda value: bool(value) and _all(_list(value), str),
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "required": lambda value: isinstance(value, list) and _all(value, str),
+    "properties": lambda value: isinstance(value, Mapping),
+    "items": lambda value: isinstance(value, (Mapping, bool)),
+    **dict.fromkeys(_COMBINING, lambda value: isinstance(value, list) and bool(value)),
+}
+"""What the value of a keyword must be for the rest to rely on it."""
+_LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems")
+_MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems")
+
+
+class Flattener:
+    """Resolves the schemas of one document; nothing outside of it is fetched."""
+
+    def __init__(self, root: Any, tell: TellUnheld) -> None:
+        self.root = root
+        self.tell = tell
+
+    def flat(self, schema: Any, path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Give the schema without `$ref`, `allOf`, `anyOf`, `oneOf`, `const` and `nullable`."""
+        if schema is True:
+            return {}
+        if not isinstance(schema, Mapping):
+            self.tell(path, "nothing may stand here by the schema; taken as anything")
+            return {}
+        schema = self._sound(schema, path)
+        plain = {k: v for k, v in schema.items() if k not in {"$ref", "const", *_COMBINING}}
+        if "const" in schema:
+            plain["enum"] = [schema["const"]]
+        if "$ref" in schema:
+            plain = self._merged(self._resolved(schema["$ref"], path, seen), plain, path)
+        for branch in _list(schema.get("allOf")):
+            plain = self._merged(plain, self.flat(branch, path, seen), path)
+        for keyword in ("anyOf", "oneOf"):
+            if branches := _list(schema.get(keyword)):
+                flat = [self.flat(branch, path, seen) for branch in branches]
+                plain = self._merged(self._either(flat, path), plain, path)
+        if plain.pop("nullable", False):
+            plain = self._either([plain, {"type": "null"}], path)
+        return plain
+
+    def _sound(self, schema: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """Take away the keywords whose values are no JSON Schema at all."""
+        sound: dict[str, Any] = {}
+        for keyword, value in schema.items():
+            kind = _KINDS.get(keyword)
+            if kind is not None and not kind(value):
+                self.tell(path, f"`{keyword}` can't be read: it is not kept")
+            else:
+                sound[keyword] = value
+        return sound
+
+    def _resolved(self, ref: Any, path: str, seen: tuple[str, ...]) -> dict[str, Any]:
+        if not isinstance(ref, str) or not ref.startswith("#"):
+            self.tell(path, f"{ref!r} lies outside the document and is not fetched: anything")
+            return {}
+        if ref in seen or len(seen) > MAX_DEPTH:
+            self.tell(path, f"{ref!r} refers to itself; open from here on")
+            return {}
+        target: Any = self.root
+        for part in ref[1:].strip("/").split("/") if ref != "#" else ():
+            name = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(target, Mapping) and name in target:
+                target = target[name]
+            elif isinstance(target, list) and name.isdigit() and int(name) < len(target):
+                target = target[int(name)]
+            else:
+                self.tell(path, f"{ref!r} leads nowhere: taken as anything")
+                return {}
+        resolved = self.flat(target, path, (*seen, ref))
+        return self._deep(resolved, path, (*seen, ref))
+
+    def _deep(self, schema: dict[str, Any], path: str, seen: tuple[str, ...]) -> dict[str, Any]:
+        """Resolve what lies below a reference too, so that a circle is seen."""
+        made = dict(schema)
+        if isinstance(made.get("properties"), Mapping):
+            made["properties"] = {
+                name: self._deep(self.flat(field, f"{path}.{name}", seen), f"{path}.{name}", seen)
+                for name, field in made["properties"].items()
+            }
+        for keyword, below in (("items", f"{path}[]"), ("additionalProperties", f"{path}.*")):
+            if isinstance(made.get(keyword), Mapping):
+                made[keyword] = self._deep(self.flat(made[keyword], below, seen), below, seen)
+        return made
+
+    def _merged(self, one: dict[str, Any], two: dict[str, Any], path: str) -> dict[str, Any]:
+        """Give what holds where both hold."""
+        made = dict(one)
+        for keyword, value in two.items():
+            if keyword not in made:
+                made[keyword] = value
+            elif made[keyword] != value:
+                made[keyword] = self._both(keyword, made[keyword], value, path)
+        return made
+
+    def _both(self, keyword: str, one: Any, two: Any, path: str) -> Any:
+        if keyword == "type":
+            return _narrower(_list(one), _list(two))
+        if keyword == "enum":
+            return [value for value in _list(one) if value in _list(two)]
+        if keyword in _LEAST and _numbers(one, two):
+            return max(one, two)
+        if keyword in _MOST and _numbers(one, two):
+            return min(one, two)
+        if keyword == "required":
+            return list(dict.fromkeys([*_list(one), *_list(two)]))
+        if keyword == "properties" and isinstance(one, Mapping) and isinstance(two, Mapping):
+            return self._joined(one, two, path, self._merged)
+        if keyword == "additionalProperties" and False in (one, two):
+            return False
+        if keyword == "items":
+            below = f"{path}[]"
+            return self._merged(self.flat(one, below), self.flat(two, below), below)
+        if keyword not in _WORDS:
+            self.tell(path, f"two different `{keyword}`: the last one was taken")
+        return two
+
+    def _joined(
+        self,
+        one: Mapping[str, Any],
+        two: Mapping[str, Any],
+        path: str,
+        join: Callable[[dict[str, Any], dict[str, Any], str], dict[str, Any]],
+    ) -> dict[str, Any]:
+        made = dict(one)
+        for name, field in two.items():
+            below = f"{path}.{name}" if path else name
+            if name in made and made[name] != field:
+                made[name] = join(self.flat(made[name], below), self.flat(field, below), below)
+            else:
+                made[name] = field
+        return made
+
+    def _either(self, branches: Sequence[dict[str, Any]], path: str) -> dict[str, Any]:
+        """Give one schema that takes what any of the branches takes, as close as words allow."""
+        made = dict(branches[0])
+        for branch in branches[1:]:
+            made = self._wider(made, branch, path)
+        return made
+
+    def _wider(self, one: dict[str, Any], two: dict[str, Any], path: str) -> dict[str, Any]:
+        types, others = types_of(one), types_of(two)
+        made: dict[str, Any] = {}
+        if types and others:
+            made["type"] = list(dict.fromkeys([*types, *others]))
+            if "number" in made["type"] and "integer" in made["type"]:
+                made["type"].remove("integer")
+        if "enum" in one and "enum" in two:
+            made["enum"] = [*one["enum"], *(v for v in two["enum"] if v not in one["enum"])]
+        elif "enum" in one or "enum" in two:
+            listed, free = (one, others) if "enum" in one else (two, types)
+            if free == ["null"]:
+                made["enum"] = [*listed["enum"], *([] if None in listed["enum"] else [None])]
+            else:
+                self.tell(path, "an enum beside a type of any value: the enum is not kept")
+        for keyword in dict.fromkeys([*one, *two]):
+            if keyword not in {"type", "enum"}:
+                self._widen(made, keyword, (one, types), (two, others), path)
+        return made
+
+    def _widen(
+        self,
+        made: dict[str, Any],
+        keyword: str,
+        one: tuple[dict[str, Any], list[str]],
+        two: tuple[dict[str, Any], list[str]],
+        path: str,
+    ) -> None:
+        has = [side for side in (one, two) if keyword in side[0]]
+        values = [schema[keyword] for schema, _ in has]
+        owner = _OWNER.get(keyword)
+        speaks = [side for side in (one, two) if owner is None or _takes(side[1], owner)]
+        both = len(has) > 1
+        alone = owner is not None and not both and speaks == has
+        if (both and values[0] == values[1]) or keyword in _WORDS or alone:
+            made[keyword] = values[0]
+        elif keyword == "required":
+            made[keyword] = [n for n in _list(one[0].get(keyword)) if n in two[0].get(keyword, ())]
+        elif keyword == "properties" and both:
+            made[keyword] = self._joined(
+                values[0], values[1], path, lambda a, b, below: self._either([a, b], below)
+            )
+        elif keyword == "properties":
+            made[keyword] = values[0]
+        elif keyword == "items" and both:
+            below = f"{path}[]"
+            made[keyword] = self._either([self.flat(v, below) for v in values], below)
+        elif keyword != "additionalProperties":
+            self.tell(path, f"`{keyword}` holds in one of several shapes only: it is not kept")
+
+
+def types_of(schema: Mapping[str, Any]) -> list[str]:
+    """Give the types that a flat schema names, or that its keywords and values imply."""
+    if "type" in schema:
+        return [name for name in _list(schema["type"]) if isinstance(name, str)]
+    if "enum" in schema:
+        return list(dict.fromkeys(json_type(value) for value in _list(schema["enum"])))
+    implied = {_OWNER[keyword] for keyword in schema if keyword in _OWNER}
+    return [name for name in _OF_TYPE if name in implied]
+
+
+def json_type(value: Any) -> JsonType:
+    """Give the JSON type of a value, `integer` for whole numbers."""
+    names: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    if value is None:
+        return "null"
+    return names.get(type(value), "array" if isinstance(value, list) else "object")
+
+
+def _takes(types: list[str], owner: str) -> bool:
+    return not types or owner in types or (owner == "number" and "integer" in types)
+
+
+def _narrower(one: list[Any], two: list[Any]) -> list[Any]:
+    both = [name for name in one if name in two]
+    if "integer" in [*one, *two] and "number" in [*one, *two] and "integer" not in both:
+        both.append("integer")
+    return both
+
+
+def _all(values: list[Any], kind: type) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+def _numbers(*values: Any) -> bool:
+    return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+
+
+def _list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]

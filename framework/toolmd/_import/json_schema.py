@@ -1,0 +1,283 @@
+"""JSON Schema to parameters and shapes; what they can't hold is told, never dropped in silence."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld, types_of
+from toolmd._import.names import parameter_name
+from toolmd._model.contract import Rule
+from toolmd._model.schema import JSON_TYPES, Parameter, Schema
+from toolmd._values import pattern_fault, problems
+
+_KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
+    "description": ("description", str),
+    "minimum": ("minimum", (int, float)),
+    "maximum": ("maximum", (int, float)),
+    "minLength": ("min_length", int),
+    "maxLength": ("max_length", int),
+    "format": ("format", str),
+    "minItems": ("min_items", int),
+    "maxItems": ("max_items", int),
+    "uniqueItems": ("unique", bool),
+    "x-unit": ("unit", str),
+    "x-sensitive": ("sensitive", bool),
+    "x-verbatim": ("verbatim", bool),
+}
+_READ = frozenset(
+    "type enum default examples example title properties required items additionalProperties "
+    "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $id $defs definitions $comment "
+    "$anchor deprecated readOnly writeOnly".split()
+)
+_ANCHORED = re.compile(r"\^(?:\(\?:(?P<group>.*)\)|(?P<bare>[^|]*))(?<!\\)(?:\\\\)*\$", re.DOTALL)
+
+
+class SchemaReader:
+    """Reads the schemas of one document."""
+
+    def __init__(self, root: Any, tell: TellUnheld) -> None:
+        self.tell = tell
+        self.flattener = Flattener(root, tell)
+        self.rules: list[Rule] = []
+        """What no field of a parameter can hold, as conditions over the arguments."""
+        self.open = False
+        """Whether the root says that other arguments are welcome."""
+        self.silent = False
+        """Whether the root leaves that unsaid, which JSON Schema takes for welcome."""
+
+    def parameters(self, schema: Any) -> tuple[Parameter, ...]:
+        """Read the schema of the arguments; raises ValueError where they are no object."""
+        flat = self.flattener.flat(schema, "")
+        types = types_of(flat)
+        if "object" not in types and types:
+            message = f"the arguments are {' or '.join(types)}, not an object"
+            raise ValueError(message)
+        self.open = flat.get("additionalProperties") is True
+        self.silent = "additionalProperties" not in flat
+        self._unheld(flat, "")
+        found = self._fields(flat, "", 0)
+        self._choices(schema, {p.name for p in found if not p.required})
+        for parameter in found:
+            field = _mapping(flat.get("properties")).get(parameter.name)
+            if field is not None:
+                self._bounds_as_rules(parameter, self.flattener.flat(field, parameter.name))
+        return found
+
+    def shape(self, schema: Any, path: str, depth: int = 0) -> Schema:
+        """Read the schema of one value."""
+        if depth > MAX_DEPTH:
+            self.tell(path, f"nested deeper than {MAX_DEPTH} levels: open from here on")
+            return Schema()
+        flat = self.flattener.flat(schema, path)
+        said: dict[str, Any] = {"types": self._types(flat, path)}
+        for keyword, (attribute, kind) in _KEPT.items():
+            if (value := flat.get(keyword)) is not None:
+                if isinstance(value, kind) and isinstance(value, bool) is (kind is bool):
+                    said[attribute] = value
+                else:
+                    self.tell(path, f"`{keyword}` is {value!r}: it can't be read")
+        if not said.get("description") and isinstance(flat.get("title"), str):
+            said["description"] = flat["title"]
+        said |= self._nested(flat, path, depth)
+        said |= self._bounds(flat, path, said["types"])
+        if isinstance(flat.get("pattern"), str):
+            said |= self._pattern(flat["pattern"], path)
+        self._unheld(flat, path)
+        return self._valued(flat, path, self._fitting(said, path))
+
+    def _types(self, flat: dict[str, Any], path: str) -> tuple[str, ...]:
+        types = types_of(flat)
+        unknown = [name for name in types if name not in JSON_TYPES]
+        if unknown:
+            self.tell(path, f"no JSON type: {', '.join(unknown)}; taken as anything")
+            return ()
+        return tuple(dict.fromkeys(types))
+
+    def _nested(self, flat: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
+        said: dict[str, Any] = {}
+        if (items := flat.get("items")) is not None and items is not True:
+            said["items"] = self.shape(items, f"{path}[]", depth + 1)
+        more = flat.get("additionalProperties")
+        if "properties" in flat or more is False:
+            said["properties"] = self._fields(flat, f"{path}.", depth + 1)
+            if more is not None and more is not False:
+                self.tell(path, "other fields are welcome by the schema; the object is closed here")
+        elif isinstance(more, Mapping) and more:
+            said["values"] = self.shape(more, f"{path}.*", depth + 1)
+        return said
+
+    def _fields(self, flat: dict[str, Any], prefix: str, depth: int) -> tuple[Parameter, ...]:
+        properties = _mapping(flat.get("properties"))
+        required = [name for name in flat.get("required") or () if isinstance(name, str)]
+        made: dict[str, Parameter] = {}
+        for name in dict.fromkeys([*properties, *required]):
+            path = f"{prefix}{name}"
+            held = parameter_name(name)
+            if not held or held in made:
+                self.tell(path, "no definition can hold a name like this: left out")
+                continue
+            if held != name:
+                self.tell(path, f"renamed {held!r}: the name can't be held; adapt the caller")
+            if name not in properties:
+                self.tell(path, "required, but not described: taken as anything")
+            shape = self.shape(properties.get(name, {}), path, depth)
+            made[held] = Parameter(name=held, shape=shape, required=name in required)
+        return tuple(made.values())
+
+    def _bounds(self, flat: dict[str, Any], path: str, types: Iterable[str]) -> dict[str, Any]:
+        """Turn exclusive bounds of whole numbers into the bounds that a parameter has."""
+        said: dict[str, Any] = {}
+        if set(types) - {"null"} != {"integer"}:
+            for keyword in ("exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
+                if keyword in flat and set(path) & set(".["):
+                    self.tell(path, f"`{keyword} {flat[keyword]}` is not kept")
+            return said
+        for keyword, bound, step in (
+            ("exclusiveMinimum", "minimum", 1),
+            ("exclusiveMaximum", "maximum", -1),
+        ):
+            value = flat.get(keyword)
+            if isinstance(value, int) and not isinstance(value, bool):
+                kept = flat.get(bound, value + step)
+                said[bound] = max(kept, value + step) if step > 0 else min(kept, value + step)
+        return said
+
+    def _bounds_as_rules(self, parameter: Parameter, flat: dict[str, Any]) -> None:
+        """Write what only an expression can hold as a rule of the tool."""
+        name, types = parameter.name.replace("-", "_").removeprefix("$"), parameter.shape.types
+        if name != parameter.name.replace("-", "_"):
+            return
+        guard = "" if parameter.required else f"!has({name}) || "
+        for keyword, sign, words in (
+            ("exclusiveMinimum", ">", "above"),
+            ("exclusiveMaximum", "<", "below"),
+        ):
+            value = flat.get(keyword)
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                if types == ("number",):
+                    message = f"{parameter.name} must be {words} {value}."
+                    self._rule(f"{guard}{name} {sign} {value}", message)
+                elif types != ("integer",):
+                    self.tell(parameter.name, f"`{keyword} {value}` is not kept")
+        step = flat.get("multipleOf")
+        if isinstance(step, int) and not isinstance(step, bool) and types == ("integer",):
+            message = f"{parameter.name} must be a multiple of {step}."
+            self._rule(f"{guard}{name} % {step} == 0", message)
+        elif step is not None:
+            self.tell(parameter.name, f"`multipleOf {step}` is not kept")
+
+    def _rule(self, expression: str, message: str) -> None:
+        self.rules.append(Rule(expression=expression, message=message))
+
+    def _choices(self, schema: Any, optional: set[str]) -> None:
+        """Read a root of several shapes (`required` in each branch) as a rule."""
+        for keyword in ("anyOf", "oneOf"):
+            branches = _mapping(schema).get(keyword)
+            if not isinstance(branches, list):
+                continue
+            needs = [
+                [n for n in self.flattener.flat(b, "").get("required") or () if n in optional]
+                for b in branches
+            ]
+            if len(needs) > 1 and all(needs):
+                self._one_of(needs, exactly=keyword == "oneOf")
+
+    def _one_of(self, needs: list[list[str]], *, exactly: bool) -> None:
+        sides = [" && ".join(f"has({name.replace('-', '_')})" for name in need) for need in needs]
+        sides = [f"({side})" if "&&" in side else side for side in sides]
+        words = " or ".join(" and ".join(need) for need in needs)
+        if not exactly:
+            self._rule(" || ".join(sides), f"Give {words}.")
+        elif len(sides) == 2:  # noqa: PLR2004 - then a comparison says it
+            self._rule(" != ".join(sides), f"Give {words}, not both.")
+        else:
+            self._rule(f"[{', '.join(sides)}].exists_one(s, s)", f"Give exactly one of {words}.")
+
+    def _pattern(self, pattern: str, path: str) -> dict[str, Any]:
+        """Turn a search into a pattern of the whole text."""
+        match = _ANCHORED.fullmatch(pattern)
+        if match:
+            whole = match["group"] if match["group"] is not None else match["bare"]
+            if match["group"] is not None and not _balanced(whole):
+                whole = f"(?:{pattern})"
+        else:
+            whole = f"(?s:.*)(?:{pattern})(?s:.*)"
+        if fault := pattern_fault(whole):
+            self.tell(path, f"the pattern is not kept: {fault}")
+            return {}
+        return {"pattern": whole}
+
+    def _unheld(self, flat: Mapping[str, Any], path: str) -> None:
+        for keyword, value in flat.items():
+            if keyword in _READ or keyword in _KEPT or keyword.startswith("x-"):
+                continue
+            self.tell(path, f"`{keyword}` is not kept: {_short(value)}")
+        if flat.get("deprecated") is True:
+            self.tell(path, "the source calls it deprecated")
+
+    def _fitting(self, said: dict[str, Any], path: str) -> dict[str, Any]:
+        """Take away what does not speak of the type."""
+        types = set(said["types"])
+        for attributes, fits in _FITS:
+            for attribute in attributes:
+                if types and attribute in said and not types & fits:
+                    said.pop(attribute)
+                    self.tell(path, f"`{attribute}` does not fit {' or '.join(said['types'])}")
+        return said
+
+    def _valued(self, flat: dict[str, Any], path: str, said: dict[str, Any]) -> Schema:
+        """Add enum, default and example, each held against the rest."""
+        shape = Schema(**said)
+        if isinstance(flat.get("enum"), list):
+            kept = [value for value in flat["enum"] if not problems(value, shape)]
+            for value in flat["enum"]:
+                if value not in kept:
+                    self.tell(path, f"{value!r} in the enum is outside its own schema: left out")
+            if kept:
+                shape = replace(shape, enum=tuple(kept))
+        examples = flat.get("examples")
+        values = {"default": flat.get("default", _ABSENT)}
+        first = examples[0] if isinstance(examples, list) and examples else _ABSENT
+        values["example"] = flat.get("example", first)
+        for attribute, value in values.items():
+            if value is _ABSENT or (value is None and attribute == "default" and _no_null(shape)):
+                continue
+            if problems(value, shape):
+                self.tell(path, f"the {attribute} {_short(value)} is outside the schema: left out")
+            else:
+                shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
+        return shape
+
+
+_ABSENT: Any = object()
+_FITS = (
+    (("minimum", "maximum"), {"number", "integer"}),
+    (("min_length", "max_length", "pattern", "format"), {"string"}),
+    (("min_items", "max_items", "items", "unique"), {"array"}),
+    (("properties", "values"), {"object"}),
+)
+
+
+def _no_null(shape: Schema) -> bool:
+    """Tell whether a default of null only says that there is none."""
+    return bool(shape.types) and "null" not in shape.types
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _balanced(pattern: str) -> bool:
+    depth = 0
+    for sign in re.sub(r"\\.|\[[^\]]*\]", "", pattern, flags=re.DOTALL):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004 - one line of a note

@@ -1,0 +1,61 @@
+"""OpenAI's tools: Chat Completions, Responses, and the older bare functions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolmd._import.functions import add_function, is_function
+from toolmd._import.imported import Imported, Notebook
+from toolmd._import.json_text import read_json
+
+_LISTS = ("tools", "functions", "function_declarations", "functionDeclarations")
+
+
+def read(text: str, _name: str) -> Imported:
+    """Read a JSON list of tools, one tool, or a request that holds some."""
+    book = Notebook()
+    value = read_json(text)
+    book.tell("", "", "no version, category or result in this form: 1.0.0, `general`, anything")
+    found = 0
+    for entry in entries(value):
+        found += 1
+        function, strict = function_of(entry)
+        if function is None:
+            book.refuse(_kind(entry), "no function: only the host can run it")
+        else:
+            add_function(function, book, strict=strict)
+    if not found:
+        book.refuse("", "no tool in it: expected a list of tools, or an object with `tools`")
+    return book.close()
+
+
+def entries(value: Any) -> Iterator[Any]:
+    """Give each tool of a list, of an object that holds one, or a tool by itself."""
+    if isinstance(value, list):
+        for item in value:
+            held = isinstance(item, Mapping) and next((k for k in _LISTS if k in item), None)
+            yield from entries(item) if held else [item]
+    elif isinstance(value, Mapping):
+        for key in _LISTS:
+            if isinstance(value.get(key), list):
+                yield from entries(value[key])
+                return
+        if is_function(value) or "type" in value:
+            yield value
+
+
+def function_of(entry: Any) -> tuple[Mapping[str, Any] | None, bool]:
+    """Give the function within a tool of either form, and whether it is strict."""
+    inner = entry
+    if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping):
+        inner = entry["function"]
+    if not is_function(inner):
+        return None, False
+    strict = inner.get("strict") is True or (
+        isinstance(entry, Mapping) and bool(entry.get("strict"))
+    )
+    return inner, strict
+
+
+def _kind(entry: Any) -> str:
+    kind = entry.get("name") or entry.get("type") if isinstance(entry, Mapping) else None
+    return str(kind or type(entry).__name__)

@@ -1,0 +1,49 @@
+"""A document in an editor: its lines, and its own way of counting columns."""
+
+from pathlib import PurePath
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from toolmd._model.source import Span
+from toolmd._parse.blocks.tokens import source_lines
+
+
+class EditorPage:
+    """A text as the editor has it now; Toolmd counts code points from 1, editors units from 0."""
+
+    def __init__(self, uri: str, path: str, text: str, codec: PositionCodec) -> None:
+        self.uri = uri
+        self.path = path
+        self.text = text
+        self.lines = source_lines(text)
+        self._codec = codec
+
+    @property
+    def kind(self) -> str | None:
+        """`tool` or `skill`; None for a file that is neither."""
+        suffixes = PurePath(self.path).name.lower()
+        if suffixes.endswith(".tool.md"):
+            return "tool"
+        return "skill" if suffixes.endswith(".skill.md") else None
+
+    def position(self, line: int, column: int) -> types.Position:
+        """Give the editor's position of a line and a column that count from 1."""
+        line = min(max(line, 1), len(self.lines))
+        before = self.lines[line - 1][: max(column - 1, 0)]
+        return types.Position(line - 1, self._codec.client_num_units(before))
+
+    def range(self, span: Span) -> types.Range:
+        """Give the editor's range of a span."""
+        start = self.position(span.line, span.column)
+        return types.Range(start, self.position(span.end_line, span.end_column))
+
+    def whole(self) -> types.Range:
+        """Give the range of everything."""
+        last = len(self.lines)
+        return types.Range(types.Position(0, 0), self.position(last, len(self.lines[-1]) + 1))
+
+    def place(self, position: types.Position) -> tuple[int, int]:
+        """Give the line and the column, from 1, of an editor's position."""
+        at = self._codec.position_from_client_units(self.lines, position)
+        return min(at.line, len(self.lines) - 1) + 1, at.character + 1

@@ -1,0 +1,149 @@
+"""Where a cursor stands: in which section, below which heading, at which key or value."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.table import section_of
+from toolmd._parse.source.page import Mark
+from toolmd._parse.steps.keys import STEP_KEYS
+from toolmd._parse.words.keys import fold, heading_text, split
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+_BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading and where it stands."""
+
+    level: int
+    title: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A cursor's line and what lies around it; lines and columns count from 1."""
+
+    kind: str
+    lines: tuple[str, ...]
+    line: int
+    column: int
+    headings: tuple[Heading, ...]
+    """All of the text's, in order."""
+    fenced: bool
+
+    @property
+    def text(self) -> str:
+        """The cursor's line."""
+        return self.lines[self.line - 1]
+
+    @cached_property
+    def section(self) -> SectionTable | None:
+        """The section that the cursor stands in."""
+        for heading in reversed([h for h in self.headings if h.line <= self.line]):
+            if (table := section_of(self.kind, fold(heading.title))) is not None:
+                return table
+        return None
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field | str]:
+        """What a bullet may say here, by name; a step's keys come with their sentence alone."""
+        section = self.section
+        if section is None:
+            return {}
+        if section.children == "steps":
+            return STEP_KEYS
+        table = PARAMETER if section.children in {"parameters", "properties"} else section
+        return {field.name: field for field in table.fields}
+
+    @cached_property
+    def content(self) -> int | None:
+        """The column at which a bullet's own text begins; None where the line is no bullet."""
+        found = _BULLET.match(self.text)
+        return None if found is None else found.end() + 1
+
+    @cached_property
+    def key(self) -> str:
+        """The key on the line, without its markup."""
+        pair = self._pair
+        return pair[0] if pair else ""
+
+    @cached_property
+    def value_column(self) -> int | None:
+        """The column at which the line's value begins; None where there is no key."""
+        return self._pair[1] if self._pair else None
+
+    @property
+    def in_value(self) -> bool:
+        """Whether the cursor stands behind the line's key."""
+        return self.value_column is not None and self.column >= self.value_column
+
+    @cached_property
+    def _pair(self) -> tuple[str, int] | None:
+        if self.content is None:
+            return None
+        # A value that is still empty counts too, so a word is put where it would stand.
+        text = self.text[self.content - 1 :]
+        pair = split(Mark(text + "x", self.line, self.content))
+        if pair is None:
+            return None
+        start = min(pair.value.column, len(self.text) + 1)
+        return pair.key.text.strip("*_` "), start
+
+    @property
+    def known(self) -> Field | str | None:
+        """What the table says of the line's key."""
+        folded = fold(self.key)
+        for name, field in self.fields.items():
+            aliases = field.aliases if isinstance(field, Field) else ()
+            if folded and folded in {fold(word) for word in (name, *aliases)}:
+                return field
+        return None
+
+    @property
+    def word(self) -> str:
+        """The word under the cursor."""
+        for found in _WORD.finditer(self.text.replace("-", "_")):
+            if found.start() < self.column <= found.end() + 1:
+                return found.group()
+        return ""
+
+    def said(self, key: str) -> str:
+        """Give the value of a key in the cursor's own step: of its lines, the nearest."""
+        folded, near = fold(key), ""
+        for number, line in enumerate(self.lines, 1):
+            if _starts_step(line):
+                if number > self.line:
+                    break
+                near = ""
+            here = Cursor(self.kind, self.lines, number, 1, (), fenced=False)
+            if fold(here.key) == folded and here.value_column is not None:
+                near = line[here.value_column - 1 :].strip("*_` ")
+        return near
+
+
+def _starts_step(line: str) -> bool:
+    return re.match(r"\d{1,9}[.)][ \t]", line) is not None or _HEADING.match(line) is not None
+
+
+def place_at(kind: str, lines: list[str], line: int, column: int) -> Cursor:
+    """Find out where a cursor stands in a `tool` or a `skill`."""
+    headings: list[Heading] = []
+    fence, fenced = "", False
+    for number, text in enumerate(lines, 1):
+        if fence:
+            fenced = fenced or number == line
+            if text.strip().startswith(fence) and not text.strip().strip(fence[0]):
+                fence = ""
+        elif found := _FENCE.match(text):
+            fence = found.group(1)
+        elif found := _HEADING.match(text):
+            headings.append(Heading(len(found.group(1)), heading_text(found.group(2)), number))
+    return Cursor(kind, tuple(lines), line, column, tuple(headings), fenced)

@@ -1,0 +1,23 @@
+"""What a run carries out, whole, so that no edit of a file changes it."""
+
+from pydantic import Field
+
+from toolmd._model.definition import Noun
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+
+
+class Plan(Noun):
+    """Everything that a run is interpreted by, pinned: an edited file never changes a run."""
+
+    skill: SkillSpec
+    skills: dict[str, SkillSpec] = Field(default_factory=dict)
+    """The skills that it may use, and theirs."""
+    tools: dict[str, ToolSpec] = Field(default_factory=dict)
+    """The tools that any of them may use."""
+    python: tuple[str, ...] = ()
+    """The skills among them that have a Python implementation, which then runs."""
+    code: str = ""
+    """The hash of the pinned Python; empty where none is."""
+    given: tuple[str, ...] = ()
+    """The tools and skills whose Python a package or a plugin gives."""

@@ -1,0 +1,98 @@
+"""What a project decides for all of its tools."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+DEFAULT_TOOLS = ("tools_md",)
+DEFAULT_SKILLS = ("skills_md",)
+
+OnMissingConfidence = Literal["deny", "confirm"]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetySettings:
+    """The table `[safety]`; what is unset restricts nothing."""
+
+    default_min: float | None = None
+    """The confidence (0..1) that a tool asks for where its file names none."""
+    floor: float | None = None
+    """The confidence (0..1) below which no call passes, whatever the file says."""
+    crisis_words: tuple[str, ...] = ()
+    """Words in the user's message that hold every call for a human."""
+    on_missing_confidence: OnMissingConfidence = "deny"
+    """What becomes of a call that states no confidence where the tool asks for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """The table `[chat]`: the model that `toolmd chat` talks with."""
+
+    model: str | None = None
+    """As its endpoint names it."""
+    base_url: str | None = None
+    """Where an OpenAI-compatible API is; OpenRouter's where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSettings:
+    """The table `[trace]`: what spans tell of a call."""
+
+    content: bool = False
+    """Whether spans hold arguments and results; Sensitive values they never hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSettings:
+    """One bearer token, and whom it stands for; the token itself is nowhere kept."""
+
+    sha256: str
+    """Hex SHA-256 of the token."""
+    user: str
+    """Who calls with it."""
+    patients: tuple[str, ...] = ()
+    """The patients that its requests may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The table `[serve]`: who may come in over HTTP."""
+
+    tokens: tuple[TokenSettings, ...] = ()
+    """Whose tokens are let in: the `sha256`, `user` and `patients` of each. With none, each start
+    makes a token of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A project's settings, whole (configuration.md)."""
+
+    root: Path
+    """The project's folder, absolute."""
+    tools: tuple[str, ...] = DEFAULT_TOOLS
+    """Folders of definitions of tools, relative to `root` or absolute."""
+    skills: tuple[str, ...] = DEFAULT_SKILLS
+    """Folders of definitions of skills, relative to `root` or absolute."""
+    state: Path = Path(".toolmd")
+    """The folder of what Toolmd itself keeps (cache, held calls, runs, audit), absolute."""
+    engine: str = "sqlite"
+    """Where runs are kept: `sqlite`, `memory`, or a `postgresql://` URL."""
+    safety: SafetySettings = field(default_factory=SafetySettings)
+    """What every call must pass, whatever its file says."""
+    chat: ChatSettings = field(default_factory=ChatSettings)
+    """The model that `toolmd chat` talks with."""
+    trace: TraceSettings = field(default_factory=TraceSettings)
+    """What spans tell of a call."""
+    serve: ServeSettings = field(default_factory=ServeSettings)
+    """Who may come in over HTTP, and as whom."""
+    audit: bool = True
+    """Whether each decision is recorded before its effect."""
+    trust_edits: bool = False
+    """Whether an edit that drops a restriction is live at once."""
+    plugins: tuple[str, ...] | None = None
+    """The installed plugins that may load, by package or entry-point name; None loads all."""
+    file: Path | None = None
+    """The file that was read, if any."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Where each setting that is not a default was found: a file, a variable, or `command line`."""

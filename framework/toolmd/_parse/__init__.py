@@ -1,0 +1,21 @@
+"""The parser: markdown text to a typed spec and diagnostics; never runs code, never raises."""
+
+from toolmd._parse.prose_policy import lint_tool
+from toolmd._parse.skill import parse_skill
+from toolmd._parse.source.text import decode
+from toolmd._parse.tool import parse_tool
+from toolmd._parse.writing.formatter import format_text
+from toolmd._parse.writing.skill_text import skill_text
+from toolmd._parse.writing.starter import new_text
+from toolmd._parse.writing.tool_text import tool_text
+
+__all__ = [
+    "decode",
+    "format_text",
+    "lint_tool",
+    "new_text",
+    "parse_skill",
+    "parse_tool",
+    "skill_text",
+    "tool_text",
+]

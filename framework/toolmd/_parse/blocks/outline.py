@@ -1,0 +1,268 @@
+"""Block tokens to headings with their paragraphs, lists, tables and fences."""
+
+from dataclasses import dataclass, field
+
+from markdown_it.common.utils import mdTrim
+from markdown_it.token import Token
+
+from toolmd._model.code import Code
+from toolmd._parse.blocks import plain_bullets
+from toolmd._parse.blocks.block import (
+    Block,
+    Bullets,
+    Comment,
+    Fence,
+    Item,
+    Paragraph,
+    Part,
+    Raw,
+    Table,
+)
+from toolmd._parse.blocks.tokens import tokens
+from toolmd._parse.blocks.unread import MAX_LIST_DEPTH, refuse_unread, surplus_cells, too_deep
+from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.words.flow import comments, without_comments
+
+_DEEPEST = 6
+"""A heading has no more signs."""
+NESTED_INDENT = 2
+"""Columns by which a bullet must stand further right to belong to the one above."""
+
+
+def outline(page: Page) -> list[Part]:
+    """Give the parts of a page in order; the first one holds what stands above any heading."""
+    stream = tokens(page.lines)
+    refuse_unread(page, stream)
+    cursor = _Cursor(page, stream)
+    parts = [Part(0, Mark("", 1, 1))]
+    while (token := cursor.take()) is not None:
+        if token.type == "heading_open":
+            text = cursor.inside()
+            line = (token.map or [0])[0] + 1
+            parts.append(Part(int(token.tag[1]), page.mark(text, line)))
+        elif (block := cursor.block(token)) is not None:
+            if (part := _crammed(page, block)) is not None:
+                parts.append(part)
+            else:
+                parts[-1].blocks += [block, *cursor.behind()]
+    for part in parts:
+        part.blocks = joined(part.blocks)
+        while part.blocks and _is_rule(part.blocks[-1]):
+            part.blocks.pop()
+    return parts
+
+
+def _crammed(page: Page, block: Block) -> Part | None:
+    """Read `##Safety`, a heading but for the space that it lacks, and the text right below it."""
+    if not isinstance(block, Paragraph) or not block.mark.text.startswith("##"):
+        return None
+    first, _, below = block.mark.text.partition("\n")
+    words = first.lstrip("#")
+    level = len(first) - len(words)
+    if level > _DEEPEST or not words.strip():
+        return None
+    mark = block.mark.at(0, len(first))
+    page.warn(
+        Code.MISSPELT_SECTION,
+        mark,
+        f"'{first}' was read as a heading, which needs a space behind its signs",
+        f"write '{first[:level]} {words.strip()}'",
+        replace(mark, f"{first[:level]} {words.strip()}"),
+    )
+    text = Paragraph(page.mark(below, mark.line + 1))
+    return Part(level, mark.at(level).strip(), [text] if below.strip() else [])
+
+
+def _is_rule(block: Block) -> bool:
+    """Whether a block is a line drawn between two parts of the page."""
+    return isinstance(block, Raw) and not block.mark.text.strip("-*_ \t")
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """A reader of the token stream, one token ahead at most."""
+
+    page: Page
+    stream: list[Token]
+    position: int = 0
+    lists: int = 0
+    left: "list[Block]" = field(default_factory=list)
+
+    def take(self) -> Token | None:
+        if self.position >= len(self.stream):
+            return None
+        self.position += 1
+        return self.stream[self.position - 1]
+
+    def inside(self) -> str:
+        """Take the text of a paragraph or a heading, and its closing token."""
+        self.position += 2
+        return self.stream[self.position - 2].content
+
+    def block(self, token: Token) -> Block | None:
+        line = (token.map or [0])[0] + 1
+        match token.type:
+            case plain_bullets.TYPE:
+                return self._plain(token)
+            case "paragraph_open":
+                return Paragraph(self.page.mark(self.inside(), line))
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(token)
+            case "fence":
+                return self._fence(token, line)
+            case "table_open":
+                return self._table()
+            case "html_block" if token.content.lstrip().startswith("<!--"):
+                return self._comment(token, line)
+            case "blockquote_open":
+                self._skip(token)
+                return self._raw(token)
+            case _:
+                return self._raw(token)
+
+    def _plain(self, token: Token) -> Bullets:
+        """Read bullets of one line each straight from the lines."""
+        start, end = token.map or [0, 0]
+        levels: list[list[Item]] = [[]]
+        for number, line in enumerate(self.page.lines[start:end], start + 1):
+            indent = line.index("-")
+            level = indent // plain_bullets.INDENT
+            if level >= len(levels):
+                nested = Bullets([], ordered=False)
+                levels[-1][-1].blocks.append(nested)
+                levels.append(nested.items)
+            elif level < len(levels) - 1:
+                del levels[level + 1 :]
+            mark = Mark(mdTrim(line[indent + 2 :]), number, indent + 3)
+            item = Item(mark, number, indent)
+            if mark.text.startswith("["):
+                item.begin(mark)
+            levels[-1].append(item)
+        return Bullets(levels[0], ordered=False)
+
+    def _list(self, opening: Token) -> Bullets:
+        items: list[Item] = []
+        self.lists += 1
+        while (token := self.take()) is not None and token.type == "list_item_open":
+            items.append(self._filled(self._opened(token)))
+        self.lists -= 1
+        return Bullets(items, opening.type == "ordered_list_open")
+
+    def _opened(self, opening: Token) -> Item:
+        line = (opening.map or [0])[0] + 1
+        source = self.page.lines[line - 1] if line <= len(self.page.lines) else ""
+        source = source.expandtabs(4) if "\t" in source else source
+        indent = len(source) - len(source.lstrip())
+        if self.lists == MAX_LIST_DEPTH + 1:
+            too_deep(self.page, self.page.mark(source.strip(), line))
+        return Item(Mark("", line, indent + 1), line, indent)
+
+    def _filled(self, item: Item) -> Item:
+        while (token := self.take()) is not None and token.type != "list_item_close":
+            if token.type == "heading_open":
+                text = "#" * int(token.tag[1]) + " " + self.inside()
+                block: Block | None = Paragraph(self.page.mark(text, (token.map or [0])[0] + 1))
+            else:
+                block = self.block(token)
+            if isinstance(block, Paragraph) and not item.mark.text and not item.blocks:
+                item.begin(block.mark)
+            elif block is not None:
+                item.blocks += [block, *self.behind()]
+        item.blocks = joined(item.blocks)
+        return item
+
+    def _fence(self, token: Token, line: int) -> Fence:
+        start, end = token.map or [0, 0]
+        last = self.page.lines[end - 1].strip(" \t>") if end <= len(self.page.lines) else ""
+        closed = end - start > 1 and last.startswith(token.markup) and not last.strip(last[:1])
+        mark = self.page.mark(token.markup, line)
+        if not closed:
+            self.page.error(
+                Code.UNCLOSED_FENCE,
+                mark,
+                "this code fence is never closed, so everything below it is code",
+                f"write {token.markup} on a line of its own where the code ends",
+            )
+        return Fence(mark, token.info.strip(), token.content)
+
+    def behind(self) -> list[Block]:
+        """Take the text that stood behind the comment just read."""
+        taken, self.left = self.left, []
+        return taken
+
+    def _comment(self, token: Token, line: int) -> Comment:
+        """Read a comment; what stands behind it in its last line is text."""
+        text = token.content.rstrip()
+        end = text.rfind("-->")
+        if end < 0:
+            self.page.error(
+                Code.UNCLOSED_COMMENT,
+                self.page.mark("<!--", line),
+                "this comment is never closed, so everything below it is hidden",
+                "write --> where the comment ends",
+            )
+        behind = without_comments(text).strip()
+        if behind and end > 0:
+            self.left = [Paragraph(self.page.mark(behind, line + text.count("\n", 0, end)))]
+        return Comment(Mark("\n".join(comments(text)) or text.strip(), line, 1))
+
+    def _table(self) -> Table:
+        rows: list[list[Mark]] = []
+        line, after = 1, 1
+        while (token := self.take()) is not None and token.type != "table_close":
+            if token.type == "tr_close" and len(rows) > 1:
+                rows[-1] += surplus_cells(self.page, line, after, len(rows[0]))
+            elif token.type == "tr_open":
+                rows.append([])
+                line, after = (token.map or [line - 1])[0] + 1, 1
+            elif token.type == "inline":
+                mark = self.page.mark(token.content, line, after)
+                after = mark.column + len(mark.text)
+                rows[-1].append(mark)
+        return Table(rows[0], rows[1:])
+
+    def _skip(self, opening: Token) -> None:
+        while (token := self.take()) is not None and token.level > opening.level:
+            pass
+
+    def _raw(self, token: Token) -> Raw | None:
+        if token.map is None:
+            return None
+        lines = self.page.lines[token.map[0] : token.map[1]]
+        text = "\n".join(line.rstrip() for line in lines).strip("\n")
+        return Raw(Mark(text, token.map[0] + 1, 1))
+
+
+def joined(blocks: list[Block]) -> list[Block]:
+    """Join lists that stand side by side; a bullet further right belongs to the one above it.
+
+    CommonMark starts a new list at another marker, and nests below `1.` from three columns on;
+    people do not count columns.
+    """
+    out: list[Block] = []
+    last: Bullets | None = None
+    for block in blocks:
+        if isinstance(block, Bullets) and last is not None and not _begins_steps(last, block):
+            _join(last, block)
+            continue
+        if isinstance(block, Bullets):
+            last = block
+        elif not isinstance(block, Comment):
+            last = None
+        out.append(block)
+    return out
+
+
+def _begins_steps(last: Bullets, following: Bullets) -> bool:
+    """Whether a numbered list behind bullets is one of its own, and not nested in the last."""
+    right = last.items[-1].column + NESTED_INDENT
+    return following.ordered and not last.ordered and following.items[0].column < right
+
+
+def _join(last: Bullets, following: Bullets) -> None:
+    for item in following.items:
+        above = last.items[-1]
+        if item.column >= above.column + NESTED_INDENT:
+            above.blocks = joined([*above.blocks, Bullets([item], following.ordered)])
+        else:
+            last.items.append(item)

@@ -1,0 +1,46 @@
+"""What markdown-it-py drops: lines that get no token are refused, cells are read all the same."""
+
+from markdown_it.rules_block.table import escapedSplit
+from markdown_it.token import Token
+
+from toolmd._model.code import Code
+from toolmd._parse.source.page import Mark, Page
+
+MAX_LIST_DEPTH = 36
+"""Two lists for each of the 16 levels to which objects may nest, and those around them."""
+
+_HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
+
+
+def refuse_unread(page: Page, stream: list[Token]) -> None:
+    """Report every line that no token holds: markdown-it-py drops what is nested too deep."""
+    read: set[int] = set()
+    for token in stream:
+        if token.map is not None and (token.nesting == 0 or token.type in _HOLDING):
+            read.update(range(*token.map))
+    for number in sorted(set(range(len(page.lines))) - read):
+        line = page.lines[number]
+        if line.strip(" \t\xa0-*+>#|:=1234567890.)"):
+            too_deep(page, page.mark(line.strip(), number + 1))
+            return
+
+
+def too_deep(page: Page, mark: Mark) -> None:
+    """Report the first line of a list that is nested deeper than is read."""
+    page.error(
+        Code.NESTED_TOO_DEEP,
+        mark,
+        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line lies deeper and can't be read",
+        "give nested fields a heading of their own, such as `### range.start`",
+    )
+
+
+def surplus_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
+    """Give the cells of a table's row behind the last column of the head."""
+    row = page.lines[line - 1].strip().removeprefix("|").removesuffix("|")
+    marks = []
+    for cell in map(str.strip, escapedSplit(row)[columns:]):
+        if cell:
+            marks.append(page.mark(cell, line, after))
+            after = marks[-1].column + len(cell)
+    return marks

@@ -1,0 +1,187 @@
+"""The Examples section: a call that the author shows, and what must come of it."""
+
+import json
+from typing import Any
+
+from toolmd._model.code import Code
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.tool import Example
+from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
+from toolmd._parse.document.definition import Definition
+from toolmd._parse.document.sections import keep
+from toolmd._parse.fields.entries import item_entry
+from toolmd._parse.fields.values import code_text
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.words.flow import flow
+from toolmd._parse.words.keys import fold, heading_text, plain, split
+from toolmd._parse.words.scalars import no_constant
+from toolmd._values import problems
+
+_LABELS = frozenset(("arguments", "result", "error"))
+_CALL_KEYS = {"name", "tool", "arguments", "params", "parameters", "args"}
+
+
+def read_examples(
+    definition: Definition, tool: str, parameters: tuple[Parameter, ...]
+) -> tuple[Example, ...]:
+    """Read each `### title` with its fences; JSON that can't be read is reported and left out."""
+    section = definition.section("Examples")
+    if section is None:
+        return ()
+    groups: list[tuple[str, Mark, list[Block]]] = []
+    if any(isinstance(block, Fence) for block in section.blocks):
+        groups.append(("Example", section.mark, section.blocks))
+    else:
+        keep(definition.document, section, section.blocks, [])
+    groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
+    examples: list[Example] = []
+    unread: list[Part] = []
+    beside: list[Block] = []
+    for title, mark, blocks in groups:
+        reader = _Reader(definition.page, title, mark, tool)
+        example = reader.read(blocks)
+        if example is not None:
+            _held(definition.page, mark, example, parameters)
+            examples.append(example)
+            beside += reader.beside
+        elif mark is section.mark:
+            beside += blocks
+        else:
+            unread.append(Part(section.level + 1, mark, blocks))
+    keep(definition.document, section, beside, unread)
+    return tuple(examples)
+
+
+class _Reader:
+    """One example under the finger."""
+
+    def __init__(self, page: Page, title: str, mark: Mark, tool: str) -> None:
+        self.page, self.title, self.mark, self.tool = page, title, mark, tool
+        self.said: dict[str, Any] = {"title": title}
+        self.broken = False
+        self.beside: list[Block] = []
+        """What is no part of the call that is shown, and kept as prose."""
+
+    def read(self, blocks: list[Block]) -> Example | None:
+        for block in blocks:
+            if isinstance(block, Fence):
+                self._fence(block)
+            elif isinstance(block, Bullets):
+                left = [item for item in block.items if not self._bullet(item)]
+                self.beside += [Bullets(left, block.ordered)] if left else []
+            elif isinstance(block, Paragraph) and self._line(block.mark):
+                pass
+            else:
+                self.beside.append(block)
+        if self.broken:
+            return None
+        if "arguments" not in self.said:
+            self.page.warn(
+                Code.INVALID_EXAMPLE,
+                self.mark,
+                f"the example '{self.title}' has no arguments that can be read",
+                "put the arguments as a JSON object into a ```json fence",
+            )
+            return None
+        return Example(**self.said)
+
+    def _fence(self, fence: Fence) -> None:
+        value, fault = _json(fence.content)
+        if fault:
+            line = fence.mark.line + fault[1]
+            mark = Mark(" ", line, fault[2])
+            self.page.warn(Code.INVALID_EXAMPLE, mark, f"no JSON: {fault[0]}", "mend the JSON")
+            self.broken = True
+        elif "arguments" not in self.said:
+            self._arguments(value, fence.mark)
+        elif "result" not in self.said:
+            self.said |= {"result": value, "has_result": True}
+        else:
+            self.page.warn(
+                Code.INVALID_EXAMPLE,
+                fence.mark._replace(text=f"```\n{fence.content}```"),
+                f"the example '{self.title}' has arguments and a result already; this is not read",
+                "give it a `### title` of its own, or take it away",
+            )
+
+    def _arguments(self, value: Any, mark: Mark) -> None:
+        if isinstance(value, dict) and set(value) <= _CALL_KEYS and len(value) == 2:  # noqa: PLR2004
+            named = value.get("name", value.get("tool"))
+            inner = next((v for v in value.values() if isinstance(v, dict)), None)
+            if named == self.tool and inner is not None:
+                value = inner
+        if isinstance(value, dict):
+            self.said["arguments"] = value
+            return
+        self.page.warn(
+            Code.INVALID_EXAMPLE,
+            mark,
+            "the arguments are no JSON object",
+            'write `{"name": value}`',
+        )
+
+    def _line(self, mark: Mark) -> bool:
+        """Read `**Error**: not_found` without a bullet, and pass over a label above a fence."""
+        pair = split(mark)
+        if pair is None or fold(pair.key.text) not in _LABELS:
+            return False
+        return not pair.value.text or self._bullet(Item(mark, mark.line, mark.column))
+
+    def _bullet(self, item: Item) -> bool:
+        """Read Arguments, Result or Error; whether the bullet is one of them."""
+        entry = item_entry(item)
+        key = fold(entry.name) if entry else ""
+        if entry is None or key not in _LABELS or key in self.said:
+            if entry is not None:
+                self.page.warn(
+                    Code.UNKNOWN_FIELD,
+                    item.mark,
+                    f"'{flow(item.mark.text)[:40]}' is no part of an example; it is kept as prose",
+                    "an example has Arguments, Result and Error, once each",
+                )
+            return False
+        fence = next((b for b in entry.blocks if isinstance(b, Fence)), None)
+        self.beside += [b for b in entry.blocks if b is not fence]
+        if key == "error":
+            if fence is not None:
+                self.page.warn(
+                    Code.INVALID_EXAMPLE,
+                    fence.mark._replace(text=f"```\n{fence.content}```"),
+                    f"the Error of the example '{self.title}' is a code alone; this is not read",
+                    "take it away, or say it in words above the example",
+                )
+            self.said["error"] = plain(entry.text)
+            return True
+        if fence is not None and entry.text:
+            self.beside.append(Paragraph(entry.value))
+        text = fence.content if fence else code_text(entry.text)
+        value, fault = _json(text)
+        if key == "arguments" and not fault:
+            self._arguments(value, entry.value)
+        elif key == "result":
+            self.said |= {"result": entry.text if fault else value, "has_result": True}
+        return key == "result" or not fault
+
+
+def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:
+    """Give the value, or what is wrong with line and column from 1."""
+    try:
+        return json.loads(text, parse_constant=no_constant), None
+    except json.JSONDecodeError as error:
+        return None, (error.msg, error.lineno, error.colno)
+    except (ValueError, RecursionError) as error:
+        return None, (str(error), 1, 1)
+
+
+def _held(page: Page, mark: Mark, example: Example, parameters: tuple[Parameter, ...]) -> None:
+    """Hold an example that shows success against the parameters."""
+    if example.error is not None:
+        return
+    shape = Schema(types=("object",), properties=parameters)
+    for problem in problems(example.arguments, shape):
+        page.warn(
+            Code.INVALID_EXAMPLE,
+            mark,
+            f"the example '{example.title}' is not what the tool takes: {problem.message}",
+            "mend the example, or say which Error it must give",
+        )

@@ -1,0 +1,240 @@
+"""The head and the Metadata section: what a definition is called, and what it asks."""
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+from toolmd._model.code import Code
+from toolmd._model.source import Position
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.document.definition import Definition
+from toolmd._parse.document.sections import keep
+from toolmd._parse.document.strays import refuse_stray
+from toolmd._parse.fields.entries import Entry, read_entries
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.naming import Fields, name_fields
+from toolmd._parse.fields.table import TABLES
+from toolmd._parse.fields.values import READERS, Unread, read_values
+from toolmd._parse.source.page import Mark, Page, insert_below
+from toolmd._parse.words.keys import Pair, fold, nearest, plain
+from toolmd._parse.words.names import definition_name, mended_name
+from toolmd._parse.words.scalars import listed
+
+
+def read_metadata(definition: Definition) -> dict[str, Any]:
+    """Read the head and Metadata: the values for the noun's fields, defaults reported."""
+    entries, table = _metadata_entries(definition)
+    fields = name_fields(definition.page, entries, table, definition.kind)
+    values = read_values(definition.page, fields)
+    for attribute, (_, entry) in fields.known.items():
+        definition.places |= dict(_places(definition.page, attribute, entry))
+    values["title"] = definition.document.title
+    values["description"] = _description(definition, fields)
+    values["notes"] = definition.document.notes
+    values["extra"] = _extra(definition, fields)
+    _defaults(definition, values, fields)
+    return values
+
+
+def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable]:
+    table = TABLES[definition.kind][0]
+    head = {fold(e.name): e for e in definition.front.entries}
+    entries = list(definition.front.entries)
+    section = definition.document.known.get("Metadata")
+    if section is None and not entries:
+        definition.section("Metadata")
+    if section is not None and section.table is not None:
+        read = read_entries(definition.page, section.blocks, section.table)
+        keep(definition.document, section, read.prose, section.parts)
+        for entry in read.entries:
+            known = table.field(entry.key.text)
+            twin = next(
+                (e for e in head.values() if known and table.field(e.key.text) is known), None
+            )
+            if twin is None or known is None:
+                entries.append(entry)
+            elif not _same(known, twin, entry):
+                definition.page.error(
+                    Code.CONFLICT,
+                    entry.value,
+                    f"'{entry.name}' is '{entry.text}' here and '{twin.text}' in the front matter",
+                    "keep one of the two",
+                )
+    return entries, table
+
+
+def _description(definition: Definition, fields: Fields) -> str:
+    """Take the first paragraph, else the front matter's description."""
+    for entry in list(fields.unknown):
+        if fold(entry.name) not in {"description", "title"}:
+            continue
+        attribute = fold(entry.name)
+        said = getattr(definition.document, attribute)
+        if attribute == "title" and said not in {"", entry.text}:
+            continue  # another title is kept as any key that is not known
+        fields.unknown.remove(entry)
+        if not said:
+            setattr(definition.document, attribute, entry.text)
+        elif said != entry.text:
+            definition.page.error(
+                Code.CONFLICT,
+                entry.value,
+                "the description in the metadata differs from the paragraph below the title",
+                "keep one of the two",
+            )
+    if not definition.document.description:
+        definition.page.error(
+            Code.MISSING_DESCRIPTION,
+            definition.document.mark,
+            "there is no description",
+            "write a paragraph below the title that tells what it does",
+        )
+    return definition.document.description
+
+
+def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
+    extra: dict[str, Any] = {}
+    for entry in fields.unknown:
+        if refuse_stray(definition.page, Pair(entry.key, entry.value, marked=True)):
+            continue
+        key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
+        nested = prose(entry.blocks)
+        extra[key] = (
+            [m.text for m in entry.listed]
+            if entry.listed is not None
+            else "\n\n".join(t for t in (plain(entry.text), nested) if t)
+        )
+        _extra_warning(definition, entry.key, entry.name)
+    for mark, data in definition.front.nested:
+        if _one_value(definition, mark):
+            continue
+        extra[mark.text] = data
+        _refuse_nested(definition, mark, data)
+    return extra
+
+
+def _places(page: Page, attribute: str, entry: Entry) -> Iterator[tuple[str, Position]]:
+    """Give where a field's value stands, and where each name of a list does."""
+    yield attribute, (entry.value if entry.value.text else entry.key).place
+    column = entry.value.column
+    for word in [] if entry.listed is not None else listed(entry.text):
+        mark = page.mark(word, entry.value.line, column)
+        column = mark.column + len(word)
+        yield f"{attribute}/{_name_of(word)}", mark.place
+    for mark in [*(entry.listed or ()), *(item.mark for item in entry.items)]:
+        yield f"{attribute}/{_name_of(mark.text)}", mark.place
+
+
+def _name_of(word: str) -> str:
+    return plain(word.partition("(")[0]).replace("-", "_")
+
+
+def _leaves(data: object) -> Iterator[tuple[str, str]]:
+    """Give each key of nested maps with the word that stands behind it."""
+    for value in data if isinstance(data, list) else ():
+        yield from _leaves(value)
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if isinstance(value, str):
+            yield key, value
+        else:
+            yield from _leaves(value)
+
+
+def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
+    definition.page.warn(
+        Code.UNKNOWN_FIELD,
+        mark,
+        f"Metadata has no field '{name}'; it is kept under `extra`",
+        "take it away if it is a slip",
+    )
+
+
+def _refuse_nested(definition: Definition, mark: Mark, data: object) -> None:
+    """A map in front matter may be foreign metadata, but no section of the definition."""
+    name = mark.text
+    sections = {fold(n): t for t in TABLES[definition.kind] for n in (t.name, *t.aliases)}
+    if fold(name) in sections:
+        definition.page.error(
+            Code.MISPLACED_FIELD,
+            mark,
+            f"'{name}' can't stand in the front matter",
+            f"write it as `## {sections[fold(name)].name}`",
+        )
+        return
+    _extra_warning(definition, mark, name)
+    for key, value in _leaves(data):
+        pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)
+        refuse_stray(definition.page, pair)
+
+
+def _one_value(definition: Definition, mark: Mark) -> bool:
+    """Whether front matter gives a map to a field that takes one value, or to a slip of one."""
+    fields = TABLES[definition.kind][0].fields
+    near = nearest(mark.text, [f.name for f in fields if f.restricts])
+    known = TABLES[definition.kind][0].field(near or mark.text)
+    if known is None:
+        return False
+    definition.page.error(
+        Code.UNREADABLE_VALUE,
+        mark,
+        f"'{known.name}' can't be read from a map",
+        f"write `{known.attribute}: value` on one line",
+    )
+    return True
+
+
+def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) -> None:
+    section = definition.document.known.get("Metadata")
+    if "Metadata" in definition.missing:
+        values |= {"name": "unnamed", "version": "", "category": ""}
+        return
+    mark = section.mark if section else Mark("", definition.document.line, 1)
+    stem = PurePath(definition.page.path).name.split(".")[0] or "tool"
+    fallback = mended_name(stem)
+    entry = fields.entry("name")
+    if entry is not None and values.get("name"):
+        values["name"] = definition_name(
+            definition.page,
+            definition.page.mark(values["name"], entry.value.line, entry.value.column),
+            values["name"],
+        )
+    elif not definition.page.refused or entry is None:
+        fix = insert_below(section.mark.line + 1, f"- **Name**: {fallback}") if section else ()
+        definition.page.warn(
+            Code.MISSING_NAME,
+            mark,
+            f"there is no Name; '{fallback}' was taken from the file's name",
+            f"add `- **Name**: {fallback}`",
+            fix,
+        )
+    values.setdefault("name", fallback)
+    for name, attribute, code, default in (
+        ("Version", "version", Code.MISSING_VERSION, "1.0.0"),
+        ("Category", "category", Code.MISSING_CATEGORY, "general"),
+    ):
+        if values.get(attribute):
+            continue
+        values[attribute] = default
+        anchor = section.mark.line + 1 if section is not None else 0
+        if anchor and entry is not None and entry.key.line > anchor:
+            anchor = entry.key.line
+        definition.page.warn(
+            code,
+            mark,
+            f"there is no {name}; '{default}' was taken",
+            f"add `- **{name}**: {default}`",
+            insert_below(anchor, f"- **{name}**: {default}") if anchor else (),
+        )
+
+
+def _same(known: Field, a: Entry, b: Entry) -> bool:
+    """Whether two places say the same: `true` and `yes` do, `1.1` and `1.10` do not."""
+
+    def said(entry: Entry) -> object:
+        value = READERS[known.kind](Page("", []), known, entry)
+        return value.replace("-", "_").casefold() if isinstance(value, str) else value
+
+    try:
+        return said(a) == said(b)
+    except Unread:
+        return a.text == b.text  # what can't be read is reported where fields are

@@ -1,0 +1,247 @@
+"""Parts to the sections of a tool or a skill, at whatever level and in whatever order."""
+
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from toolmd._model.code import Code
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Raw, Table
+from toolmd._parse.blocks.prose import prose, with_headings
+from toolmd._parse.fields.entries import item_entry
+from toolmd._parse.fields.field import SectionTable
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.table import TABLES, section_of
+from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.words.keys import (
+    COLONS,
+    distance,
+    fold,
+    heading_text,
+    section_title,
+    split,
+)
+
+_LONG = 9
+"""A section's name of so many letters may have two slips in it."""
+
+
+@dataclass(slots=True)
+class Section:
+    """A section with its own blocks and the parts below it."""
+
+    table: SectionTable | None
+    title: str
+    mark: Mark
+    level: int
+    blocks: list[Block]
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Document:
+    """A definition's title, head and sections."""
+
+    title: str
+    mark: Mark
+    description: str
+    notes: str
+    head: list[Block] = field(default_factory=list)
+    """What stands between the title and the first section."""
+    known: dict[str, Section] = field(default_factory=dict)
+    others: list[Section] = field(default_factory=list)
+    line: int = 1
+
+    def prose(self) -> dict[str, str]:
+        """Give the sections that no table knows, title to prose; equal titles are joined."""
+        kept: dict[str, str] = {}
+        for section in self.others:
+            text = "\n\n".join(
+                t
+                for t in (prose(section.blocks), with_headings(section.parts, section.level + 1))
+                if t
+            )
+            before = kept.get(section.title)
+            kept[section.title] = f"{before}\n\n{text}" if before else text
+        return kept
+
+
+def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
+    """Sort a page's parts into title, head and sections."""
+    head, rest = parts[0], parts[1:]
+    title = _title(page, rest, kind)
+    blocks = list(head.blocks)
+    if title is not None:
+        rest = rest[1:]
+        blocks += title.blocks
+    description, notes = _head(blocks)
+    mark = title.heading if title else Mark("", 1, 1)
+    document = Document(
+        heading_text(title.heading.text) if title else "",
+        mark,
+        description,
+        notes,
+        blocks,
+        line=mark.line,
+    )
+    _sort(page, document, rest, kind)
+    for part in parts:
+        _refuse_hidden(page, part.blocks, kind)
+    return document
+
+
+def _refuse_hidden(page: Page, blocks: list[Block], kind: str) -> None:
+    """Refuse a section of restrictions whose title is no heading: in bold, a bullet or a quote."""
+    for block, below in zip_longest(blocks, blocks[1:]):
+        match block:
+            case Paragraph() if _marked(block.mark.text) and below and _has_fields([below]):
+                _refuse_title(page, block.mark, kind)
+            case Paragraph() | Raw():
+                for number, line in enumerate(block.mark.text.split("\n")):
+                    words = line.lstrip("> ")
+                    if words.startswith("#"):
+                        _refuse_title(page, page.mark(words, block.mark.line + number), kind)
+            case Bullets():
+                for item in block.items:
+                    if item.mark.text.startswith("#"):
+                        _refuse_title(page, item.mark, kind)
+                    if item.blocks:
+                        _refuse_hidden(page, item.blocks, kind)
+            case _:
+                pass
+
+
+def _marked(text: str) -> bool:
+    bare = text.rstrip(COLONS + " ")
+    return "\n" not in text and bare.startswith(("**", "__")) and bare.endswith(("**", "__"))
+
+
+def _refuse_title(page: Page, mark: Mark, kind: str) -> None:
+    table = section_of(kind, fold(section_title(mark.text.lstrip("# "))))
+    if table is not None and table.restricts:
+        page.error(
+            Code.MISSPELT_SECTION,
+            mark,
+            f"'{mark.text}' is no heading here, so nothing below it is read as {table.name}",
+            f"write `## {table.name}` on a line of its own",
+        )
+
+
+def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
+    if rest and not (
+        rest[0].level > 1 and section_of(kind, fold(section_title(rest[0].heading.text)))
+    ):
+        return rest[0]
+    page.error(
+        Code.MISSING_TITLE,
+        rest[0].heading if rest else Mark("", 1, 1),
+        "there is no title",
+        "begin with `# Title` and a paragraph that tells what it does",
+    )
+    return None
+
+
+def _head(blocks: list[Block]) -> tuple[str, str]:
+    """Give the first paragraph on one line, and what follows it."""
+    found: list[Block] = [b for b in blocks if not isinstance(b, Comment)]
+    for at, block in enumerate(found):
+        if isinstance(block, Paragraph) and (text := " ".join(prose([block]).split())):
+            return text, prose(found[:at] + found[at + 1 :])
+    return "", prose(found)
+
+
+def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
+    current: Section | None = None
+    tables = [section_of(kind, fold(section_title(p.heading.text))) for p in rest]
+    top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
+    named = {t.name for t in tables if t}
+    for at, part in enumerate(rest):
+        if tables[at] is None and part.level == top:
+            tables[at] = _repaired(page, part, kind, named)
+    at_top = {t.name for p, t in zip(rest, tables, strict=True) if t and p.level == top}
+    for part, table in zip(rest, tables, strict=True):
+        text = (section_title if table else heading_text)(part.heading.text)
+        if current is not None and _below(current, part, text, table, at_top):
+            current.parts.append(part)
+            continue
+        mark = page.mark(text, part.heading.line)
+        section = Section(table, text, mark, part.level, part.blocks)
+        if table is None:
+            document.others.append(section)
+        elif table.name in document.known:
+            page.error(
+                Code.DUPLICATE_SECTION,
+                section.mark,
+                f"there are two sections '{table.name}'",
+                f"join them; the first stands in line {document.known[table.name].mark.line}",
+            )
+        else:
+            document.known[table.name] = section
+        current = section
+
+
+def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTable | None:
+    """Find the section that a heading misspells; of a restriction none is guessed."""
+    text = section_title(part.heading.text)
+    folded = fold(text)
+    for table in TABLES[kind]:
+        name = fold(table.name)
+        if table.name in named or distance(folded, name, 2) > (1 if len(name) < _LONG else 2):
+            continue
+        if table.restricts and not _has_fields(part.blocks):
+            continue  # `## Roles` over a paragraph is no misspelt `## Rules`
+        named.add(table.name)
+        mark = page.mark(text, part.heading.line)
+        fix = replace(mark, table.name)
+        if table.restricts:
+            message = f"unknown section '{text}'; a restriction is never guessed"
+            page.error(Code.MISSPELT_SECTION, mark, message, f"did you mean '{table.name}'?", fix)
+        else:
+            message = f"the section '{text}' was read as '{table.name}'"
+            page.warn(Code.MISSPELT_SECTION, mark, message, f"write '{table.name}'", fix)
+        return table
+    return None
+
+
+def _has_fields(blocks: list[Block]) -> bool:
+    """Whether blocks hold more than paragraphs of words."""
+    return any(
+        isinstance(block, Table)
+        or (isinstance(block, Bullets) and any(_sets(item) for item in block.items))
+        or (isinstance(block, Paragraph) and split(block.mark) is not None)
+        for block in blocks
+    )
+
+
+def _sets(item: Item) -> bool:
+    return item.mark.text.startswith("`") or item_entry(item) is not None
+
+
+def _below(
+    current: Section, part: Part, text: str, table: SectionTable | None, at_top: set[str]
+) -> bool:
+    """Whether a part belongs to the section above it; levels may be off by one."""
+    if part.level > current.level:
+        # `### Returns` below `## Parameters` is a section one level too deep; `### returns`
+        # is a parameter, and so is `### Returns` where a section of that name stands already.
+        return table is None or not text[:1].isupper() or "(" in text or table.name in at_top
+    if table is not None or current.table is None or current.table.children != "parameters":
+        return False
+    return part.level == current.level and _has_type(part)
+
+
+def _has_type(part: Part) -> bool:
+    """Whether what stands below a heading describes a parameter."""
+    for block in part.blocks:
+        if isinstance(block, Bullets):
+            for item in block.items:
+                entry = item_entry(item)
+                known = PARAMETER.field(entry.key.text) if entry else None
+                if known is not None and known.attribute in {"types", "required"}:
+                    return True
+    return False
+
+
+def keep(document: Document, section: Section, blocks: list[Block], parts: list[Part]) -> None:
+    """Keep what a section holds beside its fields as prose under its canonical title."""
+    if prose(blocks) or parts:
+        title = section.table.name if section.table else section.title
+        document.others.append(Section(None, title, section.mark, section.level, blocks, parts))

@@ -1,0 +1,212 @@
+"""Restrictions that stand where nothing would enforce them: found, and the door closed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Severity
+from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.table import TABLES
+from toolmd._parse.fields.values import READERS, Unread
+from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.words import scalars
+from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
+
+_RESTRICTING = {
+    fold(name): (table, field)
+    for table in TABLES["tool"]
+    if not table.children
+    for field in table.fields
+    if field.restricts
+    for name in (field.name, field.attribute, *field.aliases)
+}
+"""The folded names of every field that keeps calls from being made."""
+
+
+def refuse_strays(
+    page: Page, blocks: Sequence[Block], parts: Sequence[Part], here: SectionTable | None
+) -> None:
+    """Report each restriction in prose that is kept; `here` is the section that it was left in.
+
+    What a known section did not read is held against its fields, near misses too; elsewhere a
+    line counts where its key names a restriction and its value could be one.
+    """
+    if not blocks and not parts:
+        return
+    all_blocks = [*blocks, *(block for part in parts for block in part.blocks)]
+    told: set[Mark] = set()
+    for pair in _pairs(all_blocks):
+        if pair.key in told:
+            continue  # a row of a table gives its first cell with each other one
+        if (here is not None and _refused_left(page, pair, here)) or refuse_stray(page, pair):
+            told.add(pair.key)
+    for item in _bare_items(all_blocks):
+        _refuse_bare(page, item)
+    if here is not None and (guarded := _guarded(here)):
+        marks = [*_lines(all_blocks), *(part.heading for part in parts)]
+        _refuse_begun(page, marks, here, guarded)
+
+
+def _guarded(here: SectionTable) -> list[Field]:
+    return [f for f in here.fields if f.restricts or here.restricts]
+
+
+def _refuse_bare(page: Page, item: Item) -> None:
+    """Report a bullet such as `- Requires Confirmation` where nothing reads it."""
+    words = plain(item.mark.text).rstrip(".")
+    found = _RESTRICTING.get(fold(words))
+    if found is not None and found[1].kind == "boolean" and len(words.split()) > 1:
+        _misplaced(page, item.mark, words, *found)
+
+
+def _refuse_begun(
+    page: Page, marks: Iterable[Mark], here: SectionTable, guarded: list[Field]
+) -> None:
+    """Report lines that begin with a restriction's name, but not as a field is written."""
+    told = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
+    for mark in marks:
+        html = mark.text.startswith("<")
+        named = next((f for f in guarded if _begins(mark.text, f, anywhere=html)), None)
+        if mark.line not in told and (named is not None or (html and here.restricts)):
+            told.add(mark.line)
+            _lost(page, mark, named.name if named else "HTML", here)
+
+
+def _begins(text: str, field: Field, *, anywhere: bool) -> bool:
+    """Whether the first words of a text are a field's name; in HTML, whether it holds them."""
+    if anywhere:
+        return fold(field.name) in fold(text)
+    words = [word for word in map(fold, text.replace("_", " ").split()) if word]
+    return any("".join(words[:many]) == fold(field.name) for many in range(1, 4))
+
+
+def refuse_stray(page: Page, pair: Pair) -> bool:
+    """Report `key: value` where nothing reads it, if it says a restriction that could be held."""
+    found = restriction_of(pair)
+    if found is None:
+        return False
+    _misplaced(page, pair.key, plain(pair.key.text), *found)
+    return True
+
+
+def _misplaced(page: Page, mark: Mark, words: str, table: SectionTable, known: Field) -> None:
+    page.error(
+        Code.MISPLACED_FIELD,
+        mark,
+        f"'{words}' restricts nothing here",
+        f"write `- **{known.name}**: …` below `## {table.name}`, or reword it",
+    )
+
+
+def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
+    """Find the restriction that `key: value` names, where the value could be one of it."""
+    found = _RESTRICTING.get(fold(pair.key.text))
+    return found if found is not None and _reads(found[1], pair) else None
+
+
+def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:
+    """Report what a section with restrictions left unread and that was meant as one."""
+    guarded = _guarded(here)
+    known = here.field(pair.key.text)
+    if known in guarded and known is not None:
+        _lost(page, pair.key, known.name, here)
+        return True
+    near = nearest(plain(pair.key.text), [f.name for f in guarded])
+    if near is not None:
+        key = page.mark(plain(pair.key.text), pair.key.line, pair.key.column)
+        page.error(
+            Code.UNKNOWN_FIELD,
+            key,
+            f"unknown field '{key.text}'; a restriction is never guessed",
+            f"did you mean '{near}'?",
+            replace(key, near),
+        )
+        return True
+    if here.restricts and pair.marked and _is_setting(pair.value.text):
+        _lost(page, pair.key, plain(pair.key.text), here)
+        return True
+    return False
+
+
+def _lost(page: Page, mark: Mark, name: str, here: SectionTable) -> None:
+    page.error(
+        Code.UNREADABLE_VALUE,
+        mark,
+        f"'{name}' is not read here, so what it restricts is lost",
+        f"write `- **{name}**: …` as a bullet directly below `## {here.name}`",
+    )
+
+
+def _is_setting(text: str) -> bool:
+    """Whether a value is one that a field takes, and no sentence."""
+    readers = (scalars.boolean, scalars.number, scalars.duration, scalars.size, scalars.rate)
+    return any(read(text) is not None for read in readers)
+
+
+def _reads(known: Field, pair: Pair) -> bool:
+    nowhere = Page("", [])
+    try:
+        READERS[known.kind](nowhere, known, Entry(pair.key, pair.value))
+    except Unread:
+        return False
+    return True
+
+
+def _pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
+    """Give what reads as `key: value` in prose; code fences and comments are opaque."""
+    for block in blocks:
+        match block:
+            case Paragraph() | Raw():
+                yield from _pairs_of_lines(block.mark)
+            case Bullets():
+                for item in block.items:
+                    yield from _pairs_of_lines(item.mark)
+                    yield from _pairs(item.blocks)
+            case Table():
+                yield from _pairs_of_table(block)
+            case _:
+                pass
+
+
+def _pairs_of_lines(mark: Mark) -> Iterator[Pair]:
+    for line in _lines_of(mark):
+        pair = split(line)
+        if pair is not None:
+            yield pair
+
+
+def _lines_of(mark: Mark) -> Iterator[Mark]:
+    for number, line in enumerate(mark.text.split("\n")):
+        yield Mark(line, mark.line + number, mark.column if number == 0 else 1)
+
+
+def _lines(blocks: Sequence[Block]) -> Iterator[Mark]:
+    """Give the lines of prose, of bullets, of quotes and of HTML."""
+    for block in blocks:
+        match block:
+            case Paragraph() | Raw():
+                yield from _lines_of(block.mark)
+            case Bullets():
+                for item in block.items:
+                    yield from _lines_of(item.mark)
+                    yield from _lines(item.blocks)
+            case _:
+                pass
+
+
+def _bare_items(blocks: Sequence[Block]) -> Iterator[Item]:
+    for block in blocks:
+        for item in block.items if isinstance(block, Bullets) else ():
+            yield item
+            yield from _bare_items(item.blocks)
+
+
+def _pairs_of_table(table: Table) -> Iterator[Pair]:
+    """Give each row's first cell with each other one, and each head with what stands below it."""
+    for row in [table.head, *table.rows]:
+        for cell in row[1:]:
+            yield Pair(row[0], cell, marked=False)
+    for row in table.rows:
+        for head, cell in zip(table.head, row, strict=False):
+            yield Pair(head, cell, marked=False)

@@ -1,0 +1,134 @@
+"""Entries held against a table: each is known, repaired, refused, or left as unknown."""
+
+from dataclasses import dataclass
+
+from toolmd._model.code import Code
+from toolmd._parse.fields.entries import Entry, names
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.parameter import UNSUPPORTED
+from toolmd._parse.fields.table import elsewhere
+from toolmd._parse.source.page import Page, replace
+from toolmd._parse.words.keys import fold, nearest
+from toolmd._parse.words.scalars import boolean
+
+
+@dataclass(slots=True)
+class Fields:
+    """The entries that named a field of a table, and those that named none."""
+
+    known: dict[str, tuple[Field, Entry]]
+    unknown: list[Entry]
+
+    def entry(self, attribute: str) -> Entry | None:
+        """The entry of a field."""
+        found = self.known.get(attribute)
+        return found[1] if found else None
+
+
+def name_fields(
+    page: Page, entries: list[Entry], table: SectionTable, kind: str | None = None
+) -> Fields:
+    """Hold entries against a table: known, repaired, refused, or left as unknown."""
+    fields = Fields({}, [])
+    for entry in entries:
+        known = entry.known or table.field(entry.key.text) or _repaired(page, entry, table)
+        if known is None:
+            if not _refused(page, entry, table, kind):
+                fields.unknown.append(entry)
+            continue
+        if known.attribute in fields.known:
+            refuse_second(page, known, entry, fields.known[known.attribute][1])
+            continue
+        fields.known[known.attribute] = (known, entry)
+    return fields
+
+
+def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
+    near = nearest(entry.name, [f.name for f in table.fields])
+    known = table.field(near) if near else None
+    if near is None or known is None:
+        return None
+    key = page.mark(entry.name, entry.key.line, entry.key.column)
+    if table.restricts or known.restricts:
+        page.error(
+            Code.UNKNOWN_FIELD,
+            key,
+            f"unknown field '{entry.name}'; a restriction is never guessed",
+            f"did you mean '{near}'?",
+            replace(key, near),
+        )
+        return known
+    page.warn(
+        Code.MISSPELT_FIELD,
+        key,
+        f"'{entry.name}' was read as '{near}'",
+        f"write '{near}'",
+        replace(key, near),
+    )
+    return known
+
+
+def _refused(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:
+    held = next((f for f in table.fields if f.restricts and _holds(entry.name, f)), None)
+    if held is not None:
+        page.error(
+            Code.UNKNOWN_FIELD,
+            entry.key,
+            f"unknown field '{entry.name}'; a restriction is never guessed",
+            f"write `- **{held.name}**: …`, or reword it",
+        )
+        return True
+    folded = fold(entry.name)
+    if table.restricts:
+        page.error(
+            Code.UNKNOWN_FIELD,
+            entry.key,
+            f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
+            "keeps the tool from loading",
+            f"{table.name} has {names(table)}",
+        )
+        return True
+    if table.field("types") and folded in UNSUPPORTED:
+        page.error(
+            Code.UNSUPPORTED_FIELD,
+            entry.key,
+            f"'{entry.name}' is a constraint that Toolmd can't hold",
+            "say it with Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
+        )
+        return True
+    misplaced = elsewhere(kind, entry.name, table) if kind else None
+    if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
+        page.error(
+            Code.MISPLACED_FIELD,
+            entry.key,
+            f"'{entry.name}' restricts nothing here",
+            f"move it to `## {misplaced[0].name}`",
+        )
+        return True
+    return False
+
+
+def _holds(key: str, field: Field) -> bool:
+    """Whether a key begins with a restriction's name, or holds one of several words."""
+    name = fold(field.name)
+    return fold(key).startswith(name) or (" " in field.name and name in fold(key))
+
+
+def refuse_second(page: Page, known: Field, entry: Entry, first: Entry) -> None:
+    """Report a field that stands twice, unless both say the same in two usual ways."""
+    if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
+        return  # as `name?` and `Required: no` do
+    if entry.text == first.text and not entry.blocks and not first.blocks:
+        page.warn(
+            Code.DUPLICATE_FIELD,
+            entry.key,
+            f"'{known.name}' stands twice here",
+            f"keep the one in line {first.key.line}",
+        )
+        return
+    page.error(
+        Code.DUPLICATE_FIELD,
+        entry.key,
+        f"'{known.name}' stands twice here, and differently",
+        f"keep one; the other stands in line {first.key.line}",
+    )

@@ -1,0 +1,174 @@
+"""The field table's rows of a parameter: what may be said of one value."""
+
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.words.keys import fold
+
+PARAMETER = SectionTable(
+    "Parameter",
+    "What one value may be.",
+    fields=(
+        Field("Type", "types", "type", "JSON Schema's types, or Python's and TypeScript's words."),
+        Field(
+            "Required",
+            "required",
+            "boolean",
+            "Whether a call must give it.",
+            "no",
+            aliases=("Mandatory", "Req"),
+        ),
+        Field("Optional", "optional", "boolean", "The opposite of Required.", "yes"),
+        Field(
+            "Description",
+            "description",
+            "prose",
+            "What the value means, for the model.",
+            aliases=("Desc", "Details", "Meaning"),
+        ),
+        Field(
+            "Default",
+            "default",
+            "literal",
+            "Taken where a call gives none.",
+            aliases=("Default Value", "Defaults To"),
+        ),
+        Field(
+            "Enum",
+            "enum",
+            "enum",
+            "The values that it may take.",
+            aliases=(
+                "Enum Values",
+                "Allowed Values",
+                "Allowed",
+                "Choices",
+                "Options",
+                "One Of",
+                "Possible Values",
+                "Valid Values",
+                "Values",
+            ),
+        ),
+        Field(
+            "Items",
+            "items",
+            "items",
+            "What each item of an array is: nested fields, or a type.",
+            aliases=("Item", "Item Type", "Items Type", "Elements"),
+            fits=("array",),
+        ),
+        Field(
+            "Properties",
+            "properties",
+            "properties",
+            "The fields of an object: nested bullets, one a field.",
+            aliases=("Fields", "Props", "Attributes", "Keys"),
+            fits=("object",),
+        ),
+        Field(
+            "Minimum",
+            "minimum",
+            "number",
+            "The least value.",
+            aliases=("Min", "Min Value", "Minimum Value"),
+            fits=("number", "integer"),
+        ),
+        Field(
+            "Maximum",
+            "maximum",
+            "number",
+            "The greatest value.",
+            aliases=("Max", "Max Value", "Maximum Value"),
+            fits=("number", "integer"),
+        ),
+        Field(
+            "Min Length",
+            "min_length",
+            "whole",
+            "The least length in characters (code points).",
+            aliases=("Minimum Length",),
+            fits=("string",),
+        ),
+        Field(
+            "Max Length",
+            "max_length",
+            "whole",
+            "The greatest length in characters (code points).",
+            aliases=("Maximum Length",),
+            fits=("string",),
+        ),
+        Field(
+            "Pattern",
+            "pattern",
+            "pattern",
+            "A regular expression (RE2) that the whole text must match.",
+            aliases=("Regex", "Regexp", "Regular Expression"),
+            fits=("string",),
+        ),
+        Field(
+            "Format",
+            "format",
+            "word",
+            "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.",
+            fits=("string",),
+        ),
+        Field(
+            "Min Items",
+            "min_items",
+            "whole",
+            "The least number of items.",
+            aliases=("Minimum Items",),
+            fits=("array",),
+        ),
+        Field(
+            "Max Items",
+            "max_items",
+            "whole",
+            "The greatest number of items.",
+            aliases=("Maximum Items",),
+            fits=("array",),
+        ),
+        Field(
+            "Unique",
+            "unique",
+            "boolean",
+            "No item stands twice.",
+            "no",
+            aliases=("Unique Items",),
+            fits=("array",),
+        ),
+        Field("Unit", "unit", "text", "What a number counts, such as `ml`.", aliases=("Units",)),
+        Field("Example", "example", "literal", "A value to show.", aliases=("Examples", "E.g.")),
+        Field(
+            "Sensitive",
+            "sensitive",
+            "boolean",
+            "Hidden in logs, traces and records.",
+            "no",
+            restricts=True,
+        ),
+        Field(
+            "Verbatim",
+            "verbatim",
+            "boolean",
+            "Must be something that the user said.",
+            "no",
+            restricts=True,
+        ),
+    ),
+)
+
+RETURN_FIELDS = tuple(
+    f for f in PARAMETER.fields if f.attribute not in {"required", "optional", "verbatim"}
+)
+"""What may be said of a result, which nobody gives and nobody said."""
+
+UNSUPPORTED = frozenset(
+    fold(word)
+    for word in (
+        "exclusiveMinimum exclusiveMaximum multipleOf range not oneOf anyOf allOf if then else "
+        "contains minContains maxContains minProperties maxProperties patternProperties "
+        "propertyNames dependentRequired dependentSchemas dependencies prefixItems "
+        "additionalProperties unevaluatedProperties const length size"
+    ).split()
+)
+"""Constraints of JSON Schema and of habit that Toolmd does not hold: refused, not dropped."""

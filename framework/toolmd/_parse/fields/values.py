@@ -1,0 +1,234 @@
+"""An entry's value by the kind that the field table gives it, or an error with the remedy."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from toolmd._model.code import Code
+from toolmd._parse.blocks.block import Bullets, Comment
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.field import Field
+from toolmd._parse.fields.naming import Fields
+from toolmd._parse.source.page import Page, replace
+from toolmd._parse.words import scalars
+from toolmd._parse.words.keys import fold, nearest, plain, value_text, without_invisible
+from toolmd._parse.words.none import says_none
+
+ValueReader = Callable[[Page, Field, Entry], Any]
+_T = TypeVar("_T")
+
+
+class Unread(Exception):  # noqa: N818 - a finding, not an error
+    """The value is none of its kind; says what to write instead."""
+
+
+def read_values(page: Page, fields: Fields) -> dict[str, Any]:
+    """Read every known field whose kind is a reader's; what can't be read is reported."""
+    values: dict[str, Any] = {}
+    for attribute, (known, entry) in fields.known.items():
+        reader = READERS.get(known.kind)
+        if reader is None:
+            continue
+        try:
+            values[attribute] = reader(page, known, entry)
+        except Unread as unread:
+            said = entry.value if entry.value.text else entry.key
+            shown = entry.text or ("what stands below it" if entry.blocks else "nothing")
+            page.error(
+                Code.UNREADABLE_VALUE,
+                said,
+                f"'{known.name}' can't be read from "
+                + (f"'{_short(shown)}'" if entry.text else shown),
+                str(unread),
+            )
+    return values
+
+
+def _text(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    parts = [value_text(without_invisible(entry.text)) if entry.text else "", prose(entry.blocks)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _prose(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    return "\n\n".join(part for part in (entry.text, prose(entry.blocks)) if part)
+
+
+def _word(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    word = plain(entry.text)
+    if not word or entry.blocks:
+        raise Unread("write one word")
+    return word
+
+
+def _alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
+    """Make a reader of what stands alone on its line; `read` gives None for what it can't read."""
+
+    def reader(page: Page, known: Field, entry: Entry) -> _T:
+        del page, known
+        value = None if entry.blocks else read(entry.text)
+        if value is None:
+            raise Unread(remedy)
+        return value
+
+    return reader
+
+
+def _boolean(page: Page, known: Field, entry: Entry) -> Any:
+    if entry.bare and not entry.blocks:
+        return entry.checked is not False
+    said = _yes_or_no(page, known, entry)
+    if entry.checked not in {None, said}:
+        raise Unread("tick the box or write the word: they say different things")
+    return said
+
+
+_yes_or_no = _alone(scalars.boolean, "write yes or no")
+_number = _alone(scalars.number, "write a number alone, such as `0` or `2.5`")
+_whole = _alone(scalars.whole, "write a whole number, 0 or above")
+
+
+def _count(page: Page, known: Field, entry: Entry) -> int:
+    value: int = _whole(page, known, entry)
+    if value == 0:
+        raise Unread("write a whole number, 1 or above")
+    return value
+
+
+def _share(page: Page, known: Field, entry: Entry) -> float:
+    value: float = _number(page, known, entry)
+    if not 0 <= value <= 1:
+        raise Unread("write a number from 0 to 1, such as `0.8`")
+    return float(value)
+
+
+def _choice(page: Page, known: Field, entry: Entry) -> str:
+    word = fold(plain(entry.text))
+    if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
+        said = scalars.boolean(entry.text)
+        word = word if said is None else "yes" if said else "no"
+    for choice in known.choices:
+        if word == fold(choice) and not entry.blocks:
+            return choice
+    options = ", ".join(known.choices)
+    near = nearest(word, known.choices)
+    mark = page.mark(entry.text, entry.value.line, entry.value.column)
+    if near and not known.restricts:
+        page.warn(
+            Code.MISSPELT_FIELD,
+            mark,
+            f"'{entry.text}' was read as '{near}'",
+            f"write '{near}'",
+            replace(mark, near),
+        )
+        return near
+    raise Unread(f"write one of {options}" + (f"; did you mean '{near}'?" if near else ""))
+
+
+def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    del page
+    if entry.listed is not None:
+        words = [m.text for m in entry.listed]
+    else:
+        words = [*scalars.listed(entry.text), *(flow_item(i.mark.text) for i in entry.items)]
+    if any(not isinstance(block, Bullets | Comment) for block in entry.blocks) or any(
+        prose(item.blocks) for item in entry.items
+    ):
+        raise Unread("write the values on one line, or as nested bullets")
+    read = tuple(map(value_text, words))
+    if len(read) == 1 and says_none(read[0]):
+        read = ()
+    if known.restricts and not any(read):
+        raise Unread("name at least one, separated by commas")
+    return tuple(word for word in read if word)
+
+
+_NO_HOST = frozenset(("any", "all", ""))
+_HOST_SIGNS = frozenset("-_.:[]")
+
+
+def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    hosts = _list(page, known, entry)
+    for host in hosts:
+        name = host.removeprefix("*.").lower()
+        signs = name.isascii() and all(c.isalnum() or c in _HOST_SIGNS for c in name)
+        if name in _NO_HOST or not signs or "." in (name[0], name[-1]):
+            raise Unread(
+                f"'{_short(host)}' is no host; write `api.example.org`, or `*.example.org` for "
+                "all below it, separated by commas"
+            )
+    return hosts
+
+
+def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    if (not entry.text or says_none(entry.text)) and not entry.blocks and entry.listed is None:
+        return ()
+    words = _list(page, known, entry)
+    names = tuple(word.partition("(")[0].strip("`*_ ").replace("-", "_") for word in words)
+    for name in names:
+        if not name.isidentifier():
+            raise Unread("write names separated by commas, such as `check_availability, book`")
+    return names
+
+
+def _expression(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    source = code_text(entry.text)
+    if not source or entry.blocks:
+        raise Unread("write an expression in a code span, such as `` `amount > 100` ``")
+    return source
+
+
+def _pattern(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    pattern = code_text(entry.text)
+    if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
+        pattern = pattern[1:-1]
+    if pattern.startswith("/^"):
+        raise Unread("write it without the slashes around it and the flags behind, as `^[A-Z]+$`")
+    if not pattern:
+        raise Unread("write a regular expression in a code span, such as `` `[A-Z]{3}` ``")
+    return pattern
+
+
+def code_text(text: str) -> str:
+    """Give what stands in a code span, or the text itself."""
+    text = text.strip()
+    ticks = len(text) - len(text.lstrip("`"))
+    if ticks and text.endswith("`" * ticks) and len(text) > 2 * ticks:
+        return text[ticks:-ticks].strip()
+    return text
+
+
+def flow_item(text: str) -> str:
+    """Give a bullet's text on one line, without a closing comma."""
+    return " ".join(text.split()).rstrip(",")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004
+
+
+READERS: Mapping[str, ValueReader] = {
+    "text": _text,
+    "prose": _prose,
+    "word": _word,
+    "identifier": _word,
+    "boolean": _boolean,
+    "number": _number,
+    "whole": _whole,
+    "count": _count,
+    "share": _share,
+    "choice": _choice,
+    "list": _list,
+    "names": _names,
+    "hosts": _hosts,
+    "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
+    "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
+    "rate": _alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),
+    "batch": _alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
+    "expression": _expression,
+    "pattern": _pattern,
+}

@@ -1,0 +1,117 @@
+"""Fields held against the type that they speak of; defaults, examples and patterns proved."""
+
+from dataclasses import replace
+from typing import Any
+
+from toolmd._model.code import Code
+from toolmd._model.schema import Schema
+from toolmd._parse.blocks.block import Bullets, Comment, Fence
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.naming import Fields
+from toolmd._parse.fields.values import code_text
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.words import scalars
+from toolmd._values import pattern_fault, problems
+
+_BOUNDS = (("minimum", "maximum"), ("min_length", "max_length"), ("min_items", "max_items"))
+_NOWHERE = Mark("", 1, 1)
+_NO_DEFAULT = frozenset(("none", "null", "-", "n/a", ""))
+
+
+def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> None:
+    """Refuse a field that speaks of another type, and bounds that nothing could meet."""
+    types = said["types"]
+    for known, entry in fields.known.values():
+        if not types or not known.fits or set(known.fits) & set(types):
+            continue
+        if known.attribute == "properties" and "array" in types:
+            continue  # the fields of its items
+        page.error(
+            Code.FIELD_MISFIT,
+            entry.key,
+            f"{known.name} does not fit {where}, which is {' or '.join(types)}",
+            f"{known.name} is for {' and '.join(known.fits)}",
+        )
+    if types and "properties" in said and "object" not in types and not fields.entry("properties"):
+        page.error(
+            Code.FIELD_MISFIT,
+            _value_of(fields, "types"),
+            f"fields stand below {where}, which is {' or '.join(types)}",
+            "make it an object, or give each parameter a heading of the same level",
+        )
+    for low, high in _BOUNDS:
+        if low in said and high in said and said[low] > said[high]:
+            page.error(
+                Code.INVALID_RANGE,
+                _value_of(fields, low),
+                f"the bounds of {where} leave nothing between {said[low]} and {said[high]}",
+                "swap them, or mend one",
+            )
+    if types == ("array",) and said.get("items") is None:
+        page.hint(
+            Code.ARRAY_WITHOUT_ITEMS,
+            _value_of(fields, "types"),
+            f"{where} is an array of anything",
+            "say what its items are with `- **Items**:`",
+        )
+
+
+def finished(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> Schema:
+    """Make the noun; then read Pattern, Default and Example by it."""
+    shape = Schema(**said)
+    if shape.pattern is not None and (fault := pattern_fault(shape.pattern)) is not None:
+        page.error(
+            Code.INVALID_PATTERN,
+            _value_of(fields, "pattern"),
+            f"{fault} ({where})",
+            "RE2 has no look-around and no back-references",
+        )
+        shape = replace(shape, pattern=None)
+    for attribute in ("default", "example"):
+        entry = fields.entry(attribute)
+        if entry is not None and not (attribute == "default" and _says_none(entry, shape)):
+            shape = _with_value(page, where, attribute, entry, shape)
+    return shape
+
+
+def _with_value(page: Page, where: str, attribute: str, entry: Entry, shape: Schema) -> Schema:
+    value, fits = scalars.literal(_value_text(entry), shape)
+    wrong = problems(value, shape) if fits else ()
+    if fits and not wrong:
+        given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
+        return replace(shape, **given)
+    reason = wrong[0].message if wrong else f"it is no {' or '.join(shape.types)}"
+    said = entry.value if entry.value.text else entry.key
+    message = f"the {attribute} of {where} is outside its own schema: {reason}"
+    help_ = "write a value that a call could give"
+    if attribute == "default":
+        page.error(Code.INVALID_DEFAULT, said, message, help_)
+    else:
+        page.warn(Code.INVALID_EXAMPLE, said, message, help_)
+    return shape
+
+
+def _value_text(entry: Entry) -> str:
+    """Give a value's text: behind the key, in nested bullets, or in a fence."""
+    if entry.text:
+        return entry.text
+    blocks = [block for block in entry.blocks if not isinstance(block, Comment)]
+    match blocks:
+        case [Bullets(items=items)] if not any(prose(item.blocks) for item in items):
+            return "\n".join(item.mark.text for item in items)
+        case [Fence(content=content)]:
+            return code_text(content)
+        case _:
+            return prose(blocks)
+
+
+def _says_none(entry: Entry, shape: Schema) -> bool:
+    """Whether `None` stands for no default: it does where the type has no null."""
+    word = entry.text.strip("`_ ").lower()
+    return word in _NO_DEFAULT and "null" not in shape.types and not entry.blocks
+
+
+def _value_of(fields: Fields, attribute: str) -> Mark:
+    entry = fields.entry(attribute)
+    return entry.value if entry is not None else _NOWHERE

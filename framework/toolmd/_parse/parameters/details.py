@@ -1,0 +1,160 @@
+"""What stands in brackets beside a parameter's name: `(string, required, default 5)`."""
+
+from dataclasses import dataclass, field
+
+from toolmd._parse.fields.entries import Entry, implied
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.parameters.types import TypeProblem, read_type
+from toolmd._parse.source.page import Mark
+from toolmd._parse.words.keys import DASHES, fold
+from toolmd._parse.words.scalars import code_spans, listed, number, split_outside
+
+FLAGS = {
+    "required": ("Required", "yes"),
+    "mandatory": ("Required", "yes"),
+    "optional": ("Required", "no"),
+    "notrequired": ("Required", "no"),
+    "sensitive": ("Sensitive", "yes"),
+    "verbatim": ("Verbatim", "yes"),
+    "unique": ("Unique", "yes"),
+}
+
+
+@dataclass(slots=True)
+class Inline:
+    """What one line says of a parameter."""
+
+    name: Mark
+    entries: list[Entry] = field(default_factory=list)
+    notes: list[Mark] = field(default_factory=list)
+    """Words beside the type that are no field."""
+    marked: bool = False
+    """Whether the name stood in bold or a code span."""
+    typed: bool = False
+    """Whether a type was read beside the name."""
+    separated: bool = False
+    """Whether a colon or a dash followed the name."""
+
+    def say(self, key: str, value: Mark) -> None:
+        """Take a field that the words at `value` stand for."""
+        self.entries.append(Entry(value._replace(text=key), value))
+
+
+def read_details(found: Inline, inside: Mark) -> None:
+    """Read `string, required, default 5` into entries; what is no field becomes a note."""
+    if code_spans(inside.text) and not any(map(names_type, code_spans(inside.text))):
+        found.typed = True
+        found.say("Enum", inside)
+        return
+    at = 0
+    pieces = split_outside(inside.text, ",")
+    if len(pieces) == 1:
+        pieces = split_outside(inside.text, ";")
+    index = 0
+    while index < len(pieces):
+        piece = pieces[index]
+        mark = inside.at(at, len(piece)).strip() if piece else Mark("", inside.line, inside.column)
+        lead = fold(mark.text.split(" ", 1)[0].rstrip(":="))
+        if lead in {"enum", "oneof", "values", "allowed", "one"} and " " in mark.text:
+            tail = inside.at(at).strip()
+            value = tail.text.removeprefix("one of").strip(" :")
+            if lead != "one" or len(listed(value)) > 1:
+                value = value if value != tail.text else tail.text.split(" ", 1)[1]
+                found.say("Enum", _inner(tail, value))
+                return
+        _detail(found, mark)
+        at += len(piece) + 1
+        index += 1
+
+
+def _detail(found: Inline, mark: Mark) -> None:
+    text = mark.text.strip("`*_ ")
+    folded = fold(text)
+    if not text:
+        return
+    if folded in FLAGS:
+        found.entries.append(implied(*FLAGS[folded], mark))
+    elif not found.typed and names_type(text):
+        found.typed = True
+        found.say("Type", _inner(mark, text))
+    elif not found.typed and (default := default_of(text)):
+        found.typed = True
+        found.say("Type", _inner(mark, text[: -len(default)].rstrip(" =")))
+        found.say("Default", _inner(mark, default))
+    elif not found.typed and code_spans(mark.text):
+        found.typed = True
+        found.say("Enum", mark)
+    elif found.typed and names_type(text):
+        _second_type(found, _inner(mark, text))
+    elif (bounds := _range(text)) is not None:
+        found.entries += [implied(key, value, mark) for key, value in bounds]
+    else:
+        _keyed(found, mark)
+
+
+def _second_type(found: Inline, mark: Mark) -> None:
+    """Read `array, string` as an array of strings, and `string, date` as a string of that format.
+
+    Any other second type is kept as a second Type, which is refused where fields are named.
+    """
+    first = next((e for e in found.entries if e.key.text == "Type"), None)
+    one, two = read_type(first.text if first else "any"), read_type(mark.text)
+    if one.types == ["array"] and one.items is None:
+        found.say("Items", mark)
+    elif one.types == two.types and two.format is not None and one.format is None:
+        found.say("Format", mark._replace(text=two.format))
+    elif one.types == two.types:
+        found.notes.append(mark)
+    else:
+        found.say("Type", mark)
+
+
+def _keyed(found: Inline, mark: Mark) -> None:
+    """Read `default 5`, `max length: 100` or `pattern=…`."""
+    text = mark.text
+    for signs in (":", "=", " "):
+        for at in (i for i, c in enumerate(text) if c == signs):
+            known = PARAMETER.field(text[:at])
+            if fold(text[:at]) == "oneof" and len(listed(text[at:])) < 2:  # noqa: PLR2004
+                continue  # `one of them`
+            if known is not None:
+                value = text[at + 1 :].strip().removeprefix("to ").removeprefix("is ")
+                found.entries.append(Entry(_inner(mark, text[:at]), _inner(mark, value)))
+                return
+    if text.lower().startswith("defaults to "):
+        found.say("Default", _inner(mark, text[12:]))
+        return
+    found.notes.append(mark)
+
+
+def _range(text: str) -> list[tuple[str, str]] | None:
+    """Read `1-300`, `1..300`, `>= 1` or `≤ 5` as bounds of a number."""
+    for sign, key in ((">=", "Minimum"), ("≥", "Minimum"), ("<=", "Maximum"), ("≤", "Maximum")):
+        if text.startswith(sign) and number(text[len(sign) :].strip()) is not None:
+            return [(key, text[len(sign) :].strip())]
+    for sign in ("..", *DASHES, " to "):
+        low, found, high = text.partition(sign)
+        if found and number(low.strip()) is not None and number(high.strip()) is not None:
+            return [("Minimum", low.strip()), ("Maximum", high.strip())]
+    return None
+
+
+def names_type(text: str) -> bool:
+    """Whether a text is a type, and no single value."""
+    try:
+        shape = read_type(text)
+    except TypeProblem:
+        return False
+    # A number or a quoted word alone is a value; two or more are an enum.
+    return shape.enum is None or len(shape.enum) > 1
+
+
+def default_of(text: str) -> str:
+    """Give what stands behind a type and `=`, as in `int = 5`; else nothing."""
+    kind, _, default = text.rpartition("=")
+    return default.strip("` ") if kind and names_type(kind.rstrip()) else ""
+
+
+def _inner(mark: Mark, text: str) -> Mark:
+    at = max(mark.text.find(text), 0)
+    return Mark(text, mark.line, mark.column + at)

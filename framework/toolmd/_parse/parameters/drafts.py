@@ -1,0 +1,204 @@
+"""Parameters as written, heading, bullet, bold line or table row, before their types are known."""
+
+from dataclasses import dataclass, field
+
+from toolmd._model.code import Code
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.parameters.columns import columns_of
+from toolmd._parse.parameters.details import Inline, names_type
+from toolmd._parse.parameters.inline import read_inline
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.words.flow import flow
+from toolmd._parse.words.keys import DASHES, Pair, heading_text, nearest, plain, split
+from toolmd._parse.words.none import says_none
+
+_LABELS = frozenset(("Properties", "Fields"))
+
+
+@dataclass(slots=True)
+class ParameterDraft:
+    """A parameter's name and everything said of it."""
+
+    name: Mark
+    entries: list[Entry] = field(default_factory=list)
+    drafts: "list[ParameterDraft]" = field(default_factory=list)
+    """The fields of an object, where they stand below it as parameters do."""
+    notes: list[Mark] = field(default_factory=list)
+    """Words beside a type that are no field."""
+    prose: list[Block] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, inline: Inline) -> "ParameterDraft":
+        """Begin with what one line says."""
+        return cls(inline.name, list(inline.entries), notes=list(inline.notes))
+
+
+def from_heading(page: Page, part: Part) -> ParameterDraft:
+    """Read `### date` or `### date (string, required)` and what stands below it."""
+    text = heading_text(part.heading.text)
+    mark = page.mark(text, part.heading.line)
+    words = mark._replace(text=text.replace(" *", "*"))
+    inline = None if text.isidentifier() else read_inline(words)
+    said = inline is not None and (inline.typed or inline.separated)
+    if inline is None or (inline.name.text != text.rstrip("?* \\") and not said):
+        draft = ParameterDraft(mark)
+    else:
+        draft = ParameterDraft.of(inline)
+    fill(page, draft, part.blocks)
+    return draft
+
+
+def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
+    """Read fields and nested parameters from the blocks below a parameter."""
+    for block in blocks:
+        match block:
+            case Bullets():
+                left = [item for item in block.items if not _take(page, draft, item)]
+                if left:
+                    draft.prose.append(Bullets(left, block.ordered))
+            case Table() if (rows := table_entries(block, PARAMETER)) is not None:
+                draft.entries += rows
+            case Table() if (columns := columns_of(block)) is not None:
+                draft.drafts += from_table(page, block, columns)
+            case Paragraph() if lines := _field_lines(page, block.mark):
+                draft.entries += lines
+            case Comment():
+                pass
+            case Paragraph() if _is_type_alone(block.mark.text) and not draft.entries:
+                draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
+            case Paragraph() if block.mark.text.strip("*_: ") in _LABELS:
+                pass  # `**Properties**` above what is read by its own form
+            case _:
+                draft.prose.append(block)
+
+
+def _is_type_alone(text: str) -> bool:
+    """Whether a paragraph is a type in a code span, as API references have it below a name."""
+    return text.startswith("`") and text.endswith(("`", "[]")) and names_type(text.replace("`", ""))
+
+
+def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
+    """Take a bullet as a field, or as a parameter nested in this one."""
+    entry = item_entry(item)
+    if entry is not None and (known := PARAMETER.field(entry.key.text)):
+        entry.known = known
+        if "\n" in item.mark.text:
+            entries = _field_lines(page, item.mark, below=entry)
+            if entries[-1] is not entry:
+                entries[-1].blocks, entry.blocks = entry.blocks, []
+            draft.entries += entries
+        else:
+            draft.entries.append(entry)
+        return True
+    if entry is None and PARAMETER.field(plain(item.mark.text)):
+        draft.entries.append(bare_entry(item))
+        return True
+    inline = read_inline(item.mark)
+    nested = any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items)
+    if inline is not None and (nested or (inline.typed and not (entry and _slip(entry.key)))):
+        draft.drafts.append(from_item(page, item, inline))
+        return True
+    if entry is not None:
+        draft.entries.append(entry)
+        return True
+    return False
+
+
+def from_item(page: Page, item: Item, inline: Inline) -> ParameterDraft:
+    """Read a bullet that names a parameter, and what is nested below it."""
+    draft = ParameterDraft.of(inline)
+    fill(page, draft, item.blocks)
+    return draft
+
+
+def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
+    """Read `Key: value` lines, the first of which names a field or goes on with one `below`."""
+    entries: list[Entry] = [] if below is None else [below]
+    for number, line in enumerate(mark.text.split("\n")):
+        if number == 0 and below is not None:
+            first = split(Mark(line, mark.line, mark.column))
+            below.value = first.value if first else Mark("", mark.line, mark.column)
+            continue
+        column = mark.column if number == 0 else 0
+        pair = split(page.mark(line.strip(), mark.line + number, column))
+        if pair is not None and _is_field(pair, sure=below is None):
+            if entries:
+                unbroken(entries[-1])
+            entries.append(Entry(pair.key, pair.value))
+        elif entries:
+            last = entries[-1]
+            last.value = last.value._replace(text=f"{last.value.text}\n{line}")
+        else:
+            return []
+    return entries
+
+
+def _is_field(pair: Pair, *, sure: bool) -> bool:
+    """Whether a line names a field; within a bullet, where text goes on, it must be marked."""
+    known = PARAMETER.field(pair.key.text)
+    if known is None:
+        return _slip(pair.key) is not None and (sure or pair.marked)
+    return sure or pair.marked or known.restricts
+
+
+def _slip(key: Mark) -> str | None:
+    """Give the field of which a key is a slip of the hand."""
+    return nearest(plain(key.text), [f.name for f in PARAMETER.fields])
+
+
+def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDraft]:
+    """Read each row as a parameter."""
+    drafts: list[ParameterDraft] = []
+    for row in table.rows:
+        if not any(cell.text.strip() for cell in row):
+            continue
+        name = row[columns.index("Name")]
+        inline = read_inline(name)
+        if inline is None:
+            if not says_none(name.text):
+                page.error(
+                    Code.INVALID_NAME,
+                    name,
+                    "a row of parameters has no name",
+                    "write the parameter's name in the first column",
+                )
+            continue
+        draft = ParameterDraft.of(inline)
+        for title, cell in zip(columns, row, strict=False):
+            if title != "Name" and flow(cell.text) not in {"", *DASHES}:
+                draft.entries.append(Entry(Mark(title, cell.line, cell.column), cell))
+        for cell in row[len(columns) :]:
+            page.error(
+                Code.UNREAD_LINE,
+                cell,
+                "this row has more cells than the table's head; what stands here is not read",
+                "write `\\|` for a bar within a cell, or give the column a head",
+            )
+        drafts.append(draft)
+    return drafts
+
+
+_OWN_BLOCKS = {"description", "items", "properties", "unit"}
+"""Fields whose readers take what is nested below them whole."""
+
+
+def spread(page: Page, draft: ParameterDraft) -> None:
+    """Give what is nested below a one-line field, such as Type, to the parameter itself."""
+    for entry in [e for e in draft.entries if e.blocks]:
+        known = PARAMETER.field(entry.key.text)
+        if known is None or known.attribute in _OWN_BLOCKS:
+            continue
+        if known.attribute == "types":
+            fill(page, draft, entry.blocks)
+            entry.blocks = []
+        elif known.attribute == "enum":
+            draft.prose += [b for b in entry.blocks if not isinstance(b, Bullets)]
+            if told := [item for item in entry.items if prose(item.blocks)]:
+                draft.prose.append(Bullets(told, ordered=False))
+            entry.blocks = [b for b in entry.blocks if isinstance(b, Bullets)]
+        elif known.attribute in {"default", "example", "pattern"} and entry.text:
+            draft.prose += entry.blocks
+            entry.blocks = []

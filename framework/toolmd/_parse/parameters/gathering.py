@@ -1,0 +1,228 @@
+"""The parameters of a section, in its own blocks and below its headings, in groups or not."""
+
+from dataclasses import dataclass, replace
+
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
+from toolmd._parse.fields.entries import Entry, implied, item_entry
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.parameters.columns import columns_of
+from toolmd._parse.parameters.details import Inline
+from toolmd._parse.parameters.drafts import (
+    ParameterDraft,
+    fill,
+    from_heading,
+    from_item,
+    from_table,
+)
+from toolmd._parse.parameters.inline import read_inline
+from toolmd._parse.parameters.type_words import WORDS
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.words.keys import fold
+from toolmd._parse.words.none import says_none
+
+
+@dataclass(slots=True)
+class Drafts:
+    """The parameters of a section, and what of it is prose."""
+
+    drafts: list[ParameterDraft]
+    prose: list[Block]
+    none_said: bool = False
+    """Whether the section says in words that there are none."""
+
+
+def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
+    """Find the parameters of a section: in its own blocks, then below its headings."""
+    found = Drafts([], [])
+    blocks = [block for block in blocks if not isinstance(block, Comment)]
+    owner: ParameterDraft | None = None  # the one whose line `**date**` the fields below belong to
+    for at, block in enumerate(blocks):
+        below = _below(blocks, at)
+        match block:
+            case Table() if (columns := columns_of(block)) is not None:
+                found.drafts += from_table(page, block, columns)
+            case Bullets() if owner is not None and _all_fields(block):
+                fill(page, owner, [block])
+            case Bullets():
+                _from_bullets(page, block, found)
+            case Paragraph() if owner is not None and _all_fields(below) and not _heads(block):
+                owner.prose.append(block)
+                continue
+            case Paragraph():
+                before = len(found.drafts)
+                _from_paragraph(block, found, fields_below=_all_fields(below))
+                owner = found.drafts[-1] if len(found.drafts) > before else None
+                continue
+            case _:
+                found.prose.append(block)
+        owner = None
+    found.drafts = ungrouped(found, found.drafts, carry=True)
+    found.drafts += ungrouped(found, _from_headings(page, parts), carry=False)
+    return found
+
+
+def _below(blocks: list[Block], at: int) -> Block | None:
+    """Give the block below one; between a name and its fields may stand what it means."""
+    for block in blocks[at + 1 : at + 3]:
+        if not isinstance(block, Paragraph) or _heads(block):
+            return block
+    return None
+
+
+def _all_fields(block: Block | None) -> bool:
+    return isinstance(block, Bullets) and all(
+        (entry := item_entry(item)) and PARAMETER.field(entry.key.text) for item in block.items
+    )
+
+
+def _heads(block: Paragraph) -> bool:
+    """Whether a line of a paragraph is a name, in bold or a code span: `**date**:`."""
+    lines = block.mark.text.split("\n")
+    return any(_is_head(Mark(line.strip(), block.mark.line, 1)) for line in lines)
+
+
+def _is_head(line: Mark) -> bool:
+    inline = read_inline(line)
+    if inline is None or not inline.marked:
+        return False
+    return inline.typed or inline.separated or not inline.entries
+
+
+def ungrouped(found: Drafts, drafts: list[ParameterDraft], *, carry: bool) -> list[ParameterDraft]:
+    """Take parameters out of groups such as `### Optional`; a line in bold opens one, too."""
+    out: list[ParameterDraft] = []
+    said = ""
+    for draft in drafts:
+        group = None if draft.entries or draft.notes else _GROUPS.get(fold(draft.name.text))
+        if group is None:
+            out += _flagged([draft], said)
+            continue
+        found.prose += draft.prose
+        out += _flagged(draft.drafts, group)
+        said = group if carry else ""
+    return out
+
+
+def _flagged(drafts: list[ParameterDraft], required: str) -> list[ParameterDraft]:
+    for draft in drafts if required else ():
+        if not any(fold(entry.key.text) in _REQUIRED for entry in draft.entries):
+            draft.entries.append(implied("Required", required, draft.name))
+    return drafts
+
+
+_GROUPS = {
+    f"{word}{what}": said
+    for word, said in (("required", "yes"), ("optional", "no"))
+    for what in ("", "parameters", "params", "arguments", "args", "inputs", "fields")
+}
+
+
+_REQUIRED = {"required", "mandatory", "req", "optional"}
+
+
+def _from_headings(page: Page, parts: list[Part]) -> list[ParameterDraft]:
+    """Make a draft of each heading; a deeper one below it is a field of it."""
+    drafts: list[ParameterDraft] = []
+    stack: list[tuple[int, ParameterDraft]] = []
+    for part in parts:
+        draft = from_heading(page, part)
+        while stack and (stack[-1][0] >= part.level or not _may_hold_fields(stack[-1][1])):
+            stack.pop()
+        (stack[-1][1].drafts if stack else drafts).append(draft)
+        stack.append((part.level, draft))
+    for draft in drafts:
+        _take_headed(draft)
+    return drafts
+
+
+def _take_headed(draft: ParameterDraft) -> None:
+    """Give `#### Items` and its kin to the parameter that they stand below, as its fields.
+
+    A field has a capital letter; `#### items` is a field of the object that is called so.
+    """
+    nested, draft.drafts = draft.drafts, []
+    for below in nested:
+        _take_headed(below)
+        name = below.name.text
+        known = PARAMETER.field(name) if name[:1].isupper() else None
+        if known is not None and known.attribute == "items":
+            draft.drafts.append(replace(below, name=below.name._replace(text="[]")))
+        elif known is not None and known.attribute == "properties" and not below.entries:
+            draft.drafts += below.drafts
+            draft.prose += below.prose
+        elif known is not None and not (below.entries or below.drafts):
+            first, *rest = below.prose or [Paragraph(Mark("", below.name.line, 1))]
+            said = first.mark if isinstance(first, Paragraph) else Mark("", below.name.line, 1)
+            blocks = rest if isinstance(first, Paragraph) else below.prose
+            draft.entries.append(Entry(below.name, said, blocks, bare=not below.prose))
+        else:
+            draft.drafts.append(below)
+
+
+def _may_hold_fields(draft: ParameterDraft) -> bool:
+    """Whether a deeper heading can be a field of it, and is no parameter one level too deep."""
+    said = next((e for e in draft.entries if fold(e.key.text) == "type"), None)
+    return said is None or fold(said.text) not in _SCALARS
+
+
+_SCALARS = frozenset(
+    word for word, (kind, _) in WORDS.items() if kind in {"string", "integer", "number", "boolean"}
+)
+
+
+def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:
+    left: list[Item] = []
+    for item in block.items:
+        inline = read_inline(item.mark)
+        if says_none(item.mark.text) and not item.blocks:
+            found.none_said = True
+        elif inline is not None and _names_parameter(inline, item):
+            found.drafts.append(from_item(page, item, inline))
+        else:
+            left.append(item)
+    if left:
+        found.prose.append(Bullets(left, block.ordered))
+
+
+def _names_parameter(inline: Inline, item: Item) -> bool:
+    """Whether a bullet is a parameter and not a sentence."""
+    if inline.typed or inline.marked:
+        return True
+    if any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items):
+        return True
+    said = len(inline.entries) > 0
+    alone = inline.name.text == item.mark.text.strip().rstrip("?")
+    return ((inline.separated and said) or alone) and not inline.name.text[0].isupper()
+
+
+def _from_paragraph(block: Paragraph, found: Drafts, *, fields_below: bool) -> None:
+    """Read `**date** (string, required): the day`, one a line, or keep the prose."""
+    if says_none(block.mark.text):
+        found.none_said = True
+        return
+    drafts: list[ParameterDraft] = []
+    for number, line in enumerate(block.mark.text.split("\n")):
+        mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
+        inline = read_inline(mark) if mark.text.startswith(("**", "__", "`")) else None
+        if (
+            inline is not None
+            and inline.marked
+            and (inline.typed or inline.separated or (fields_below and not inline.entries))
+        ):
+            drafts.append(ParameterDraft.of(inline))
+        elif drafts:
+            _continue(drafts[-1], mark)
+        else:
+            found.prose.append(block)
+            return
+    found.drafts += drafts
+
+
+def _continue(draft: ParameterDraft, mark: Mark) -> None:
+    for entry in draft.entries:
+        if entry.key.text == "Description":
+            entry.value = Mark(
+                f"{entry.value.text}\n{mark.text}", entry.value.line, entry.value.column
+            )
+            return
+    draft.entries.append(Entry(Mark("Description", mark.line, mark.column), mark))

@@ -1,0 +1,230 @@
+"""Drafts to parameters: types read, fields held against them, nothing dropped in silence."""
+
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from typing import Any
+
+from toolmd._model.code import Code
+from toolmd._model.schema import Parameter, Schema
+from toolmd._parse.blocks.block import Bullets, Item
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.document.strays import refuse_stray, refuse_strays
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.field import SectionTable
+from toolmd._parse.fields.naming import Fields, name_fields
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.values import read_values
+from toolmd._parse.parameters.constraints import check_fit, finished
+from toolmd._parse.parameters.dotted import nest_dotted
+from toolmd._parse.parameters.drafts import ParameterDraft, spread
+from toolmd._parse.parameters.enums import read_enum, too_many
+from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
+from toolmd._parse.parameters.type_field import read_type_field
+from toolmd._parse.source.page import Page
+from toolmd._parse.words import scalars
+from toolmd._parse.words.keys import Pair, fold
+from toolmd._parse.words.names import parameter_name
+
+MAX_PARAMETERS = 128
+_MAX_DRAFTS = 1024
+"""The most headings, bullets and rows that are read as parameters or as fields of them."""
+MAX_DEPTH = 16
+_ANY = Schema()
+_ATTRIBUTES = frozenset(field.name for field in fields_of(Schema))
+_FORMATS = {
+    **{fold(name): name for name in ("date", "time", "email", "uri", "uuid")},
+    "datetime": "date-time",
+    "isodatetime": "date-time",
+    "iso8601": "date-time",
+    "timestamp": "date-time",
+    "isodate": "date",
+    "yyyymmdd": "date",
+    "hhmm": "time",
+    "url": "uri",
+    "link": "uri",
+}
+
+
+def read_parameters(
+    page: Page, drafts: list[ParameterDraft], depth: int = 0
+) -> tuple[Parameter, ...]:
+    """Give the parameters of drafts in file order; every mistake is reported."""
+    parameters: dict[str, Parameter] = {}
+    lines: dict[str, int] = {}
+    if len(drafts) > _MAX_DRAFTS:
+        too_many(page, drafts[_MAX_DRAFTS].name, "parameters and fields", _MAX_DRAFTS)
+    for draft in nest_dotted(page, drafts[:_MAX_DRAFTS]):
+        name = parameter_name(page, draft.name)
+        if name in parameters:
+            page.error(
+                Code.DUPLICATE_PARAMETER,
+                draft.name,
+                f"there are two parameters '{name}'",
+                f"rename one or take it away; the first stands in line {lines[name]}",
+            )
+            continue
+        parameters[name] = _parameter(page, name, draft, depth)
+        lines[name] = draft.name.line
+        if len(parameters) == MAX_PARAMETERS + 1:
+            too_many(page, draft.name, "parameters", MAX_PARAMETERS)
+    return tuple(parameters.values())
+
+
+def _parameter(page: Page, name: str, draft: ParameterDraft, depth: int) -> Parameter:
+    reading = ShapeReader(page, f"parameter '{name}'", PARAMETER, depth)
+    shape, required = reading.read(draft)
+    return Parameter(name=name, shape=shape, required=required)
+
+
+@dataclass(slots=True)
+class ShapeReader:
+    """Reads one shape: of a parameter, of an item, of a result."""
+
+    page: Page
+    where: str
+    table: SectionTable
+    depth: int = 0
+    typed: Schema | None = None
+    """What holds of it where it has no Type of its own: `list[int]` types its items."""
+
+    def read(self, draft: ParameterDraft) -> tuple[Schema, bool]:
+        """Give the shape and whether it is required."""
+        if self.depth > MAX_DEPTH:
+            self.page.error(
+                Code.NESTED_TOO_DEEP,
+                draft.name,
+                f"{self.where} lies deeper than {MAX_DEPTH} levels",
+                "make it flatter, or say `object` without its fields",
+            )
+            return Schema(), False
+        spread(self.page, draft)
+        fields = name_fields(self.page, draft.entries, self.table)
+        said = read_type_field(self.page, self.where, fields, draft)
+        if self.typed is not None and fields.entry("types") is None:
+            said |= {name: getattr(self.typed, name) for name in _ATTRIBUTES}
+            said = {name: value for name, value in said.items() if value != getattr(_ANY, name)}
+        values = read_values(self.page, fields)
+        self._unknown(fields, draft)
+        said |= self._nested(fields, draft, said)
+        said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
+        self._describe(said, draft)
+        if "format" in said:
+            said["format"] = _FORMATS.get(fold(str(said["format"])), said["format"])
+        self._infer(said, fields, draft)
+        read_enum(self.page, self.where, fields, said)
+        check_fit(self.page, self.where, fields, said)
+        if values.get("required") is not None and values["required"] is values.get("optional"):
+            self.page.error(
+                Code.CONFLICT,
+                fields.known["optional"][1].key,
+                f"Required and Optional say different things of {self.where}",
+                "keep one of the two",
+            )
+        shape = finished(self.page, self.where, fields, said)
+        required = bool(values.get("required", "optional" in values and not values["optional"]))
+        return shape, required
+
+    def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:
+        """Keep what no field reads in the description, unless it was meant to restrict."""
+        for entry in fields.unknown:
+            if refuse_stray(self.page, Pair(entry.key, entry.value, marked=True)):
+                continue
+            draft.prose.append(Bullets([_as_written(entry)], ordered=False))
+            self.page.warn(
+                Code.UNKNOWN_FIELD,
+                entry.key,
+                f"unknown field '{entry.name}' for {self.where}; it is kept in the description",
+                f"take it away, or use one of {', '.join(f.name for f in self.table.fields)}",
+            )
+
+    def _nested(
+        self, fields: Fields, draft: ParameterDraft, said: dict[str, Any]
+    ) -> dict[str, Any]:
+        nested: dict[str, Any] = {}
+        items = [d for d in draft.drafts if d.name.text == "[]"]
+        properties = [d for d in draft.drafts if d.name.text != "[]"]
+        literal: tuple[Parameter, ...] = ()
+        if (entry := fields.entry("properties")) is not None and not (
+            literal := literal_properties(entry)
+        ):
+            properties = property_drafts(self.page, self.where, entry, draft) + properties
+        if literal:
+            nested["properties"] = literal
+        if properties and "array" in said.get("types", ()) and "object" not in said["types"]:
+            items.append(ParameterDraft(draft.name, drafts=properties))
+            properties = []
+        if (entry := fields.entry("items")) is not None:
+            items.insert(0, item_draft(self.page, entry))
+        if items:
+            nested["items"] = self._items(items, said.get("items"))
+        if properties:
+            nested["properties"] = read_parameters(self.page, properties, self.depth + 1)
+        return nested
+
+    def _items(self, drafts: list[ParameterDraft], typed: Schema | None) -> Schema:
+        """Read what is said of the items, here and there, as one shape; Type may say some of it."""
+        item = drafts[0]
+        for more in drafts[1:]:
+            item.entries += more.entries
+            item.drafts += more.drafts
+            item.notes += more.notes
+            item.prose += more.prose
+        reading = self._deeper("an item", PARAMETER)
+        reading.typed = typed
+        shape, _ = reading.read(item)
+        if typed is not None and typed.types and set(typed.types) != set(shape.types):
+            self.page.error(
+                Code.DUPLICATE_FIELD,
+                item.name,
+                f"Type and Items say different types for an item of {self.where}",
+                "keep one of the two",
+            )
+        return shape
+
+    def _deeper(self, what: str, table: SectionTable) -> "ShapeReader":
+        return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)
+
+    def _describe(self, said: dict[str, Any], draft: ParameterDraft) -> None:
+        """Keep prose and notes in the description, and say of notes that they enforce nothing."""
+        refuse_strays(self.page, draft.prose, (), self.table)
+        parts = [said.get("description", ""), prose(draft.prose)]
+        text = "\n\n".join(part for part in parts if part)
+        for note in draft.notes:
+            text = f"{text} ({note.text})".strip()
+            self.page.hint(
+                Code.UNREAD_DETAIL,
+                note,
+                f"'{note.text}' is kept in the description of {self.where} and enforces nothing",
+                "if it restricts, write it as a field: Format, Minimum, Max Length, Pattern",
+            )
+        if text:
+            said["description"] = text
+
+    def _infer(self, said: dict[str, Any], fields: Fields, draft: ParameterDraft) -> None:
+        """Take a type from the other fields where none is written."""
+        if "types" in said or fields.entry("types") is not None:
+            if said.get("properties") is not None and said.get("types") == ():
+                said["types"] = ("object",)
+            return
+        if "properties" in said:
+            said["types"] = ("object",)
+        elif "items" in said or "min_items" in said or "max_items" in said:
+            said["types"] = ("array",)
+        elif (enum := fields.entry("enum")) is not None:
+            words = scalars.listed(enum.text)
+            whole = words and all(isinstance(scalars.number(word), int) for word in words)
+            said["types"] = ("integer",) if whole else ("string",)
+        else:
+            numeric = "minimum" in said or "maximum" in said
+            said["types"] = ("number",) if numeric else ("string",)
+            self.page.warn(
+                Code.MISSING_TYPE,
+                draft.name,
+                f"no Type for {self.where}; '{said['types'][0]}' was taken",
+                f"add `- **Type**: {said['types'][0]}`",
+            )
+
+
+def _as_written(entry: Entry) -> Item:
+    text = f"**{entry.name}**: {entry.text}".rstrip()
+    return Item(entry.key._replace(text=text), entry.key.line, entry.key.column, entry.blocks)

@@ -1,0 +1,81 @@
+"""The Type field: a type, and whatever is said beside it."""
+
+from typing import Any
+
+from toolmd._model.code import Code
+from toolmd._model.schema import JSON_TYPES
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.naming import Fields, name_fields, refuse_second
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.parameters.details import Inline, read_details
+from toolmd._parse.parameters.drafts import ParameterDraft
+from toolmd._parse.parameters.types import TypeProblem, read_type
+from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.words.flow import flow
+from toolmd._parse.words.keys import fold
+
+
+def read_type_field(
+    page: Page, where: str, fields: Fields, draft: ParameterDraft
+) -> dict[str, Any]:
+    """Give what Type says; flags beside it (`string, required`) join the fields."""
+    entry = fields.entry("types")
+    if entry is None:
+        return {}
+    mark = Mark(flow(entry.value.text), entry.value.line, entry.value.column)
+    if mark.text in JSON_TYPES:
+        return {"types": (mark.text,)}
+    try:
+        return read_type(mark.text).fields()
+    except TypeProblem as problem:
+        inline = _beside(mark)
+        typed = next((e for e in inline.entries if e.key.text == "Type"), None)
+        if typed is None and not any(e.key.text == "Enum" for e in inline.entries):
+            _unknown_type(page, where, entry, problem)
+            return {"types": ("string",)}
+        draft.notes += inline.notes
+        beside = [e for e in inline.entries if e is not typed]
+        for attribute, (known, found) in name_fields(page, beside, PARAMETER).known.items():
+            if attribute in fields.known:
+                refuse_second(page, known, found, fields.known[attribute][1])
+            else:
+                fields.known[attribute] = known, found
+        if typed is not None:
+            return read_type(typed.value.text).fields()
+        del fields.known["types"]  # what stands there are the values of an enum
+        return {}
+
+
+def _beside(mark: Mark) -> Inline:
+    """Read `string (optional)` or `string, required`."""
+    inline = Inline(mark)
+    group = mark.text.find("(")
+    if group > 0 and mark.text.endswith(")") and fold(mark.text[:group]) in {"enum", "oneof"}:
+        inside = mark.at(group + 1, len(mark.text) - group - 2)
+        inline.entries.append(Entry(Mark("Enum", inside.line, inside.column), inside))
+    elif group > 0 and mark.text.endswith(")"):
+        read_details(inline, mark.at(0, group).strip())
+        if inline.typed:
+            read_details(inline, mark.at(group + 1, len(mark.text) - group - 2))
+    else:
+        read_details(inline, mark)
+    return inline
+
+
+def _unknown_type(page: Page, where: str, entry: Entry, problem: TypeProblem) -> None:
+    word = problem.word or entry.text
+    if not word:
+        page.error(Code.UNKNOWN_TYPE, entry.key, f"no type for {where}", "write `string`")
+        return
+    place = page.mark(word, entry.value.line, entry.value.column + problem.offset)
+    what = "unknown type" if str(problem) == "is no type" else "unreadable type"
+    near = problem.suggestion
+    page.error(
+        Code.UNKNOWN_TYPE,
+        place,
+        f"{what} '{word}' for {where}",
+        f"did you mean '{near}'?"
+        if near
+        else "write string, number, integer, boolean, object or array",
+        replace(place, near) if near else (),
+    )

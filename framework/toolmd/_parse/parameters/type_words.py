@@ -1,0 +1,50 @@
+"""The words that people write for types."""
+
+from toolmd._model.schema import JSON_TYPES, JsonType
+
+WORDS: dict[str, tuple[JsonType | None, str | None]] = {
+    **{name: (name, None) for name in JSON_TYPES},
+    "str": ("string", None),
+    "text": ("string", None),
+    "char": ("string", None),
+    "enum": ("string", None),
+    "int": ("integer", None),
+    "long": ("integer", None),
+    "float": ("number", None),
+    "double": ("number", None),
+    "decimal": ("number", None),
+    "num": ("number", None),
+    "numeric": ("number", None),
+    "bool": ("boolean", None),
+    "dict": ("object", None),
+    "dictionary": ("object", None),
+    "map": ("object", None),
+    "mapping": ("object", None),
+    "record": ("object", None),
+    "obj": ("object", None),
+    "json": ("object", None),
+    "list": ("array", None),
+    "sequence": ("array", None),
+    "tuple": ("array", None),
+    "set": ("array", None),
+    "none": ("null", None),
+    "undefined": ("null", None),
+    "nonetype": ("null", None),
+    "any": (None, None),
+    "unknown": (None, None),
+    "date": ("string", "date"),
+    "time": ("string", "time"),
+    "datetime": ("string", "date-time"),
+    "timestamp": ("string", "date-time"),
+    "uuid": ("string", "uuid"),
+    "email": ("string", "email"),
+    "url": ("string", "uri"),
+    "uri": ("string", "uri"),
+}
+"""A folded word to the type and the format that it stands for; no type means anything."""
+
+PLURALS = {f"{word}s": word for word in WORDS} | {
+    "dictionaries": "dictionary",
+    "any": "any",
+    "anything": "any",
+}

@@ -1,0 +1,77 @@
+"""Text to a SkillSpec: the sections read in order, each mistake reported, none raised."""
+
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._model.skill import Output, SkillSpec
+from toolmd._parse.blocks.block import Paragraph, Table
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.document.definition import Definition, open_definition
+from toolmd._parse.document.metadata import read_metadata
+from toolmd._parse.document.sections import keep
+from toolmd._parse.fields.entries import Entry, read_entries
+from toolmd._parse.fields.naming import name_fields
+from toolmd._parse.parameters.section import read_section
+from toolmd._parse.parameters.types import is_type_word
+from toolmd._parse.source.page import Mark
+from toolmd._parse.steps.workflow import read_workflow
+from toolmd._parse.words.keys import SEPARATORS, fold
+
+_PARTS = tuple(Output.model_fields)
+
+
+def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnostic, ...]]:
+    """Read a `.skill.md` text; the spec is None where any diagnostic is an error (format.md)."""
+    definition, refused = open_definition(text, path, "skill")
+    if definition is None:
+        return None, refused
+    said = read_metadata(definition)
+    said["places"] = definition.places
+    said["parameters"] = read_section(definition, "Input Schema")
+    said["output"] = _output(definition)
+    said["when_to_use"] = definition.prose_of("When to use")
+    workflow = definition.section("Workflow")
+    if workflow is not None:
+        said["workflow"], sections = read_workflow(definition.page, workflow.blocks, workflow.parts)
+        said["workflow_sections"] = tuple(sections)
+    said["sections"] = definition.kept()
+    return definition.finish(SkillSpec, said)
+
+
+def _output(definition: Definition) -> Output:
+    """Read what stands behind each part of the SkillResult."""
+    section = definition.section("Output Schema")
+    if section is None or section.table is None:
+        return Output()
+    page = definition.page
+    tables = [b for b in section.blocks if isinstance(b, Table) and len(b.head) > 2]  # noqa: PLR2004
+    blocks = [b for b in section.blocks if b not in tables]
+    read = read_entries(page, blocks, section.table)
+    read.entries += [_row(row) for table in tables for row in table.rows]
+    fields = name_fields(page, read.entries, section.table)
+    said = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
+    for entry in fields.unknown:
+        page.warn(
+            Code.UNKNOWN_FIELD,
+            entry.key,
+            f"the Output Schema has no part '{entry.name}'; it is kept as prose",
+            "it has Success, Message, Data and Error",
+        )
+        read.prose.append(Paragraph(Mark(f"**{entry.name}**: {entry.text}", entry.key.line, 1)))
+        read.prose += entry.blocks
+    if fold(said.get("type", "")) not in {"", "skillresult"}:
+        read.prose.append(Paragraph(Mark(said["type"], section.mark.line, 1)))
+    keep(definition.document, section, read.prose, section.parts)
+    return Output(**{name: said[name] for name in _PARTS if name in said})
+
+
+def _row(row: list[Mark]) -> Entry:
+    """Join a row of part, type and description."""
+    text = " - ".join(cell.text for cell in row[1:] if cell.text)
+    return Entry(row[0], Mark(text, row[1].line, row[1].column))
+
+
+def _behind_type(entry: Entry) -> str:
+    """Give `boolean - Whether it worked` without the type, and what is nested below."""
+    word, _, rest = entry.text.partition(" ")
+    text = rest.lstrip(" " + SEPARATORS) if is_type_word(word) else entry.text
+    return "\n\n".join(part for part in (text, prose(entry.blocks)) if part)

@@ -1,0 +1,141 @@
+"""The page being read: its lines, and what there is to say about them."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic, Edit, Severity
+from toolmd._model.source import Position, Span
+
+_FURTHEST = 20
+"""Lines below its key on which a value is looked for."""
+
+
+class Mark(NamedTuple):
+    """A stretch of text and where it begins; line and column count from 1."""
+
+    text: str
+    line: int
+    column: int
+
+    def at(self, offset: int, length: int = 0) -> "Mark":
+        """Give the piece of `length` characters that begins `offset` in; 0 means to the end."""
+        text = self.text[offset : offset + length if length else None]
+        return Mark(text, self.line, self.column + offset)
+
+    @property
+    def place(self) -> Position:
+        """Give where its first line stands."""
+        width = len(self.text.partition("\n")[0])
+        return Position(self.line, self.column, self.column + max(width, 1))
+
+    def strip(self) -> "Mark":
+        """Drop the white space at both ends."""
+        text = self.text.strip()
+        if len(text) == len(self.text):
+            return self
+        return Mark(text, self.line, self.column + self.text.find(text))
+
+
+@dataclass(slots=True)
+class Page:
+    """A file's lines, and the diagnostics gathered while they are read."""
+
+    path: str
+    lines: list[str]
+    """What is read as markdown; front matter is blanked out."""
+    hidden: list[str] = field(default_factory=list)
+    """The front matter's lines, as they stood."""
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def mark(self, text: str, line: int, after: int = 0) -> Mark:
+        """Find `text` (its first line) in the source line `line`, at or behind column `after`."""
+        first = text.partition("\n")[0] if "\n" in text else text
+        found = self.source(line).find(first, after - 1 if after > 0 else 0) if first else -1
+        return Mark(text, line, found + 1 if found >= 0 else 1)
+
+    def source(self, line: int) -> str:
+        """Give a line as it stands in the file, counted from 1; nothing behind the last one."""
+        lines = self.hidden if line <= len(self.hidden) else self.lines
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
+    def error(
+        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
+    ) -> None:
+        """Report what keeps the definition from loading."""
+        self._report(Severity.ERROR, code, mark, message, help_, fix)
+
+    def warn(
+        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
+    ) -> None:
+        """Report what was repaired."""
+        self._report(Severity.WARNING, code, mark, message, help_, fix)
+
+    def hint(
+        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
+    ) -> None:
+        """Report what could be better."""
+        self._report(Severity.HINT, code, mark, message, help_, fix)
+
+    def _report(
+        self,
+        severity: Severity,
+        code: Code,
+        mark: Mark,
+        message: str,
+        help_: str,
+        fix: tuple[Edit, ...],
+    ) -> None:
+        mark = self._found(mark)
+        more = mark.text.count("\n")
+        last = mark.line + more
+        if more and last <= len(self.lines):
+            end = len(self.lines[last - 1].rstrip()) + 1
+        else:
+            width = len(mark.text.split("\n", 1)[0])
+            last, end = mark.line, mark.column + max(width, 1)
+        span = Span(self.path, mark.line, mark.column, last, max(end, 1))
+        if not all(self._holds(edit, mark) for edit in fix):
+            fix = ()
+        self.diagnostics.append(Diagnostic(span, code, severity, message, help_, fix))
+
+    def _found(self, mark: Mark) -> Mark:
+        """Give the mark where its text begins: a value may begin on a line below its key."""
+        if self.lines and mark.line > len(self.lines):
+            return Mark("", len(self.lines), len(self.lines[-1]) + 1)
+        source = self.source(mark.line)
+        if not source or mark.column <= len(source) + 1:
+            return mark
+        first = mark.text.partition("\n")[0]
+        for number in range(mark.line, min(mark.line + _FURTHEST, len(self.lines))):
+            if first and (at := self.lines[number].find(first)) >= 0:
+                return Mark(mark.text, number + 1, at + 1)
+        return Mark(first, mark.line, len(source) + 1)
+
+    def _holds(self, edit: Edit, mark: Mark) -> bool:
+        """Tell whether an edit lies within the file, and replaces what its mark says stands there.
+
+        A value over several lines is one text here, and none in the file.
+        """
+        for line, column in ((edit.line, edit.column), (edit.end_line, edit.end_column)):
+            source = self.source(line)
+            if line > len(self.lines) + 1 or (source and column > len(source) + 1):
+                return False
+        if edit not in replace(mark, edit.text):
+            return True
+        return self.source(edit.line)[edit.column - 1 : edit.end_column - 1] == mark.text
+
+    @property
+    def refused(self) -> bool:
+        """Whether anything read so far keeps the definition from loading."""
+        return any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+
+def replace(mark: Mark, text: str) -> tuple[Edit, ...]:
+    """Give the fix that puts `text` in the place of a mark within one line."""
+    return (Edit(mark.line, mark.column, mark.line, mark.column + len(mark.text), text),)
+
+
+def insert_below(line: int, text: str) -> tuple[Edit, ...]:
+    """Give the fix that puts a whole line below `line`."""
+    return (Edit(line + 1, 1, line + 1, 1, text + "\n"),)

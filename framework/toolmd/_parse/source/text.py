@@ -1,0 +1,33 @@
+"""Bytes to text: UTF-8 alone, and no more than a definition may hold."""
+
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._parse.source.page import Mark, Page
+
+MAX_BYTES = 64 * 1024
+
+
+def decode(data: bytes, path: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """Give a file's text; None, and where it went wrong, where it is not UTF-8 or too large."""
+    page = Page(path, [])
+    if len(data) > MAX_BYTES:
+        page.error(
+            Code.FILE_TOO_LARGE,
+            Mark("", 1, 1),
+            f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read",
+            "split it, or move its prose elsewhere",
+        )
+        return None, tuple(page.diagnostics)
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        page.error(
+            Code.NOT_UTF8,
+            Mark("", line, column),
+            f"the file is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
+            "save it as UTF-8",
+        )
+        return None, tuple(page.diagnostics)

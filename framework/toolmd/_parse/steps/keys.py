@@ -1,0 +1,197 @@
+"""The closed set of a step's keys: what each says, and how its value is read."""
+
+from collections.abc import Callable
+from typing import Any
+
+from toolmd._model.code import Code
+from toolmd._model.skill import Loop, OnError, Use, Way
+from toolmd._parse.blocks.block import Paragraph
+from toolmd._parse.fields.entries import Entry, item_entry
+from toolmd._parse.fields.values import code_text
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.steps.templates import (
+    bare_expression,
+    expression,
+    read_arguments,
+    read_template,
+    read_way,
+    way_of,
+)
+from toolmd._parse.words import scalars
+from toolmd._parse.words.flow import flow
+from toolmd._parse.words.keys import fold, plain
+
+STEP_KEYS: dict[str, str] = {
+    "Use": "Calls this tool or skill.",
+    "With": "The arguments: nested bullets `- argument: value`.",
+    "Choose": "An expression; its value is the step's result.",
+    "Ask": "A person must answer; beside Use, the confirmation of exactly that call.",
+    "Return": "Ends the skill with success; nested bullets give the data.",
+    "Stop": "Ends the skill without success; the text is the message.",
+    "Save as": "The name under which later steps see the result.",
+    "When": "An expression; false skips the step.",
+    "For each": "`` day in `next_days(date, 3)` ``: the step runs for each.",
+    "At Once": "How many of For each run in parallel; 1 unless said.",
+    "If empty": "What to do on an empty result.",
+    "If no": "What to do when the person says no.",
+    "Or else": "What to do when Choose gives no value.",
+    "Check": "An expression that must hold after the step.",
+    "On error": 'What to do when the step fails: `stop "text"`, `continue`, `go to NAME`, '
+    "`retry N times, then …`.",
+    "Undo": "The compensating tool and its arguments, run when a later step stops the skill.",
+    "Timeout": "How long Use or Ask may take.",
+}
+"""The closed set of a step's keys, each with its sentence."""
+
+KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS}
+"""A folded key to the key."""
+
+
+def _use(page: Page, entry: Entry) -> dict[str, Any]:
+    return {"use": Use(name=_callee(page, entry))}
+
+
+def _callee(page: Page, entry: Entry) -> str:
+    name = plain(entry.text).replace("-", "_")
+    if not name.isidentifier():
+        page.error(
+            Code.INVALID_STEP,
+            entry.value if entry.value.text else entry.key,
+            f"'{entry.name}' names no tool or skill: '{entry.text[:40]}'",
+            "write the name alone; its arguments go below `- **With**:`",
+        )
+    return name
+
+
+def _return(page: Page, entry: Entry) -> dict[str, Any]:
+    said: dict[str, Any] = {"returns": read_arguments(page, entry.items, "Return")}
+    if entry.text:
+        said["message"] = read_template(page, entry.value)
+    return said
+
+
+def _for_each(page: Page, entry: Entry) -> dict[str, Any]:
+    text = flow(entry.value.text)
+    whole = code_text(text)
+    name, found, over = (whole if "`" not in whole else text).partition(" in ")
+    name = plain(name)
+    if not found or not name.isidentifier() or not over.strip():
+        page.error(
+            Code.INVALID_STEP,
+            entry.value if entry.value.text else entry.key,
+            f"'For each' can't be read from '{text[:40]}'",
+            "write `` day in `next_days(date, 3)` ``",
+        )
+        return {}
+    loop = Loop(name=name, over=expression(page, entry.value, code_text(over)))
+    for item in entry.items:
+        nested = item_entry(item)
+        if nested is not None and fold(nested.name) == "atonce" and scalars.whole(nested.text):
+            loop = loop.model_copy(update={"at_once": scalars.whole(nested.text)})
+        else:
+            page.error(
+                Code.UNKNOWN_STEP_KEY,
+                item.mark,
+                f"'{flow(item.mark.text)[:40]}' is no part of For each",
+                "For each has At Once",
+            )
+    return {"for_each": loop}
+
+
+def _on_error(page: Page, entry: Entry) -> dict[str, Any]:
+    text = flow(entry.value.text)
+    if not text.lower().startswith("retry "):
+        return {"on_error": OnError(then=read_way(page, entry))}
+    if "," not in text:
+        text = text.replace(" and then ", ", ", 1).replace(" then ", ", ", 1)
+    head, comma, tail = text.partition(",")
+    words = head.split()
+    many = scalars.whole(words[1]) if len(words) > 1 else None
+    then = Way(kind="stop")
+    if comma:
+        tail = tail.strip().removeprefix("then ").strip()
+        way = way_of(page, entry.value, tail)
+    else:
+        way = then
+    if not many or len(words) > 3 or way is None:  # noqa: PLR2004 - `retry 3 times`
+        page.error(
+            Code.INVALID_STEP,
+            entry.value,
+            f"'On error' can't be read from '{text[:60]}'",
+            'write `retry 3 times, then stop "text"`',
+        )
+        return {}
+    return {"on_error": OnError(retries=many, then=way)}
+
+
+def _undo(page: Page, entry: Entry) -> dict[str, Any]:
+    items = entry.items
+    first = item_entry(items[0]) if len(items) == 1 else None
+    if first is not None and fold(first.name) == "with":
+        items = first.items
+    arguments = read_arguments(page, items, "Undo")
+    return {"undo": Use(name=_callee(page, entry), arguments=arguments)}
+
+
+def _save_as(page: Page, entry: Entry) -> dict[str, Any]:
+    name = plain(entry.text)
+    if not name.isidentifier():
+        page.error(
+            Code.INVALID_STEP,
+            entry.value if entry.value.text else entry.key,
+            f"'{name[:40]}' is no name to save a result as",
+            "use letters, digits and _, a letter first",
+        )
+        return {}
+    return {"save_as": name}
+
+
+def _timeout(page: Page, entry: Entry) -> dict[str, Any]:
+    seconds = scalars.duration(entry.text)
+    if seconds is None:
+        page.error(
+            Code.UNREADABLE_VALUE,
+            entry.value if entry.value.text else entry.key,
+            f"'Timeout' can't be read from '{entry.text}'",
+            "write a number and a unit: `30s`, `10 minutes`",
+        )
+        return {}
+    return {"timeout_s": seconds}
+
+
+def _text_of(attribute: str) -> Callable[[Page, Entry], dict[str, Any]]:
+    def read(page: Page, entry: Entry) -> dict[str, Any]:
+        if not entry.text and attribute == "ask":
+            page.error(Code.INVALID_STEP, entry.key, "Ask asks nothing", "write the question")
+        extra = [b for b in entry.blocks if isinstance(b, Paragraph)]
+        text = "\n".join([entry.value.text, *(b.mark.text for b in extra)])
+        return {attribute: read_template(page, Mark(text, entry.value.line, entry.value.column))}
+
+    return read
+
+
+def _expression_of(attribute: str) -> Callable[[Page, Entry], dict[str, Any]]:
+    return lambda page, entry: {attribute: bare_expression(page, entry)}
+
+
+def _way_of(attribute: str, *, choose: bool = False) -> Callable[[Page, Entry], dict[str, Any]]:
+    return lambda page, entry: {attribute: read_way(page, entry, choose=choose)}
+
+
+READERS: dict[str, Callable[[Page, Entry], dict[str, Any]]] = {
+    "Use": _use,
+    "Choose": _expression_of("choose"),
+    "Ask": _text_of("ask"),
+    "Return": _return,
+    "Stop": _text_of("stop"),
+    "Save as": _save_as,
+    "When": _expression_of("when"),
+    "For each": _for_each,
+    "If empty": _way_of("if_empty"),
+    "If no": _way_of("if_no"),
+    "Or else": _way_of("or_else", choose=True),
+    "Check": _expression_of("check"),
+    "On error": _on_error,
+    "Undo": _undo,
+    "Timeout": _timeout,
+}

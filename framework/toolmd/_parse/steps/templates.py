@@ -1,0 +1,183 @@
+"""Values of a step: text, an expression in a code span, or text with expressions in braces."""
+
+from toolmd._model.code import Code
+from toolmd._model.skill import Argument, Expression, Template, Value, Values, Way
+from toolmd._parse.blocks.block import Bullets, Comment, Item, mark_of
+from toolmd._parse.fields.entries import Entry, item_entry
+from toolmd._parse.fields.values import code_text
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.words.flow import flow
+from toolmd._parse.words.keys import fold, plain, unquoted
+
+
+def read_template(page: Page, mark: Mark) -> Template:
+    """Read `` `expression` `` or text with `{expression}` in it; braces nest."""
+    text = flow(mark.text)
+    code = code_text(text)
+    if code != text:
+        return Template(parts=(expression(page, mark, code),), code=True)
+    text = unquoted(text)
+    parts: list[str | Expression] = []
+    at = 0
+    while (start := text.find("{", at)) >= 0:
+        end = closing_brace(text, start)
+        if end < 0:
+            page.error(
+                Code.INVALID_STEP,
+                page.mark("{", mark.line, mark.column),
+                "a brace is opened and never closed",
+                "close it: `{expression}`",
+            )
+            break
+        if start > at:
+            parts.append(text[at:start])
+        parts.append(expression(page, mark, text[start + 1 : end].strip()))
+        at = end + 1
+    if at < len(text):
+        parts.append(text[at:])
+    return Template(parts=tuple(parts))
+
+
+def closing_brace(text: str, start: int) -> int:
+    """Give where the brace at `start` closes, past braces and quotes inside; -1 if nowhere."""
+    depth, quote, at = 0, "", start
+    while at < len(text):
+        char = text[at]
+        if quote:
+            if char == "\\":
+                at += 1
+            elif char == quote:
+                quote = ""
+        elif char in "\"'" and depth:
+            quote = char
+        elif char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    return -1
+
+
+def expression(page: Page, mark: Mark, cel: str) -> Expression:
+    """Make an expression that knows where it stands."""
+    for number, line in enumerate(mark.text.split("\n")):
+        if cel and cel in line:
+            found = page.mark(cel, mark.line + number, mark.column if number == 0 else 0)
+            return Expression(cel=cel, line=found.line, column=found.column)
+    return Expression(cel=cel, line=mark.line, column=mark.column)
+
+
+def bare_expression(page: Page, entry: Entry) -> Expression:
+    """Read a value that is always an expression, in a code span or not."""
+    cel = code_text(flow(entry.value.text))
+    if not cel or entry.blocks:
+        page.error(
+            Code.INVALID_STEP,
+            entry.value if entry.value.text else entry.key,
+            f"'{entry.name}' needs an expression",
+            "write it in a code span: `` `size(slots) > 0` ``",
+        )
+    return expression(page, entry.value, cel)
+
+
+def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, ...]:
+    """Read nested bullets `- name: value`; two of one name are an error."""
+    arguments: dict[str, Argument] = {}
+    for item in items:
+        entry = item_entry(item)
+        name = plain(entry.key.text) if entry else ""
+        if entry is None or not name.replace("-", "_").isidentifier():
+            page.error(
+                Code.INVALID_STEP,
+                item.mark if item.mark.text else Mark(" ", item.line, 1),
+                f"'{flow(item.mark.text)[:40]}' under {what} is no `name: value`",
+                "write `` - argument: `expression` `` or `- argument: text`",
+            )
+            continue
+        if name in arguments:
+            page.error(
+                Code.DUPLICATE_FIELD,
+                entry.key,
+                f"'{name}' stands twice under {what}",
+                f"keep one; the first stands in line {arguments[name].line}",
+            )
+            continue
+        arguments[name] = Argument(
+            name=name,
+            value=read_value(page, entry),
+            line=entry.key.line,
+            column=entry.key.column,
+            value_column=entry.value.column,
+        )
+    return tuple(arguments.values())
+
+
+def read_value(page: Page, entry: Entry) -> Value:
+    """Read a value: text, an expression, or nested bullets as an object or a list."""
+    below = [b for b in entry.blocks if not isinstance(b, Comment)]
+    if unread := [b for b in below if entry.text or not isinstance(b, Bullets)]:
+        page.error(
+            Code.INVALID_STEP,
+            mark_of(unread[0]),
+            f"'{entry.name}' has a value already, so this would be lost"
+            if entry.text
+            else f"this is no value for '{entry.name}'",
+            "write the value behind the colon, or as bullets below it",
+        )
+    if entry.text or not entry.items:
+        return read_template(page, entry.value)
+    for item in entry.items:
+        if item_entry(item) is None and item.blocks:
+            page.error(
+                Code.INVALID_STEP,
+                mark_of(item.blocks[0]),
+                "a list's item is text or an expression, so this would be lost",
+                "write it on the item's own line",
+            )
+    entries = [item_entry(item) for item in entry.items]
+    if all(e is not None and plain(e.key.text).isidentifier() for e in entries):
+        return Values(fields=read_arguments(page, entry.items, entry.name))
+    return Values(items=tuple(read_template(page, item.mark) for item in entry.items))
+
+
+def read_way(page: Page, entry: Entry, *, choose: bool = False) -> Way:
+    """Read `go to NAME`, `stop "text"`, `continue`, or where it may stand, an expression."""
+    text = flow(entry.value.text)
+    code = code_text(text)
+    if choose and code != text:
+        return Way(kind="choose", choose=expression(page, entry.value, code))
+    way = way_of(page, entry.value, text)
+    if way is None:
+        also = ", or an expression in a code span" if choose else ""
+        page.error(
+            Code.INVALID_STEP,
+            entry.value if entry.value.text else entry.key,
+            f"'{entry.name}' can't be read from '{text[:40]}'",
+            f'write `go to NAME`, `stop "text"` or `continue`{also}',
+        )
+        return Way(kind="stop")
+    return way
+
+
+def way_of(page: Page, mark: Mark, text: str) -> Way | None:
+    """Read a way on from its words, or None."""
+    text = (
+        text.strip().rstrip(".") if text.strip().lower() in {"continue.", "stop."} else text.strip()
+    )
+    word = fold(text)
+    if word == "continue":
+        return Way(kind="continue")
+    if word == "stop":
+        return Way(kind="stop")
+    if text.lower().startswith(("go to ", "goto ")):
+        target = text.split(" ", 2)[2] if text.lower().startswith("go to ") else text[5:]
+        return Way(kind="go", target=plain(target.rstrip(".")))
+    if text.lower().startswith(("stop ", "stop:")):
+        rest = text[5:].strip()
+        at = mark.text.find(rest.split(" ")[0]) if rest else 0
+        return Way(
+            kind="stop", text=read_template(page, Mark(rest, mark.line, mark.column + max(at, 0)))
+        )
+    return None

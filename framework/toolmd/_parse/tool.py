@@ -1,0 +1,254 @@
+"""Text to a ToolSpec: the sections read in order, each mistake reported, none raised."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolmd._cel import Checker, ExpressionError
+from toolmd._model.code import Code
+from toolmd._model.contract import Limits, Rule, Safety
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._model.schema import Parameter
+from toolmd._model.tool import ToolSpec
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.document.definition import Definition, open_definition
+from toolmd._parse.document.examples import read_examples
+from toolmd._parse.document.metadata import read_metadata
+from toolmd._parse.document.sections import keep
+from toolmd._parse.fields.entries import read_entries
+from toolmd._parse.fields.naming import Fields, name_fields
+from toolmd._parse.fields.values import read_values
+from toolmd._parse.parameters.section import read_returns, read_section
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.words.flow import flow
+from toolmd._parse.words.keys import SEPARATORS, fold
+from toolmd._parse.words.none import says_none
+
+_NO_SAFETY, _NO_LIMITS = Safety(), Limits()
+_JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
+"""What stands between two expressions, and never between an expression and its message."""
+_REFUSED = ("is refused", "!has({}) ||")
+_WITHOUT = {
+    "Confirm When": ("must be confirmed", "has({}) &&"),
+    "Escalate When": ("is held for a review", "has({}) &&"),
+}
+"""What becomes of a call for which a condition can't be computed, and what keeps it from that."""
+
+
+def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
+    """Read a `.tool.md` text; the spec is None where any diagnostic is an error (format.md)."""
+    definition, refused = open_definition(text, path, "tool")
+    if definition is None:
+        return None, refused
+    said = read_metadata(definition)
+    said["parameters"] = read_section(definition, "Parameters")
+    said["returns"] = read_returns(definition)
+    conditions = _Conditions(definition.page, said["parameters"])
+    said["rules"] = _rules(definition, conditions)
+    said["safety"] = _safety(definition, conditions)
+    is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
+    said["limits"] = _limits(definition, said["parameters"], is_repeatable=is_repeatable)
+    said["when_to_use"] = definition.prose_of("When to use")
+    said["examples"] = read_examples(definition, said["name"], said["parameters"])
+    said["sections"] = definition.kept()
+    return definition.finish(ToolSpec, said)
+
+
+@dataclass(slots=True)
+class _Conditions:
+    """Checks conditions over a tool's arguments: each a yes or no that can be computed."""
+
+    page: Page
+    parameters: tuple[Parameter, ...]
+    checker: Checker | None = None
+
+    def check(self, mark: Mark, source: str, what: str) -> bool:
+        """Compile one; report it where it can't be enforced."""
+        if self.checker is None:
+            self.checker = Checker({p.name: p.shape for p in self.parameters})
+        return _condition(self.page, self.checker, self.parameters, mark, source, what)
+
+
+def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
+    section, page = definition.section("Rules"), definition.page
+    if section is None:
+        return ()
+    rules: list[Rule] = []
+    words: list[Block] = []
+    below = [block for part in section.parts for block in part.blocks]
+    for at, block in enumerate([*section.blocks, *below]):
+        own = at < len(section.blocks)
+        if own and isinstance(block, Bullets):
+            for item in block.items:
+                rule = None if says_none(item.mark.text) else _rule(page, item)
+                if rule is None:
+                    continue
+                mark = page.mark(rule.expression, item.mark.line, item.mark.column)
+                if conditions.check(mark, rule.expression, "rule"):
+                    rules.append(rule)
+        elif (unread := _unread_rule(block)) is not None:
+            page.error(
+                Code.UNREADABLE_RULE,
+                unread,
+                "what stands here is read as no rule, so nothing would enforce it",
+                "write each as a bullet directly below `## Rules`: "
+                "`` - `a < b`: What is wrong where it is false. ``",
+            )
+        elif own and not (isinstance(block, Paragraph) and says_none(block.mark.text)):
+            words.append(block)
+    keep(definition.document, section, words, section.parts)
+    return tuple(rules)
+
+
+def _unread_rule(block: Block) -> Mark | None:
+    """Give where a block holds what may be a rule: anything but words and comments."""
+    match block:
+        case Paragraph() if not block.mark.text.startswith("`"):
+            return None
+        case Raw() if not block.mark.text.strip("-*_ "):
+            return None  # a line between two parts of the page
+        case Comment():
+            return None
+        case _:
+            return mark_of(block)
+
+
+def _rule(page: Page, item: Item) -> Rule | None:
+    """Read `` `expression`: message ``; the expression must stand in a code span."""
+    text = flow(item.mark.text)
+    ticks = len(text) - len(text.lstrip("`"))
+    end = text.find("`" * ticks, ticks) if ticks else -1
+    below = [block for block in item.blocks if not isinstance(block, Comment)]
+    if end < 0 or not all(isinstance(block, Paragraph) for block in below):
+        page.error(
+            Code.UNREADABLE_RULE,
+            item.mark if item.mark.text else Mark(" ", item.line, 1),
+            "this rule has no expression in a code span, so nothing would enforce it",
+            "write `` - `systolic > diastolic`: Systolic must be above diastolic. ``",
+        )
+        return None
+    expression = text[ticks:end].strip()
+    behind = text[end + ticks :]
+    between, another, _ = behind.partition("`")
+    if another and fold(between) in _JOINING and not set(between) & set(SEPARATORS):
+        page.error(
+            Code.UNREADABLE_RULE,
+            item.mark,
+            "this rule has two expressions, and only the first would be enforced",
+            "write a bullet for each, or one expression: `` `a > 0 && b > 0` ``",
+        )
+        return None
+    words = [behind.lstrip(SEPARATORS + " >→⇒"), *prose(below).split()]
+    message = " ".join(word for word in words if word)
+    if not message:
+        page.hint(
+            Code.MISSING_FIELD,
+            item.mark,
+            "the rule has no message for the model",
+            "say behind a colon what is wrong where it is false",
+        )
+    return Rule(expression=expression, message=message or f"{expression} must hold")
+
+
+def _condition(
+    page: Page,
+    checker: Checker,
+    parameters: tuple[Parameter, ...],
+    mark: Mark,
+    source: str,
+    what: str,
+) -> bool:
+    try:
+        checked = checker.check(source)
+    except ExpressionError as error:
+        at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
+        page.error(Code.INVALID_EXPRESSION, at, f"the {what} `{source}`: {error}", error.help)
+        return False
+    if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
+        page.error(
+            Code.INVALID_EXPRESSION,
+            mark,
+            f"the {what} `{source}` gives {checked.schema.types[0]}, not yes or no",
+            "compare it with something",
+        )
+        return False
+    optional = {p.name for p in parameters if not p.required and not p.shape.has_default}
+    becomes, guard = _WITHOUT.get(what, _REFUSED)
+    for name in sorted(checked.unguarded & optional):
+        page.warn(
+            Code.RULE_MAY_NOT_COMPUTE,
+            mark,
+            f"the {what} reads '{name}', which a call may leave out: that call {becomes}",
+            f"write `{guard.format(name)} …`, or make '{name}' required",
+        )
+    return True
+
+
+def _safety(definition: Definition, conditions: _Conditions) -> Safety:
+    read = _read_fields(definition, "Safety")
+    if read is None:
+        return _NO_SAFETY
+    page, fields, values = definition.page, *read
+    for attribute in ("confirm_when", "escalate_when"):
+        entry = fields.entry(attribute)
+        if attribute in values and entry is not None:
+            mark = page.mark(values[attribute], entry.value.line, entry.value.column)
+            name = fields.known[attribute][0].name
+            conditions.check(mark, values[attribute], name)
+    explicit, keywords = fields.entry("explicit_intent"), fields.entry("intent_keywords")
+    if explicit and values.get("explicit_intent") and not values.get("intent_keywords"):
+        page.error(
+            Code.MISSING_FIELD,
+            explicit.key,
+            "Explicit Intent needs Intent Keywords: without them every call is refused",
+            "add `- **Intent Keywords**: word, word`",
+        )
+    if keywords and values.get("intent_keywords") and "explicit_intent" not in values:
+        page.warn(
+            Code.MISSING_FIELD,
+            keywords.key,
+            "Intent Keywords without Explicit Intent; read as `Explicit Intent: yes`",
+            "add `- **Explicit Intent**: yes`",
+        )
+        values["explicit_intent"] = True
+    return Safety(**values)
+
+
+def _limits(
+    definition: Definition, parameters: tuple[Parameter, ...], *, is_repeatable: bool
+) -> Limits:
+    read = _read_fields(definition, "Limits")
+    if read is None:
+        return _NO_LIMITS
+    page, fields, values = definition.page, *read
+    entry = fields.entry("retries")
+    if entry is not None and values.get("retries") and not is_repeatable:
+        page.hint(
+            Code.UNSAFE_RETRY,
+            entry.value,
+            "no call is tried again: the tool is neither Read Only nor Idempotent",
+            "a second try might do it twice; say so in Metadata if it can't, or take Retries away",
+        )
+    if (batch := values.get("max_batch")) is not None:
+        arrays = [p.name for p in parameters if "array" in p.shape.types]
+        entry = fields.entry("max_batch")
+        if batch.parameter not in arrays and entry is not None:
+            page.error(
+                Code.FIELD_MISFIT,
+                entry.value,
+                f"Max Batch splits '{batch.parameter}', which is no array parameter",
+                f"name one of {', '.join(arrays)}" if arrays else "take Max Batch away",
+            )
+    return Limits(**values)
+
+
+def _read_fields(definition: Definition, name: str) -> tuple[Fields, dict[str, Any]] | None:
+    """Read a section of fields, and their values by the noun's fields; None where it is none."""
+    section = definition.section(name)
+    if section is None or section.table is None:
+        return None
+    read = read_entries(definition.page, section.blocks, section.table)
+    fields = name_fields(definition.page, read.entries, section.table)
+    values = read_values(definition.page, fields)
+    keep(definition.document, section, read.prose, section.parts)
+    return fields, values

@@ -1,0 +1,256 @@
+"""Names as people write them: folded for comparing, and told apart from what they name."""
+
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from toolmd._parse.source.page import Mark
+from toolmd._parse.words.flow import without_comments
+
+_WRAPPERS = ("***", "**", "__", "``", "*", "_", "`")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“”", "‚": "‘’", "「": "」"}  # noqa: RUF001
+_OPENING = frozenset("*_`") | set(_QUOTES)
+_ESCAPED = "_*~[]#|<>&`"
+"""What other tools write a backslash before, so that it is no markup."""
+COLONS = ":：﹕︓∶꞉"  # noqa: RUF001 - full-width, small, and what looks like one
+DASHES = "-–—‒―−‐‑"  # noqa: RUF001 - and those that other tools make of a hyphen
+SEPARATORS = COLONS + DASHES + "="
+_DASHED = tuple(f" {dash} " for dash in DASHES)
+_LOOKALIKES = str.maketrans(
+    "АВЕЅІЈКМНОРСТХаеѕіјорсухӏԁһΑΒΕΖΗΙΚΜΝΟΡΤΧοаı",  # noqa: RUF001 - Cyrillic and Greek
+    "ABESIJKMHOPCTXaesijopcyxldhABEZHIKMNOPTXoai",
+)
+"""Letters that nobody can tell from Latin ones by looking."""
+_ROMAN = frozenset("ivx")
+_KEYCAP = "\u20e3"
+_SHORT = 4
+_MAX_KEY = 48
+
+
+class Pair(NamedTuple):
+    """`key: value` found in a text."""
+
+    key: Mark
+    value: Mark
+    marked: bool
+    """Whether the key stood in bold, italics or a code span."""
+
+
+def fold(text: str) -> str:
+    """Give what names are compared by: `min_length`, `Min Length` and `minLength` are equal."""
+    # The same few dozen keys come again and again, in every file.
+    return _folded(text) if len(text) <= _MAX_KEY else _folded.__wrapped__(text)
+
+
+@lru_cache(maxsize=2048)
+def _folded(text: str) -> str:
+    normal = text
+    if not text.isascii():
+        normal = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
+    return "".join(c for c in normal if c.isalnum()).casefold()
+
+
+def plain(text: str) -> str:
+    """Give a name without markup, markdown escapes and invisible characters."""
+    return _plain(text) if len(text) <= _MAX_KEY else _plain.__wrapped__(text)
+
+
+@lru_cache(maxsize=2048)
+def _plain(text: str) -> str:
+    text = unwrap(without_invisible(text).strip())
+    return text.replace("\\", "") if "\\" in text else text
+
+
+def without_invisible(text: str) -> str:
+    """Drop zero-width characters and make no-break spaces plain ones."""
+    if text.isascii():
+        return text
+    return "".join(
+        " " if c == "\xa0" else c for c in text if unicodedata.category(c) not in {"Cf", "Cc"}
+    )
+
+
+def unwrap(text: str) -> str:
+    """Take bold, italics, code and quotes off a text that stands in them whole."""
+    while len(text) > 1 and text[0] in _OPENING:
+        inner = unquoted(text).strip() if text[0] in _QUOTES else _inside_marks(text)
+        if inner is None or inner == text:
+            return text
+        text = inner
+    return text
+
+
+def _inside_marks(text: str) -> str | None:
+    for wrapper in _WRAPPERS:
+        size = len(wrapper)
+        if (
+            len(text) > 2 * size
+            and text.startswith(wrapper)
+            and text.endswith(wrapper)
+            and wrapper not in text[size:-size]
+        ):
+            return text[size:-size].strip()
+    return None
+
+
+def unquoted(text: str) -> str:
+    """Take the quotes off a text that stands in one pair of them whole."""
+    closing, inner = _QUOTES.get(text[:1], ""), text[1:-1]
+    whole = bool(inner) and text[-1] in closing and not any(sign in inner for sign in closing)
+    return inner if whole else text
+
+
+def value_text(text: str) -> str:
+    """Give a value's words: a code span as it stands, other text without marks and escapes."""
+    text = text.strip()
+    words = unwrap(text)
+    if "\\" not in words or text.startswith("`"):
+        return words
+    parts = words.split("\\")
+    return parts[0] + "".join(p if p[:1] and p[0] in _ESCAPED else f"\\{p}" for p in parts[1:])
+
+
+def heading_text(text: str) -> str:
+    """Give a heading without numbering, emoji, markup and a closing colon."""
+    return _heading_text(text) if len(text) <= _MAX_KEY else _heading_text.__wrapped__(text)
+
+
+def section_title(text: str) -> str:
+    """Give a heading for looking a section up: `2 Parameters` is numbered, too."""
+    text = heading_text(text)
+    head, _, rest = text.partition(" ")
+    number = head.strip(".)(").lower()
+    if rest and (number.replace(".", "").isdigit() or _counts(head, number)):
+        return rest.strip()
+    return text
+
+
+def _counts(head: str, number: str) -> bool:
+    """Whether a heading's first word is `II.`, `a)` or another count that is no digits."""
+    return head != number and head[-1:] in ".)" and (len(number) == 1 or set(number) <= _ROMAN)
+
+
+@lru_cache(maxsize=2048)
+def _heading_text(text: str) -> str:
+    text = _without_signs(plain(_without_anchor(without_comments(text))))
+    head, _, rest = text.partition(" ")
+    if rest and head[-1] in ".):" and head.strip("(.):").replace(".", "").isdigit():
+        text = _without_signs(rest.strip())
+    return plain(text.rstrip(COLONS + " "))
+
+
+def _without_anchor(text: str) -> str:
+    """Drop `{#id}` behind a heading, and give the words of one that is a link whole."""
+    words, sign, anchor = text.rstrip().rpartition("{")
+    if sign and anchor.endswith("}") and anchor[:1] in ("#", ":", "."):
+        text = words.rstrip()
+    words, sign, target = text.strip().partition("](")
+    if sign and words.startswith("[") and target.find(")") == len(target) - 1:
+        text = words[1:]
+    return text
+
+
+def _without_signs(text: str) -> str:
+    """Drop emoji, their `:names:` and other signs in front of a heading's words."""
+    start = 0
+    if _KEYCAP in text[:4]:
+        start = text.index(_KEYCAP) + 1
+    elif text.startswith(":") and (end := text.find(": ", 1)) > 0 and " " not in text[:end]:
+        start = end + 1
+    while start < len(text) and not (text[start].isalnum() or text[start] in "_`*\"'([{<$"):
+        start += 1
+    return text[start:] or text
+
+
+def split(mark: Mark) -> Pair | None:
+    """Find `key: value` in any of the ways that people write it, or None."""
+    text = mark.text
+    if text.startswith("**"):  # the canonical way, quickly
+        close = text.find("**", 2)
+        if close > 2 and text.startswith(":", close + 2) and text[close - 1] not in COLONS:  # noqa: PLR2004
+            return _pair(mark, 2, close, close + 3, marked=True)
+    start = len(text) - len(text.lstrip())
+    while start < len(text) and not (text[start].isalnum() or text[start] in "*_`\"'[("):
+        start += 1  # an emoji in front
+    for wrapper in _WRAPPERS:
+        if text.startswith(wrapper, start):
+            return _split_marked(mark, start, wrapper)
+    for at, char in enumerate(text[: _MAX_KEY + 1]):
+        if char in COLONS and at > start and text[at - 1] != "\\":
+            return _pair(mark, start, at, at + 1, marked=False)
+        if char in "`\n":
+            break
+    for separator in _DASHED:
+        at = text.find(separator, start, _MAX_KEY)
+        if at > start:
+            return _pair(mark, start, at, at + len(separator), marked=False)
+    return None
+
+
+def _split_marked(mark: Mark, start: int, wrapper: str) -> Pair | None:
+    text = mark.text
+    inner = start + len(wrapper)
+    close = text.find(wrapper, inner)
+    if close <= inner:
+        return None
+    end = close + len(wrapper)
+    key_end = close
+    inside = text[inner:close].rstrip()
+    if inside and inside[-1] in COLONS and inside[-2:-1] != "\\":
+        return _pair(mark, inner, inner + len(inside) - 1, end, marked=True)
+    rest = text[end:]
+    stripped = without_invisible(rest).lstrip()
+    if not stripped:
+        return None
+    if stripped[0] in SEPARATORS:
+        value = end + rest.index(stripped[0]) + 1
+        return _pair(mark, inner, key_end, value, marked=True)
+    return None
+
+
+def _pair(mark: Mark, start: int, end: int, value: int, *, marked: bool) -> Pair:
+    text, line, column = mark
+    rest = text[value:]
+    behind = rest.lstrip()
+    value += len(rest) - len(behind)
+    key = Mark(text[start:end], line, column + start)
+    return Pair(key, Mark(behind.rstrip(), line, column + value), marked)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Give the one known name of which `word` is a slip of the hand, or None."""
+    folded = fold(word)
+    for name in known:
+        if is_slip(folded, fold(name)):
+            return name
+    return None
+
+
+def is_slip(word: str, name: str) -> bool:
+    """Whether two folded names differ by a slip: one for short names, two for long ones."""
+    if word == name or not word:
+        return False
+    if len(name) <= _SHORT:
+        # `time` is no slip of `type`: in short names a changed letter makes another word.
+        changed = len(word) == len(name) and sorted(word) != sorted(name)
+        return not changed and distance(word, name, 1) <= 1
+    allowed = 1 if len(name) <= _SHORT + 1 else 2
+    return distance(word, name, allowed) <= allowed
+
+
+def distance(a: str, b: str, most: int) -> int:
+    """Count the letters to add, drop, change or swap from `a` to `b`, up to `most` + 1."""
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+    older: list[int] = []
+    old = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        new = [i]
+        for j, y in enumerate(b, 1):
+            cost = min(old[j] + 1, new[j - 1] + 1, old[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, older[j - 2] + 1)
+            new.append(cost)
+        older, old = old, new
+    return old[-1]

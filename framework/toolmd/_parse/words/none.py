@@ -1,0 +1,13 @@
+"""Words that say that there is nothing: `None`, `N/A`, `This tool takes no parameters`."""
+
+from toolmd._parse.words.keys import fold
+
+_WHOLE = frozenset(("none", "na", "no", "nothing", "noneparameters", "nonerequired"))
+_TAILS = ("noparameters", "noarguments", "noinputs", "noinput", "noparams", "noparametersrequired")
+_SENTENCE = 60
+
+
+def says_none(text: str) -> bool:
+    """Whether words say that there are no parameters, or nothing at all."""
+    folded = fold(text)
+    return folded in _WHOLE or (len(folded) < _SENTENCE and folded.endswith(_TAILS))

@@ -1,0 +1,273 @@
+"""Single values as people write them: yes and no, numbers, durations, sizes, lists."""
+
+import json
+import math
+
+from pydantic import JsonValue
+
+from toolmd._model.contract import Batch, Rate
+from toolmd._model.schema import Schema
+from toolmd._parse.words.keys import fold, plain, value_text, without_invisible
+
+_TRUE = {"true", "yes", "y", "on", "required", "mandatory"}
+_FALSE = {"false", "no", "n", "off", "optional"}
+_TRUE_SIGNS = {"✅", "✔", "☑", "✓", "🟢"}
+_FALSE_SIGNS = {"❌", "✖", "✗", "✘", "☐", "🔴"}
+
+_SECONDS = {
+    "ms": 0.001,
+    "millisecond": 0.001,
+    "milliseconds": 0.001,
+    "s": 1,
+    "sec": 1,
+    "secs": 1,
+    "second": 1,
+    "seconds": 1,
+    "m": 60,
+    "min": 60,
+    "mins": 60,
+    "minute": 60,
+    "minutes": 60,
+    "h": 3600,
+    "hr": 3600,
+    "hour": 3600,
+    "hours": 3600,
+    "d": 86400,
+    "day": 86400,
+    "days": 86400,
+}
+_BYTES = {
+    "": 1,
+    "b": 1,
+    "byte": 1,
+    "bytes": 1,
+    "kb": 1024,
+    "kib": 1024,
+    "k": 1024,
+    "mb": 1024**2,
+    "mib": 1024**2,
+    "m": 1024**2,
+    "gb": 1024**3,
+    "gib": 1024**3,
+}
+
+
+def boolean(text: str) -> bool | None:
+    """Read yes or no; None where the text is neither."""
+    word = plain(text).strip().rstrip(".").replace("\ufe0f", "")
+    if word in _TRUE_SIGNS or word.lower() in _TRUE:
+        return True
+    if word in _FALSE_SIGNS or word.lower() in _FALSE:
+        return False
+    sign, _, rest = word.partition(" ")
+    if sign in _TRUE_SIGNS | _FALSE_SIGNS and rest:
+        said = boolean(rest)
+        return said if said == (sign in _TRUE_SIGNS) else None
+    return None
+
+
+def number(text: str) -> int | float | None:
+    """Read a finite decimal number."""
+    word = plain(text).replace("_", "").replace("−", "-")  # noqa: RUF001 - the sign of minus
+    body = word.lstrip("+-")
+    if not body or not body[0].isdigit() or not body.isascii() or len(word) > 40:  # noqa: PLR2004
+        return None
+    try:
+        return int(word)
+    except ValueError:
+        pass
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def whole(text: str) -> int | None:
+    """Read a whole number, not below zero."""
+    value = number(_ungrouped(plain(text)))
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def _ungrouped(text: str) -> str:
+    """Take the commas out of `1,000`; `1,5` is left, and no number."""
+    whole_, dot, rest = text.partition(".")
+    first, *groups = whole_.split(",")
+    if groups and 0 < len(first) <= 3 and all(len(group) == 3 for group in groups):  # noqa: PLR2004
+        return "".join([first, *groups]) + dot + rest
+    return text
+
+
+def duration(text: str) -> float | None:
+    """Read `10s`, `500 ms` or `2 minutes` as seconds, from a millionth on."""
+    amount, unit = _amount(text)
+    if amount is None or unit not in _SECONDS or amount <= 0:
+        return None
+    return float(round(amount * _SECONDS[unit], 6)) or None
+
+
+def size(text: str) -> int | None:
+    """Read `64KB`, `1 MiB` or `512` as bytes, from 1 on; K is 1,024."""
+    amount, unit = _amount(text)
+    if amount is None or unit not in _BYTES or amount <= 0:
+        return None
+    return int(amount * _BYTES[unit]) or None
+
+
+def rate(text: str) -> Rate | None:
+    """Read `3/s`, `100/min` or `5 per 10 seconds` as calls and seconds."""
+    head, sep, tail = plain(text).lower().partition("/")
+    if not sep:
+        head, sep, tail = plain(text).lower().partition(" per ")
+    calls = whole(head.strip().removesuffix("calls").removesuffix("requests"))
+    tail = tail.strip()
+    per = duration(tail if tail[:1].isdigit() else f"1{tail}") if sep else None
+    return Rate(calls=calls, per_s=per) if calls and per else None
+
+
+def batch(text: str) -> Batch | None:
+    """Read `texts by 256` as a parameter and a size."""
+    words = plain(text).split()
+    if len(words) != 3 or words[1].lower() not in {"by", "of", "x"}:  # noqa: PLR2004
+        return None
+    many = whole(words[2])
+    return Batch(parameter=plain(words[0]), size=many) if many else None
+
+
+def listed(text: str) -> list[str]:
+    """Split a list: `a, b`, `a | b`, `a or b`, `[a, b]`; each bare, quoted or in backticks."""
+    text = text.strip().rstrip(".") if text.strip().endswith(("`.", '".')) else text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    elif text[:1] in ("(", "{") and len(split_outside(text, ",")) == 1 and "," in text:
+        text = text[1:-1].strip() if text[-1] == _CLOSING[text[0]] else text
+    if (whole_ := _one_span(text)) is not None:
+        text = whole_
+    elif spans := code_spans(text):
+        return spans
+    parts = split_outside(text, ",")
+    if len(parts) == 1:
+        parts = split_outside(text, "|")
+    if len(parts) == 1:
+        parts = split_outside(text, " or ")
+    elif parts[-1].strip().startswith("or "):
+        parts[-1] = parts[-1].strip()[3:]
+    else:
+        parts[-1:] = split_outside(parts[-1], " or ")
+    for separator in _OTHER_PARTINGS:
+        if len(parts) == 1:
+            parts = split_outside(text, separator)
+    return [part for part in (without_invisible(p).strip() for p in parts) if part]
+
+
+def code_spans(text: str) -> list[str]:
+    """Give the values of a text that is two code spans or more, and what parts them, alone."""
+    pieces = text.split("`")
+    between = {piece.strip() for piece in pieces[::2]}
+    if len(pieces) < 5 or len(pieces) % 2 == 0 or not between <= _PARTINGS:  # noqa: PLR2004
+        return []
+    return [f"`{piece}`" for piece in pieces[1::2]]
+
+
+def _one_span(text: str) -> str | None:
+    """Give what stands in one code span that holds the whole list."""
+    if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:  # noqa: PLR2004
+        return text[1:-1]
+    return None
+
+
+_PARTINGS = {"", ",", "|", "/", ";", "or", ", or", "and", ", and"}
+_OTHER_PARTINGS = (";", "，", "、", " / ")  # noqa: RUF001 - commas of other scripts
+"""What parts a list that has no comma, no bar and no `or`."""
+_CLOSING = {"(": ")", "{": "}"}
+_GROUPING = frozenset("`\"'()[]{}")
+
+
+def split_outside(text: str, separator: str) -> list[str]:
+    """Split outside quotes, code spans and brackets."""
+    if separator not in text or _GROUPING.isdisjoint(text):
+        return text.split(separator)
+    parts, start, at = [], 0, 0
+    closing = ""
+    depth = 0
+    while at < len(text):
+        char = text[at]
+        if closing:
+            closing = "" if char == closing else closing
+        elif char == "`" or (char in "\"'" and not text[start:at].strip()):
+            closing = char if char in text[at + 1 :] else ""
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth = max(depth - 1, 0)
+        elif depth == 0 and text.startswith(separator, at):
+            parts.append(text[start:at])
+            at += len(separator)
+            start = at
+            continue
+        at += 1
+    parts.append(text[start:])
+    return parts
+
+
+_LITERAL_ORDER = ("null", "boolean", "integer", "number", "object", "array", "string")
+"""Null before an array, which any word could be the only item of; text when nothing else fits."""
+
+
+def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
+    """Read a value by the type it should have; False where it can't be read as that."""
+    bare = without_invisible(text).strip()
+    if len(bare) > 1 and bare[0] == bare[-1] == "`":
+        bare = bare.strip("`").strip()
+    types = shape.types or ("null", "boolean", "integer", "number", "array", "object", "string")
+    for kind in sorted(types, key=_LITERAL_ORDER.index):
+        match kind:
+            case "null" if bare.lower() in {"null", "none"}:
+                return None, True
+            case "boolean" if (said := boolean(bare)) is not None and (
+                shape.types or fold(bare) in {"true", "false"}
+            ):
+                return said, True
+            case "integer" if (value := number(bare)) is not None and value == int(value):
+                return int(value), True
+            case "number" if (value := number(bare)) is not None:
+                return value, True
+            case "array" | "object" if (parsed := _json(bare)) is not None and isinstance(
+                parsed, list if kind == "array" else dict
+            ):
+                return parsed, True
+            case "array" if shape.types and not bare.startswith(("[", "{", '"')):
+                return _literals(bare, shape.items), True
+            case "string" if bare in ('""', "''"):
+                return "", True
+            case "string":
+                return value_text(text), True
+            case _:
+                continue
+    return value_text(text), False
+
+
+def _literals(text: str, items: Schema | None) -> list[JsonValue]:
+    return [literal(part, items or Schema())[0] for part in listed(text)]
+
+
+def _json(text: str) -> JsonValue | None:
+    try:
+        value: JsonValue = json.loads(text, parse_constant=no_constant)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def no_constant(word: str) -> None:
+    """Refuse NaN and Infinity, which JSON does not have."""
+    message = f"{word} is no JSON"
+    raise ValueError(message)
+
+
+def _amount(text: str) -> tuple[int | float | None, str]:
+    word = plain(text).strip().lower()
+    at = 0
+    while at < len(word) and (word[at].isdigit() or word[at] in ".,_"):
+        at += 1
+    return number(_ungrouped(word[:at])), word[at:].strip()

@@ -1,0 +1,228 @@
+"""Values, fields and parameters to canonical markdown."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from toolmd._model.contract import Batch, Rate
+from toolmd._model.schema import Parameter, Schema
+from toolmd._parse.blocks.unread import MAX_LIST_DEPTH
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.words import scalars
+from toolmd._parse.words.keys import value_text
+
+_BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
+_PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")
+
+
+def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]:
+    """Give a bullet for each field that is there, in the table's order."""
+    for field in table.fields:
+        value = values.get(field.attribute)
+        writer = WRITERS.get(field.kind)
+        if writer is not None and value is not None and value not in ((), "", []):
+            yield bullet(field, writer(value))
+
+
+def bullet(field: Field, text: str) -> str:
+    """Give `- **Name**: text`; more lines stand below, indented."""
+    return f"- **{field.name}**:{behind(text)}"
+
+
+def behind(text: str) -> str:
+    """Put a text behind a colon: its first line there, if that is plain words, the rest below."""
+    first, _, rest = text.partition("\n\n")
+    if "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first):
+        first, rest = "", text
+    below = indented(rest, 2)
+    if not below:
+        return f" {first}"
+    return (f" {first}\n\n" if first else "\n\n") + below
+
+
+def indented(text: str, by: int) -> str:
+    """Indent every line that holds something."""
+    return "\n".join(" " * by + line if line else "" for line in text.split("\n")) if text else ""
+
+
+def _numbered(text: str) -> bool:
+    head = text.split(" ", 1)[0]
+    return len(head) > 1 and head[-1] in ".)" and head[:-1].isdigit()
+
+
+def word(value: str) -> str:
+    """Give an item of a list: bare where it reads back as itself, else in a code span."""
+    bare = value and set(value) <= _PLAIN and value == value.strip() and " or " not in value
+    if (
+        bare
+        and value[0] not in "*-+:"
+        and value[-1] not in ".*"
+        and scalars.listed(value) == [value]
+    ):
+        return value
+    return f"`{value}`" if "`" not in value else json.dumps(value, ensure_ascii=False)
+
+
+def _listed(words: list[str]) -> str:
+    """Join a list; one code span by itself would be read as holding the whole list."""
+    if len(words) == 1 and words[0].startswith("`"):
+        return json.dumps(words[0][1:-1], ensure_ascii=False)
+    return ", ".join(words)
+
+
+def literal(value: JsonValue) -> str:
+    """Give a default or an example."""
+    if isinstance(value, str):
+        quoted = (
+            not value or value != value.strip() or value.lower() in {"none", "null", "-", "n/a"}
+        )
+        if quoted:
+            return json.dumps(value, ensure_ascii=False)
+        return value if "`" in value or value_text(value) == value else f"`{value}`"
+    if isinstance(value, (dict, list)):
+        return f"`{json.dumps(value, ensure_ascii=False)}`"
+    return json.dumps(value)
+
+
+def seconds(value: float) -> str:
+    """Give a duration with its unit."""
+    if value >= 1 and value == int(value):
+        return f"{int(value)}s"
+    return f"{value * 1000:g}ms"
+
+
+def _size(value: int) -> str:
+    for unit, many in (("MB", 1024**2), ("KB", 1024)):
+        if value % many == 0:
+            return f"{value // many}{unit}"
+    return str(value)
+
+
+def _rate(value: Rate) -> str:
+    unit = {1: "s", 60: "min", 3600: "h"}.get(int(value.per_s) if value.per_s % 1 == 0 else 0)
+    return f"{value.calls}/{unit}" if unit else f"{value.calls} per {seconds(value.per_s)}"
+
+
+def _number(value: float) -> str:
+    return json.dumps(int(value) if value % 1 == 0 else value)
+
+
+def code(expression: str) -> str:
+    """Give a code span that may itself hold backticks."""
+    return f"`` {expression} ``" if "`" in expression else f"`{expression}`"
+
+
+def _batch(value: Batch) -> str:
+    return f"{value.parameter} by {value.size}"
+
+
+WRITERS: Mapping[str, Callable[[Any], str]] = {
+    "text": str,
+    "prose": str,
+    "word": str,
+    "identifier": str,
+    "boolean": lambda value: "true" if value else "false",
+    "number": _number,
+    "whole": str,
+    "count": str,
+    "share": _number,
+    "choice": str,
+    "list": lambda values: _listed([word(v) for v in values]),
+    "names": ", ".join,
+    "hosts": lambda values: _listed([word(v) for v in values]),
+    "duration": seconds,
+    "size": _size,
+    "rate": _rate,
+    "batch": _batch,
+    "expression": code,
+    "pattern": code,
+    "enum": lambda values: _listed([word(v) if isinstance(v, str) else literal(v) for v in values]),
+    "literal": literal,
+}
+
+
+def type_text(shape: Schema) -> str:
+    """Give a type in words: `string`, `integer | null`, `dict[string, number]`, `any`."""
+    if shape.values is not None and shape.types == ("object",):
+        return f"dict[string, {type_text(shape.values)}]"
+    return " | ".join(shape.types) or "any"
+
+
+_WRITTEN_APART = {"types", "items", "properties", "values", "default", "example", "enum"}
+
+
+def shape_lines(shape: Schema, depth: int, *, required: bool | None = None) -> list[str]:
+    """Give the bullets of one shape; `required` is left out where it has no meaning."""
+    said: dict[str, Any] = {
+        field.name: getattr(shape, field.name)
+        for field in fields(Schema)
+        if field.name not in _WRITTEN_APART
+    }
+    said |= {name: said[name] or None for name in ("unique", "sensitive", "verbatim")}
+    said["required"] = required
+    lines = [f"- **Type**: {type_text(shape)}"]
+    for field in PARAMETER.fields:
+        lines += _field_lines(field, shape, said, depth)
+    return lines
+
+
+def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: int) -> list[str]:
+    match field.attribute:
+        case "default" | "example":
+            given = getattr(shape, f"has_{field.attribute}")
+            return [bullet(field, literal(getattr(shape, field.attribute)))] if given else []
+        case "enum" if shape.enum is not None:
+            return [bullet(field, WRITERS["enum"](shape.enum))]
+        case "items" if shape.items is not None:
+            return _items_lines(field, shape.items, depth)
+        case "properties" if shape.properties is not None and depth < MAX_LIST_DEPTH - 1:
+            lines = [f"- **{field.name}**:"]
+            for parameter in shape.properties:
+                lines.append(f"  - **{parameter.name}**:")
+                nested = shape_lines(parameter.shape, depth + 2, required=parameter.required)
+                lines += [indented(line, 4) for line in nested]
+            return lines
+        case "types" | "optional" | "enum" | "items" | "properties":
+            return []
+        case attribute if said.get(attribute) not in (None, ""):
+            return [bullet(field, WRITERS[field.kind](said[attribute]))]
+        case _:
+            return []
+
+
+def _items_lines(field: Field, items: Schema, depth: int) -> list[str]:
+    nested = shape_lines(items, depth + 1)
+    return [f"- **{field.name}**:", *(indented(line, 2) for line in nested)]
+
+
+def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iterator[str]:
+    """Give a `### name` block for each parameter; what nests too deep gets `### a.b`."""
+    for parameter in parameters:
+        name = f"{prefix}{parameter.name}"
+        shape = parameter.shape
+        if list_depth(shape) <= MAX_LIST_DEPTH:
+            yield "\n".join(
+                [f"### {name}", "", *shape_lines(shape, 1, required=parameter.required)]
+            )
+            continue
+        bare = replace(shape, properties=None)
+        if shape.items is not None:
+            bare = replace(bare, items=None)
+        yield "\n".join([f"### {name}", "", *shape_lines(bare, 1, required=parameter.required)])
+        if shape.items is not None:
+            yield from parameters_text((Parameter(name="", shape=shape.items),), f"{name}[]")
+        yield from parameters_text(shape.properties or (), f"{name}.")
+
+
+def list_depth(shape: Schema) -> int:
+    """Count the levels of bullets that a shape takes."""
+    deepest = 1
+    if shape.items is not None:
+        deepest = max(deepest, 1 + list_depth(shape.items))
+    for parameter in shape.properties or ():
+        deepest = max(deepest, 2 + list_depth(parameter.shape))
+    return deepest

@@ -1,0 +1,91 @@
+"""Any accepted way of writing to the one canonical way, comments kept."""
+
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Paragraph, Table
+from toolmd._parse.blocks.outline import outline
+from toolmd._parse.blocks.tokens import source_lines
+from toolmd._parse.document.front_matter import front_comments
+from toolmd._parse.skill import parse_skill
+from toolmd._parse.source.page import Page
+from toolmd._parse.tool import parse_tool
+from toolmd._parse.words.flow import comments
+from toolmd._parse.words.keys import fold, heading_text
+from toolmd._parse.writing.skill_text import skill_text
+from toolmd._parse.writing.tool_text import tool_text
+
+
+def format_text(text: str, path: str) -> str | None:
+    """Give a definition's canonical text; None where it can't be read without an error.
+
+    Reading the result gives a spec of the same hash. Where it would not, because a value has no
+    canonical form, the text is given back as it is: formatting never changes a meaning.
+    """
+    if path.endswith(".skill.md"):
+        skill, _ = parse_skill(text, path)
+        if skill is None:
+            return None
+        written = _with_comments(text, skill_text(skill))
+        again, _ = parse_skill(written, path)
+        return written if again is not None and again.hash == skill.hash else text
+    tool, _ = parse_tool(text, path)
+    if tool is None:
+        return None
+    written = _with_comments(text, tool_text(tool))
+    reread, _ = parse_tool(written, path)
+    return written if reread is not None and reread.hash == tool.hash else text
+
+
+def _with_comments(text: str, written: str) -> str:
+    """Put each comment of a text to the end of the part in which it stood."""
+    page = Page("", source_lines(text))
+    told = front_comments(page)
+    if "<!--" not in text and not told:
+        return written
+    lines = written.rstrip("\n").split("\n")
+    if told:
+        at = _end_of(lines, fold("Metadata"))
+        lines[at:at] = [line for comment in told for line in ("", f"<!-- {comment} -->")]
+    for part in outline(page):
+        found = [*comments(part.heading.text), *_comments(part.blocks)]
+        if found:
+            at = _end_of(lines, fold(heading_text(part.heading.text)))
+            lines[at:at] = [line for comment in found for line in ("", *comment.split("\n"))]
+    return "\n".join(lines) + "\n"
+
+
+def _comments(blocks: list[Block]) -> list[str]:
+    found: list[str] = []
+    for block in blocks:
+        match block:
+            case Comment():
+                found.append(block.mark.text)
+            case Paragraph():
+                found += comments(block.mark.text)
+            case Bullets():
+                for item in block.items:
+                    found += [*comments(item.mark.text), *_comments(item.blocks)]
+            case Table():
+                for cell in [cell for row in [block.head, *block.rows] for cell in row]:
+                    found += comments(cell.text)
+            case _:
+                pass
+    return found
+
+
+def _end_of(lines: list[str], heading: str) -> int:
+    """Give where the part below a heading ends; behind the title where there is none such."""
+    start, fenced = 0, False
+    for number, line in enumerate(lines):
+        fenced ^= line.startswith("```")
+        if fenced or not line.startswith("#"):
+            continue
+        if start:
+            return _before_blank(lines, number)
+        if fold(heading_text(line.lstrip("# "))) == heading or not heading:
+            start = number + 1
+    return len(lines)
+
+
+def _before_blank(lines: list[str], at: int) -> int:
+    while at and not lines[at - 1].strip():
+        at -= 1
+    return at

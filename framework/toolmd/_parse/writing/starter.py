@@ -1,0 +1,76 @@
+"""The text that `toolmd new` begins a definition with."""
+
+from typing import Any
+
+from toolmd._model.schema import Parameter, Schema
+from toolmd._model.skill import (
+    Argument,
+    Expression,
+    Output,
+    SkillSpec,
+    Step,
+    Template,
+    WorkflowSection,
+)
+from toolmd._model.source import Source
+from toolmd._model.tool import ToolSpec
+from toolmd._parse.writing.skill_text import skill_text
+from toolmd._parse.writing.tool_text import tool_text
+
+_TEXT = Parameter(
+    name="text",
+    shape=Schema(types=("string",), description="What to do it with", max_length=200),
+    required=True,
+)
+_GIVEN = Parameter(
+    name="text", shape=Schema(types=("string",), description="What was given"), required=True
+)
+_RETURNS = Schema(types=("object",), description="What comes back", properties=(_GIVEN,))
+
+
+def new_text(kind: str, name: str) -> str:
+    """Give the canonical text of a new `tool` or `skill` of this snake-case name."""
+    title = name.replace("_", " ").replace("-", " ").title()
+    write = _tool if kind == "tool" else _skill
+    return write(name.replace("-", "_"), title)
+
+
+def _tool(name: str, title: str) -> str:
+    return tool_text(
+        ToolSpec(
+            **_head(name, title) | {"returns": _RETURNS},
+            description="Say in one sentence what the tool does and for whom.",
+            when_to_use="Say when a model should call it, and when not.",
+        )
+    )
+
+
+def _skill(name: str, title: str) -> str:
+    answer = Argument(name="text", value=Template(parts=(Expression(cel="text"),), code=True))
+    return skill_text(
+        SkillSpec(
+            **_head(name, title),
+            description="Say in one sentence what the skill achieves and for whom.",
+            output=Output(
+                success="Whether it was done",
+                message="What was done",
+                data="Contains text",
+                error="What went wrong",
+            ),
+            workflow="Say how the steps serve the goal.",
+            workflow_sections=(
+                WorkflowSection(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
+            ),
+        )
+    )
+
+
+def _head(name: str, title: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "version": "1.0.0",
+        "category": "general",
+        "parameters": (_TEXT,),
+        "source": Source("", 1),
+    }

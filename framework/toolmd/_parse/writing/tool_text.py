@@ -1,0 +1,132 @@
+"""A ToolSpec to the canonical `.tool.md` text."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from toolmd._model.contract import Limits, Safety
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import Example, ToolSpec
+from toolmd._parse.fields.policy import LIMITS, SAFETY
+from toolmd._parse.fields.table import TOOL_METADATA
+from toolmd._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
+
+_LINE = 88
+_KNOWN = (
+    "Metadata",
+    "When to use",
+    "Parameters",
+    "Returns",
+    "Rules",
+    "Safety",
+    "Limits",
+    "Examples",
+)
+
+
+def tool_text(spec: ToolSpec) -> str:
+    """Give the canonical text; reading it gives the same spec."""
+    blocks = [*head(spec)]
+    blocks += section("Metadata", spec, "\n".join([*metadata(spec), *extra_lines(spec)]))
+    if spec.when_to_use:
+        blocks += ["## When to use", spec.when_to_use]
+    blocks += section("Parameters", spec, *parameters_text(spec.parameters))
+    if not spec.parameters:
+        blocks.append("None")
+    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns, 1)))
+    rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
+    blocks += optional_section("Rules", spec, rules)
+    blocks += optional_section("Safety", spec, _lines(spec.safety, SAFETY))
+    blocks += optional_section("Limits", spec, _lines(spec.limits, LIMITS))
+    blocks += optional_section("Examples", spec, *map(_example, spec.examples))
+    blocks += others(spec, _KNOWN)
+    return "\n\n".join(blocks) + "\n"
+
+
+def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
+    """Give the front matter, if it must be, the title, the description and the notes."""
+    foreign = {k: v for k, v in spec.extra.items() if not isinstance(v, str)}
+    if foreign:
+        lines = [
+            f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in foreign.items()
+        ]
+        yield "\n".join(["---", *lines, "---"])
+    yield f"# {spec.title}"
+    yield spec.description
+    if spec.notes:
+        yield spec.notes
+
+
+def metadata(spec: ToolSpec) -> Iterator[str]:
+    """Give the fields of Metadata; a switch that is off is left out."""
+    said = dict(spec)
+    for off in ("requires_auth", "requires_patient_context", "read_only"):
+        said[off] = said[off] or None
+    if spec.idempotent == "no":
+        said["idempotent"] = None
+    if spec.unknown_parameters == "reject":
+        said["unknown_parameters"] = None
+    return fields_text(said, TOOL_METADATA)
+
+
+def extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
+    """Give the metadata that Toolmd does not know."""
+    for key, value in spec.extra.items():
+        if isinstance(value, str):
+            yield f"- **{key.replace('_', ' ').title()}**:{behind(value)}"
+
+
+def section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
+    """Give a section's heading, its prose, and its blocks."""
+    return [b for b in (f"## {title}", spec.sections.get(title, ""), *blocks) if b]
+
+
+def optional_section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
+    """Give a section that may be left out."""
+    found = section(title, spec, *blocks)
+    return found if len(found) > 1 else []
+
+
+def others(spec: ToolSpec | SkillSpec, known: tuple[str, ...]) -> Iterator[str]:
+    """Give the sections of prose."""
+    for title, prose in spec.sections.items():
+        if title not in known:
+            yield f"## {title}".rstrip()
+            if prose:
+                yield prose
+
+
+def _lines(part: Safety | Limits, table: Any) -> str:
+    said = {field.name: getattr(part, field.name) for field in fields(part)}
+    return "\n".join(fields_text(said, table))
+
+
+def _example(example: Example) -> str:
+    blocks = [f"### {example.title}", _json(example.arguments)]
+    if example.has_result:
+        blocks.append(_json(example.result))
+    if example.error is not None:
+        blocks.append(f"- **Error**: {example.error}")
+    return "\n\n".join(blocks)
+
+
+def _json(value: Any) -> str:
+    return f"```json\n{_pretty(value, 0)}\n```"
+
+
+def _pretty(value: Any, by: int) -> str:
+    """Give JSON with each field on a line of its own, unless all of it fits on one."""
+    short = json.dumps(value, ensure_ascii=False)
+    if by + len(short) <= _LINE or not isinstance(value, (dict, list)):
+        return short
+    inner = " " * (by + 2)
+    if isinstance(value, dict):
+        lines = [
+            f"{inner}{json.dumps(k, ensure_ascii=False)}: {_pretty(v, by + 2)}"
+            for k, v in value.items()
+        ]
+    else:
+        lines = [f"{inner}{_pretty(v, by + 2)}" for v in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n" + ",\n".join(lines) + f"\n{' ' * by}{closing}"

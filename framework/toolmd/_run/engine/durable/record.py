@@ -1,0 +1,61 @@
+"""Runs as JSON: what is kept of an order, a question, an answer and a result."""
+
+import hashlib
+import json
+from functools import lru_cache
+from typing import Any
+
+from toolmd._model.call import Caller
+from toolmd._model.plan import Plan
+from toolmd._model.result import SkillResult
+from toolmd._model.run import Answer, Question
+
+
+def plan_text(plan: Plan) -> tuple[str, str]:
+    """Give a plan's text and the hex sha256 under which it is kept."""
+    text = plan.model_dump_json()
+    return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def plan_of(text: str) -> Plan:
+    """Read a plan."""
+    return Plan.model_validate_json(text)
+
+
+def written(value: Question | Answer | Caller | SkillResult) -> str:
+    """Give one of the nouns as text."""
+    if isinstance(value, SkillResult):
+        return json.dumps({**value.to_dict(), "code": value.code})
+    return json.dumps(value._asdict())
+
+
+def question_of(text: str) -> Question:
+    """Read a question."""
+    return Question(**json.loads(text))
+
+
+def answer_of(text: str) -> Answer:
+    """Read an answer."""
+    return Answer(**json.loads(text))
+
+
+def caller_of(text: str) -> Caller:
+    """Read a caller."""
+    return Caller(**json.loads(text))
+
+
+def result_of(text: str) -> SkillResult:
+    """Read a result."""
+    return SkillResult(**json.loads(text))
+
+
+def value_of(output: str, serialization: str | None) -> Any:
+    """Give what a step recorded; raises ValueError for anything but our own JSON."""
+    if serialization != NAME:
+        raise ValueError(f"a step is recorded as {serialization}; only {NAME} is read")
+    return json.loads(output)
+
+
+NAME = "toolmd_json"
+"""How rows of ours are labelled."""

@@ -1,0 +1,151 @@
+"""Take file events from watchdog: by inotify and its like, or by looking again and again."""
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from toolmd._watch.matters import FileEvent
+from toolmd._workspace.reloading import Watched
+
+_log = logging.getLogger(__name__)
+# Its emitters complain of being stopped before they began to wait, which is no fault.
+logging.getLogger("watchdog.observers.inotify").addFilter(
+    lambda record: "when the thread is inactive" not in record.getMessage()
+)
+POLL_S = 1.0
+"""How often to look where the system has no more watches to give, in seconds."""
+
+HearEvent = Callable[[FileEvent], None]
+Watch = tuple[str, bool]
+"""A folder, and whether all below it counts."""
+
+
+def native_observer() -> Any:
+    """Give what the system itself tells."""
+    from watchdog.observers import Observer
+
+    return Observer()
+
+
+def polling_observer() -> Any:
+    """Give what looks by itself."""
+    from watchdog.observers.polling import PollingObserver
+
+    return PollingObserver(timeout=POLL_S)
+
+
+Observers = tuple[Callable[[], Any], Callable[[], Any]]
+"""What makes watchdog's observers: the one to begin with, and the one to fall back on."""
+OBSERVERS: Observers = (native_observer, polling_observer)
+
+
+class FileEvents:
+    """The events of some folders; they may come, go, and be replaced by others."""
+
+    def __init__(self, tell: HearEvent, observers: Observers = OBSERVERS) -> None:
+        """Call `tell` from a thread of watchdog's own."""
+        self._tell = tell
+        self._make, self._make_next = observers
+        self._observer: Any = None
+        self._scheduled: dict[Watch, tuple[int, Any]] = {}
+        self.trouble = ""
+        """Why this looks again and again instead of being told; empty where it is told."""
+
+    def follow(self, watched: Watched) -> bool:
+        """Watch these places and nothing else; what is not there is watched for.
+
+        Tells whether any of them was not watched before: what changed there meanwhile is unknown.
+        """
+        wanted = dict.fromkeys(_watches(watched))
+        self._revive()
+        try:
+            return self._follow(wanted)
+        except OSError as error:
+            if self.trouble:
+                raise
+            self._fall_back(error)
+            return self._follow(wanted)
+
+    def stop(self) -> None:
+        """End all watching."""
+        observer, self._observer = self._observer, None
+        self._scheduled.clear()
+        if observer is not None:
+            observer.stop()
+            if observer.is_alive():
+                observer.join()
+
+    def _revive(self) -> None:
+        """Fall back where what told of events has died; a fault of its own must not blind us."""
+        observer = self._observer
+        if observer is not None and not self.trouble:
+            threads = (observer, *observer.emitters)
+            if not all(thread.is_alive() for thread in threads):
+                self._fall_back(OSError(0, "what watches the files ended by itself"))
+
+    def _follow(self, wanted: Iterable[Watch]) -> bool:
+        if self._observer is None:
+            self._observer = self._make()
+            self._observer.start()
+        nodes = {watch: node for watch in wanted if (node := _node(watch[0]))}
+        for watch, (node, held) in list(self._scheduled.items()):
+            # A folder that was made anew under the same name is not the one that is watched.
+            if nodes.get(watch) != node:
+                self._observer.unschedule(held)
+                del self._scheduled[watch]
+        handler, added = _Handler(self._tell), False
+        for watch, node in nodes.items():
+            if watch not in self._scheduled:
+                try:
+                    held = self._observer.schedule(handler, watch[0], recursive=watch[1])
+                except FileNotFoundError:
+                    continue  # Gone again: its parent tells when it comes back.
+                self._scheduled[watch] = node, held
+                added = True
+        return added
+
+    def _fall_back(self, error: OSError) -> None:
+        self.stop()
+        self.trouble = (
+            f"the system watches no more files ({error.strerror or error}): "
+            f"looking every {POLL_S:g} s instead; raise fs.inotify.max_user_watches"
+        )
+        _log.warning("%s", self.trouble)
+        self._make = self._make_next
+
+
+class _Handler:
+    """Turns watchdog's events into ours."""
+
+    def __init__(self, tell: HearEvent) -> None:
+        self._tell = tell
+
+    def dispatch(self, event: Any) -> None:
+        """Hear of one event."""
+        to = os.fsdecode(getattr(event, "dest_path", "") or "")
+        path = os.fsdecode(event.src_path)
+        self._tell(FileEvent(event.event_type, path, to, event.is_directory))
+
+
+def _watches(watched: Watched) -> Iterator[Watch]:
+    """Give the folders to watch: those of definitions whole, and what tells that one comes."""
+    for folder in watched.folders:
+        if folder.is_dir():
+            yield str(folder), True
+    for place in (*watched.folders, *watched.files):
+        yield str(_there(place.parent)), False
+
+
+def _there(folder: Path) -> Path:
+    while not folder.is_dir() and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+def _node(path: str) -> int:
+    try:
+        return Path(path).stat().st_ino
+    except OSError:
+        return 0

@@ -1,0 +1,155 @@
+"""Follow a workspace's files: one reload for each burst of changes."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Self
+
+from toolmd._watch.events import OBSERVERS, FileEvents, Observers
+from toolmd._watch.git import index_lock
+from toolmd._watch.matters import FileEvent, matters
+from toolmd._watch.settler import SETTLE_S, Settler
+from toolmd._workspace import Workspace
+from toolmd._workspace.reloading import Watched
+from toolmd.errors import ToolmdError
+
+_log = logging.getLogger(__name__)
+STUCK_S = 10.0
+"""After so many seconds of waiting for git, say so."""
+
+
+class Follower:
+    """What a watcher does, without threads: events and the time come in, reloads go out."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        settle_s: float = SETTLE_S,
+        busy: Callable[[], bool] | None = None,
+        follow: Callable[[Watched], bool] = lambda _: False,
+    ) -> None:
+        """Follow `workspace`; `busy` tells whether somebody is in the middle of writing.
+
+        `follow` has these places watched, and tells whether one is new.
+        """
+        lock = index_lock(workspace.settings.root)
+        self._workspace = workspace
+        self._settler = Settler(settle_s)
+        self._busy = busy or (lock.exists if lock is not None else lambda: False)
+        self._follow = follow
+        self._busy_since: float | None = None
+        self._said = False
+        self._watched = workspace.watched
+
+    def happened(self, event: FileEvent, now: float) -> None:
+        """Take an event; what changes nothing that is read is passed over."""
+        if matters(event, self._watched):
+            self._settler.changed(now)
+
+    def begin(self, now: float) -> None:
+        """Have everything watched, and read once more: it may have changed since it was read."""
+        self._follow(self._watched)
+        self._settler.changed(now)
+
+    def step(self, now: float) -> float | None:
+        """Reload where a burst is over; gives the seconds to wait, None for the next event."""
+        busy = self._busy()
+        wait = self._settler.wait(now, busy=busy)
+        if wait is None or not busy:
+            self._busy_since, self._said = None, False
+        else:
+            self._wait_for_git(now)
+        if wait != 0:
+            return wait
+        # First watched, then read: what changes from here on is told.
+        self._follow(self._watched)
+        self._workspace.reload()
+        self._watched = self._workspace.watched
+        if not self._follow(self._watched):
+            return None
+        self._settler.changed(now)
+        return 0.0
+
+    def _wait_for_git(self, now: float) -> None:
+        self._busy_since = now if self._busy_since is None else self._busy_since
+        if now - self._busy_since >= STUCK_S and not self._said:
+            self._said = True
+            _log.warning("nothing is reloaded while git's index.lock is there; no git? remove it")
+
+
+class Watcher:
+    """Reloads a workspace when its files change; a context manager, beside whatever else runs.
+
+    Each burst of saves gives one new snapshot, and `Workspace.on_change` one notice. Two threads:
+    one hears of events, one waits for their end and reloads.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        settle_s: float = SETTLE_S,
+        observers: Observers = OBSERVERS,
+    ) -> None:
+        """Follow `workspace`, reading `settle_s` seconds after the last change.
+
+        `observers` make watchdog's observers. Nothing is watched before `start`.
+        """
+        self._queue: SimpleQueue[FileEvent | None] = SimpleQueue()
+        self._events = FileEvents(self._queue.put, observers)
+        self._follower = Follower(workspace, settle_s=settle_s, follow=self._events.follow)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def trouble(self) -> str:
+        """Why the files are looked at again and again, instead of the system telling of changes.
+
+        Empty where it tells.
+        """
+        return self._events.trouble
+
+    def start(self) -> None:
+        """Begin to watch."""
+        if self._thread is None:
+            self._follower.begin(time.monotonic())
+            self._thread = threading.Thread(target=self._run, name="toolmd-watch", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End; a reload under way is finished first."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._queue.put(None)
+            thread.join()
+            self._events.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        while True:
+            wait = self._step()
+            try:
+                event = self._queue.get(timeout=wait)
+            except Empty:
+                continue
+            if event is None:
+                return
+            self._follower.happened(event, time.monotonic())
+
+    def _step(self) -> float | None:
+        """Reload where it is time."""
+        try:
+            return self._follower.step(time.monotonic())
+        except ToolmdError:
+            return None  # The workspace was closed: nothing is left to reload.
+        except Exception:  # noqa: BLE001 - the next burst may be read
+            _log.exception("a reload failed; the snapshot of before stays")
+            return None

@@ -1,0 +1,69 @@
+"""Run coroutines for those who can't await: one loop in a thread of its own."""
+
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+
+class BackgroundLoop:
+    """The loop behind the sync twins; it starts with the first call and ends with `close`.
+
+    One loop for all of them, since what a tool keeps open belongs to the loop it was opened in.
+    """
+
+    def __init__(self) -> None:
+        self._loop: Any = None
+        self._lock = threading.Lock()
+
+    def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+        """Give what the coroutine gives; the calling thread waits."""
+        import asyncio
+
+        loop = self._running()
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            raise RuntimeError("a sync twin was called from a tool that it runs: await instead")
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        try:
+            return future.result()
+        except BaseException:
+            # Ctrl-C while waiting: what was started must not go on unseen.
+            future.cancel()
+            raise
+
+    def _running(self) -> Any:
+        import asyncio
+
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._serve, args=(self._loop,), name="toolmd-sync", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    @staticmethod
+    def _serve(loop: Any) -> None:
+        import asyncio
+
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+            pending = asyncio.all_tasks(loop)
+            for task in pending:
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
+
+    def close(self) -> None:
+        """End the loop and cancel what still runs in it."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            self._thread.join()

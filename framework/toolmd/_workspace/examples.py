@@ -1,0 +1,222 @@
+"""Run the Examples of tools' files as tests, away from the project's own state."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple
+
+from toolmd._model.code import Code
+from toolmd._model.diagnostic import Severity
+from toolmd._model.registry import BoundTool
+from toolmd._model.result import Result
+from toolmd._model.tool import Example, ToolSpec
+from toolmd._workspace.names import known_name
+from toolmd._workspace.workspace import Workspace
+from toolmd.errors import NotFoundError
+
+SHOWN = 200
+"""Characters of a value in the message of a failure."""
+SOMEBODY = "example"
+"""The user, and the patient where the arguments name none."""
+
+_PATIENTS = ("patient_id", "patientId", "patient")
+_LEFT_OUT: Mapping[str, Mapping[str, Any]] = {
+    "auth_required": {"user": None},
+    "patient_context_required": {"patient": None},
+    "missing_confidence": {"confidence": None},
+    "low_confidence": {"confidence": 0.0},
+    "no_explicit_intent": {"message": ""},
+    "not_stated_by_user": {"message": ""},
+}
+"""What the host leaves out, so that a call is refused with this code."""
+_HELD = {"confirmation_required": "confirm", "held_for_review": "review"}
+"""The errors that expect a hold, and the outcome of each; no run can give them."""
+
+
+class Tried(NamedTuple):
+    """What came of one example."""
+
+    tool: str
+    example: str
+    passed: bool
+    how: Literal["validated", "called", "unread"]
+    """Up to the run, run for real, or not even that: its file can't be read."""
+    message: str = ""
+    """Why it failed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give its JSON (json.md, "An example's test")."""
+        return {key: value for key, value in self._asdict().items() if value != ""}
+
+
+def try_examples(folder: Path | None, names: Sequence[str] = ()) -> tuple[Tried, ...]:
+    """Try the examples of these tools of a project, or of all; raises NotFoundError.
+
+    One without Result or Error is held against the whole ladder and not run. One with a Result,
+    or with an Error that only a run can give, is called for real: in a state folder made for it
+    alone and thrown away. The caller is an ideal one, who is sure, whose words ask for it, and
+    who confirms.
+    """
+    with TemporaryDirectory(prefix="toolmd-") as scratch:
+        trial = _Trial(folder, Path(scratch))
+        with trial.opened("clean") as workspace:
+            return tuple(trial.results(workspace, names))
+
+
+class _Trial:
+    def __init__(self, folder: Path | None, scratch: Path) -> None:
+        self._folder = folder
+        self._scratch = scratch
+        self._made = 0
+
+    def opened(self, state: str) -> Workspace:
+        return Workspace.open(self._folder, overrides={"state": str(self._scratch / state)})
+
+    def results(self, workspace: Workspace, names: Sequence[str]) -> Iterator[Tried]:
+        if not names:
+            yield from _unread_files(workspace)
+        for bound in _chosen(workspace, names):
+            yield from _unread_examples(bound)
+            for example in bound.spec.examples:
+                yield self._tried(workspace, bound.spec, example)
+
+    def _tried(self, workspace: Workspace, spec: ToolSpec, example: Example) -> Tried:
+        caller = _ideal(spec, example)
+        result = _dry(workspace, spec, example, caller)
+        if example.error is not None:
+            if example.error in _LEFT_OUT and _code(result) != example.error:
+                without = {**caller, **_LEFT_OUT[example.error]}
+                result = _dry(workspace, spec, example, without)
+            if result.outcome == "denied" or example.error in _HELD:
+                return _judged(spec, example, "validated", _other_error(example.error, result))
+            why = _other_error(example.error, self._called(spec, example, caller))
+            if why and (hold := _hold(result)):
+                why += f"; it was held before it ran, which the error {hold} expects"
+            return _judged(spec, example, "called", why)
+        if result.outcome == "denied":
+            return _judged(spec, example, "validated", _told(result))
+        if not example.has_result:
+            return _judged(spec, example, "validated")
+        result = self._called(spec, example, caller)
+        return _judged(spec, example, "called", _other_result(example.result, result))
+
+    def _called(self, spec: ToolSpec, example: Example, caller: Mapping[str, Any]) -> Result:
+        """Call it for real, in a state folder that holds nothing but what was parsed."""
+        self._made += 1
+        state = f"{self._made}"
+        shutil.copytree(self._scratch / "clean", self._scratch / state)
+        with self.opened(state) as workspace:
+            result = workspace.call_sync(spec.name, example.arguments, **caller)
+            if result.outcome in {"confirm", "review"} and result.confirmation is not None:
+                result = workspace.confirm_sync(result.confirmation.id)
+        return result
+
+
+def _chosen(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
+    if not names:
+        yield from workspace.tools.values()
+    for name in names:
+        if name.replace("-", "_") in workspace.skills:
+            raise NotFoundError(f"{name!r} is a skill: only tools have examples")
+        yield workspace.tools[known_name(name, workspace.tools, "tool")]
+
+
+def _unread_files(workspace: Workspace) -> Iterator[Tried]:
+    """Give each file that has errors: what does not load can't be tried."""
+    for path in dict.fromkeys(
+        d.span.path
+        for d in workspace.registry.diagnostics
+        if d.severity is Severity.ERROR and d.span.path.endswith(".tool.md")
+    ):
+        yield _unread(path, f"the file has errors: toolmd check {path}")
+
+
+def _unread_examples(bound: BoundTool) -> Iterator[Tried]:
+    """Give what looks like an example and could not be read, so that it is in no spec."""
+    titles = [f"'{example.title}'" for example in bound.spec.examples]
+    for found in bound.diagnostics:
+        if found.code is Code.INVALID_EXAMPLE and not any(t in found.message for t in titles):
+            yield _unread(bound.name, f"{found.span}: {found.message}")
+
+
+def _unread(tool: str, why: str) -> Tried:
+    return Tried(tool, "", passed=False, how="unread", message=why)
+
+
+def _ideal(spec: ToolSpec, example: Example) -> dict[str, Any]:
+    """Give a caller whom no row but the arguments' own could refuse."""
+    given = example.arguments
+    named = next((given[key] for key in _PATIENTS if isinstance(given.get(key), str)), SOMEBODY)
+    words = [*spec.safety.intent_keywords, json.dumps(given, ensure_ascii=False)]
+    return {
+        "confidence": 1.0,
+        "message": " ".join(words),
+        "user": SOMEBODY,
+        "patient": named,
+    }
+
+
+def _dry(
+    workspace: Workspace, spec: ToolSpec, example: Example, caller: Mapping[str, Any]
+) -> Result:
+    return workspace.call_sync(spec.name, example.arguments, dry_run=True, **caller)
+
+
+def _judged(
+    spec: ToolSpec, example: Example, how: Literal["validated", "called"], why: str = ""
+) -> Tried:
+    return Tried(spec.name, example.title, not why, how, why)
+
+
+def _code(result: Result) -> str:
+    return result.error.code if result.error is not None else ""
+
+
+def _hold(result: Result) -> str:
+    """Give the error that expects this hold; nothing where the call is not held."""
+    return next((error for error, outcome in _HELD.items() if outcome == result.outcome), "")
+
+
+def _other_error(expected: str, result: Result) -> str:
+    """Say how the result is not the error that was expected; nothing where it is."""
+    if _code(result) == expected or result.outcome == _HELD.get(expected):
+        return ""
+    return f"expected the error {expected}, got {_told(result)}"
+
+
+def _other_result(expected: Any, result: Result) -> str:
+    """Say how the result is not the one that was expected; nothing where it is."""
+    if not result.success:
+        return _told(result)
+    data = result.data
+    if same(expected, data) or (data is not None and expected == result.message != ""):
+        return ""
+    return f"expected {_short(expected)}, got {_short(data)}"
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two JSON values are equal; `true` is no number, `1.0` is 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    return bool(one == other)
+
+
+def _told(result: Result) -> str:
+    if result.error is not None:
+        return f"{result.error.code}: {result.error.message}"
+    if result.outcome == "allowed":
+        return "none: the call may run"
+    if hold := _hold(result):
+        return hold
+    return f"{result.outcome} with {_short(result.data)}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -1,0 +1,67 @@
+"""Choose what leaves the workspace: the tools and the skills that can run, for one target."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolmd._export.exported import Exported
+from toolmd._model.registry import AnySpec
+from toolmd._workspace.names import can_run, known_name
+from toolmd._workspace.snapshot.live import Live
+
+
+def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
+    """Give one target's view of these names, or of all; see `Workspace.exported`."""
+    from toolmd._export.targets import TARGETS
+
+    if names or target.replace("_", "-") not in TARGETS:
+        return _made(live, target, names, skills=skills)
+    # A snapshot never changes, so the view of all of it is made once.
+    key = (target, skills)
+    if (made := live.exports.get(key)) is None:
+        made = live.exports[key] = _made(live, target, (), skills=skills)
+    items = made.items
+    if isinstance(items, str):
+        return made
+    return replace(made, items=[*map(dict, items)] if isinstance(items, list) else dict(items))
+
+
+def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
+    from toolmd._export.targets import TARGETS, export
+
+    registry = live.registry
+    everything = (*registry.tools, *registry.skills)
+    # Whoever names one twice means it once.
+    chosen = [*dict.fromkeys(known_name(name, everything, "tool or skill") for name in names)]
+    tools = _chosen(registry.tools, chosen, named=bool(names))
+    taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
+    tool_specs = [bound.spec for bound in tools]
+    skill_specs = [b.spec for b in taken if target == "agentskills" or can_run(b)]
+    if target.replace("_", "-") not in TARGETS:
+        for answer in live.snapshot.plugins.ask("toolmd_exporters"):
+            if answer.error is None and target in (answer.value or {}):
+                return Exported(target, answer.value[target](tool_specs, skill_specs))
+    return export(
+        target, tool_specs, skill_specs, asks_confidence=lambda spec: _asks_confidence(live, spec)
+    )
+
+
+def _asks_confidence(live: Live, spec: AnySpec) -> bool:
+    """Tell whether a call must say how sure it is; a skill's steps say what the skill was told."""
+    from toolmd._call.judge.policy import threshold
+    from toolmd._model.skill import SkillSpec
+    from toolmd._run.plan import within_reach
+
+    tools, names = live.registry.tools, {spec.name}
+    if isinstance(spec, SkillSpec):
+        skills = {name: bound.spec for name, bound in live.registry.skills.items()}
+        every = (spec, *within_reach(spec, skills).values())
+        names = {name for skill in every for name in skill.required_tools}
+    called = [tools[name] for name in names if name in tools]
+    return any(
+        threshold(tool.spec, tool.default_min, live.settings.safety) is not None for tool in called
+    )
+
+
+def _chosen(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:
+    return [bound[name] for name in names if name in bound] if named else list(bound.values())

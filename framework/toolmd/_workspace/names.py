@@ -1,0 +1,65 @@
+"""Find what is meant by a name: as it was exported, or with `-` for `_`."""
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from toolmd._model.registry import BoundSkill, BoundTool, Registry
+from toolmd.errors import NotFoundError, did_you_mean
+
+Called = BoundTool | BoundSkill
+_SHOWN = "`toolmd list` shows what is there, and `toolmd check` what is broken"
+
+
+def can_run(bound: BoundSkill) -> bool:
+    """Tell whether the skill has Python or steps that do something."""
+    return bound.binding.kind != "none" or bound.spec.executable
+
+
+def known_name(name: str, names: Collection[str], kind: str) -> str:
+    """Give a name as it is known, kebab or snake; raises NotFoundError with the near ones."""
+    folded = name.replace("-", "_")
+    if folded in names:
+        return folded
+    hint = did_you_mean(folded, names, 3) or _SHOWN
+    raise NotFoundError(f"no {kind} {name!r}; {hint}")
+
+
+class Names:
+    """The tools of a snapshot and its skills that can run, by what a reply may call them."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def find(self, name: str) -> Called | None:
+        """Give what has this name, or was exported under it; a tool goes before a skill."""
+        tool = self._registry.tools.get(name)
+        return tool or self._skill(name) or self._exported.get(name)
+
+    def _skill(self, name: str) -> BoundSkill | None:
+        skill = self._registry.skills.get(name)
+        return skill if skill is not None and can_run(skill) else None
+
+    @cached_property
+    def _exported(self) -> dict[str, Called]:
+        """The names that are not the definitions' own; made when the first such is asked for."""
+        from toolmd._export.names import FUNCTION, GEMINI, MCP, fit
+
+        found: dict[str, Called] = {}
+        ambiguous = set()
+        for called in self._all():
+            folded = called.name.replace("-", "_")
+            for name in {folded, folded.replace("_", "-")}:
+                if found.setdefault(name, called) is not called:
+                    ambiguous.add(name)
+        for name in ambiguous:
+            del found[name]
+        # Last, as an export is exact: of two with one name the first stays there too.
+        fitted: dict[str, Called] = {}
+        for called in self._all():
+            for rule in (FUNCTION, GEMINI, MCP):
+                fitted.setdefault(fit(called.name, rule), called)
+        return found | fitted
+
+    def _all(self) -> Iterator[Called]:
+        yield from self._registry.tools.values()
+        yield from (bound for bound in self._registry.skills.values() if can_run(bound))

@@ -1,0 +1,58 @@
+"""Hold the run of a skill to the budget of the plan that called it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from toolmd._call.result.cut import Bounds, cut
+from toolmd._model.call import Budget
+from toolmd._model.result import Result
+
+T = TypeVar("T")
+LOOK_S = 0.2
+"""How often a late run is told to stop, in seconds, until it has."""
+_stopping: set[asyncio.Task[None]] = set()
+"""What stops late runs: nobody waits for it, and the loop holds no task by itself."""
+
+
+class LateRunError(Exception):
+    """The time of the plan was up before the run had ended."""
+
+
+async def in_time(run: Awaitable[T], seconds: float, stop: Callable[[], Awaitable[object]]) -> T:
+    """Give what a run comes to within so many seconds; one that is late is stopped meanwhile.
+
+    Raises LateRunError, and does not wait for the stopping, which may undo a lot.
+    """
+    running = asyncio.ensure_future(run)
+    try:
+        done, _ = await asyncio.wait({running}, timeout=max(seconds, 0.0))
+    except asyncio.CancelledError:
+        running.cancel()
+        raise
+    if done:
+        return running.result()
+
+    async def end() -> None:
+        while not running.done():
+            # It may not even have begun.
+            with suppress(Exception):
+                await stop()
+            await asyncio.wait({running}, timeout=LOOK_S)
+        running.exception()
+
+    task = asyncio.ensure_future(end())
+    _stopping.add(task)
+    task.add_done_callback(_stopping.discard)
+    raise LateRunError
+
+
+def within(result: Result, budget: Budget) -> Result:
+    """Give the result with as many rows and bytes as the plan allows."""
+    found = cut(result.data, Bounds(budget.rows, budget.bytes))
+    if not (found.rows or found.bytes):
+        return result
+    truncated = {"rows": found.rows, "bytes": found.bytes}
+    notes = (*result.notes, *found.notes)
+    return result._replace(data=found.value, truncated=truncated, notes=notes)

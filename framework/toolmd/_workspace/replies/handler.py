@@ -1,0 +1,137 @@
+"""Handle a model's reply: read it, take its calls at once, and say what waits for a person."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolmd._call import Door
+from toolmd._crash import logged
+from toolmd._dialect import parse_reply, render_refusal, render_results
+from toolmd._dialect.absent import STRICT, without_absent
+from toolmd._dialect.decoder import MAX_BYTES
+from toolmd._model.call import Call, Caller
+from toolmd._model.reply import Dialect, Parsed
+from toolmd._model.result import EventListener, Result
+from toolmd._model.skill import SkillSpec
+from toolmd._model.turn import Pending, Turn
+from toolmd._workspace.names import Names
+from toolmd._workspace.replies.skill_calls import SkillCalls
+from toolmd.errors import MalformedReplyError, NotFoundError
+
+
+class ReplyHandler:
+    """Handles replies on one snapshot."""
+
+    def __init__(self, door: Door, dialects: Mapping[str, Dialect], skills: SkillCalls) -> None:
+        """Take the calls of tools to `door`, and those of skills to `skills`."""
+        self._door = door
+        self._dialects = dialects
+        self._skills = skills
+        self._names = Names(door.registry)
+
+    async def handle(
+        self,
+        reply: Any,
+        dialect: str,
+        *,
+        caller: Caller,
+        dry_run: bool = False,
+        on_event: EventListener | None = None,
+    ) -> Turn:
+        """Give the turn; raises NotFoundError for a dialect that is not there."""
+        try:
+            parsed = parse_reply(reply, dialect, self._dialects)
+        except NotFoundError:
+            raise
+        except MalformedReplyError as error:
+            refused = await self._door.refuse_reply(
+                error.code, str(error), caller=caller, dry_run=dry_run
+            )
+            return self._refused(refused, dialect, error.clean_message)
+        except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
+            reference = logged(error, "the dialect %s failed", dialect)
+            message = f"The reply could not be read (reference {reference}). Nothing happened."
+            refused = await self._door.refuse_reply(
+                "internal_guard_error", message, caller=caller, dry_run=dry_run
+            )
+            return self._refused(refused, dialect, "")
+        spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
+        calls = [
+            call._replace(caller=caller, dry_run=dry_run, key=None, depth=0)
+            for call in parsed.calls
+        ]
+        results = await asyncio.gather(*(self.take(c, spoken, on_event) for c in calls))
+        return await self._turn(parsed, spoken, tuple(results))
+
+    async def take(
+        self, call: Call, spoken: str = "", on_event: EventListener | None = None
+    ) -> Result:
+        """Take one call of a tool or a skill, by its name or one it was exported under."""
+        called = self._names.find(call.tool)
+        if called is None:
+            return await self._door.take(call, on_event)
+        call = call._replace(tool=called.name)
+        if spoken in STRICT and isinstance(call.arguments, Mapping):
+            given = without_absent(call.arguments, called.spec.parameters)
+            call = call._replace(arguments=given)
+        if isinstance(called.spec, SkillSpec):
+            return self._door.last_words(call, await self._skills.take(called.spec, call))
+        return await self._door.take(call, on_event)
+
+    async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:
+        """Take a call that came without a reply, which is held to a reply's bounds."""
+        given = call.arguments
+        if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
+            told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
+            return await self._door.refuse_reply(
+                "malformed_call", told, caller=call.caller, dry_run=False
+            )
+        return await self.take(call, on_event=on_event)
+
+    async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
+        pending: list[Pending] = []
+        for call, result in zip(parsed.calls, results, strict=True):
+            if result.confirmation is not None:
+                pending += self._skills.pending(result) or [await self._held(call, result)]
+        dialects = self._dialects
+
+        def render(told: Sequence[Result]) -> list[dict[str, Any]]:
+            return _rendered(told, spoken, dialects)
+
+        found = parsed.dialect if parsed.calls else "text"
+        return Turn(parsed.clean_message, results, tuple(pending), found, render)
+
+    async def _held(self, call: Call, result: Result) -> Pending:
+        """Give what waits behind a tool's result; a dry run kept nothing to look up."""
+        confirmation = result.confirmation
+        assert confirmation is not None
+        held = await self._door.decisions.held(confirmation.id) if confirmation.id else None
+        given = call.arguments if held is None else held.call.arguments
+        return Pending(
+            id=confirmation.id,
+            kind="review" if result.outcome == "review" else "confirm",
+            tool_call_id=result.tool_call_id,
+            tool=result.tool,
+            parameters=dict(given) if isinstance(given, Mapping) else {},
+            prompt=confirmation.prompt,
+            sensitivity=confirmation.sensitivity,
+        )
+
+    def _refused(self, result: Result, dialect: str, clean: str) -> Turn:
+        dialects = self._dialects
+        return Turn(
+            clean,
+            (result,),
+            dialect=dialect,
+            render=lambda told: [m for r in told for m in render_refusal(r, dialect, dialects)],
+        )
+
+
+def _rendered(
+    results: Sequence[Result], dialect: str, dialects: Mapping[str, Dialect]
+) -> list[dict[str, Any]]:
+    try:
+        return list(render_results(results, dialect, dialects))
+    except Exception as error:  # noqa: BLE001 - what ran must be told, whatever a plugin does
+        logged(error, "the dialect %s could not write results", dialect)
+        return render_results(results, "auto")

@@ -1,0 +1,97 @@
+"""The engines that keep runs: the one in memory, and the one that outlives this process."""
+
+import asyncio
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from toolmd._model.registry import Bound
+from toolmd._model.run import Clock, Order, RunView
+from toolmd._model.settings import Settings
+from toolmd._model.skill import SkillSpec
+from toolmd._run.engine import RUNS_FILE, Engine, OpenQuestion, Play
+from toolmd._run.engine.memory import MemoryEngine
+from toolmd._workspace.snapshot.live import Live
+from toolmd.config import state_folder
+from toolmd.errors import NotFoundError
+
+
+class Engines:
+    """Both engines of a workspace; which of them has a run is known here alone."""
+
+    def __init__(self, play: Play, clock: Clock, settings: Settings) -> None:
+        self._play = play
+        self._clock = clock
+        self._settings = settings
+        self._memory = MemoryEngine(play, clock=clock)
+        self._durable: Any = None
+        self._lock = Lock()
+
+    @property
+    def keep(self) -> bool:
+        """Whether runs outlive this process."""
+        return self._settings.engine != "memory"
+
+    @property
+    def _any_kept(self) -> bool:
+        """Whether there may be runs of other processes; a look that imports nothing."""
+        if self._durable is not None or self._settings.engine not in {"sqlite", "memory"}:
+            return True
+        return self.keep and Path(self._settings.state / RUNS_FILE).exists()
+
+    def durable(self) -> Any:
+        """Give the engine that keeps runs, opened on first use."""
+        with self._lock:
+            if self._durable is None:
+                from toolmd._run.engine.durable.engine import DurableEngine
+
+                state = state_folder(self._settings.state)
+                self._durable = DurableEngine(
+                    self._play, self._settings.engine, state, clock=self._clock
+                )
+            return self._durable
+
+    async def begin(self, skill: Bound[SkillSpec], live: Live) -> tuple[Engine, str]:
+        """Give the engine of a run that begins, and the hash of the Python that it pinned."""
+        if not (skill.spec.durable and self.keep):
+            return self._memory, ""
+        # Opening a data base waits for whoever has locked it.
+        engine = await asyncio.to_thread(self.durable)
+        await asyncio.to_thread(lambda: engine.code.keep(*live.pin))
+        return engine, live.pin.hash
+
+    async def of(self, run_id: str) -> Engine:
+        """Give the engine that has this run, or would have it."""
+        if self._is_of_memory(run_id):
+            return self._memory
+        engine: Engine = await asyncio.to_thread(self.durable)
+        return engine
+
+    def _is_of_memory(self, run_id: str) -> bool:
+        return self._memory.knows(run_id) or not self._any_kept
+
+    def order(self, run_id: str) -> Order | None:
+        """Give what was ordered; None where there is no such run."""
+        engine: Engine = self._memory if self._is_of_memory(run_id) else self.durable()
+        try:
+            return engine.order(run_id)
+        except NotFoundError:
+            return None
+
+    def waiting(self, run_id: str | None = None) -> tuple[OpenQuestion, ...]:
+        """Give the open questions of all runs, or of one."""
+        kept = self.durable().waiting(run_id) if self._any_kept else ()
+        return (*self._memory.waiting(run_id), *kept)
+
+    async def runs(self) -> tuple[RunView, ...]:
+        """Give the runs, the latest first."""
+        kept = await (await asyncio.to_thread(self.durable)).runs() if self._any_kept else ()
+        return (*await self._memory.runs(), *kept)
+
+    def close(self) -> None:
+        """End what is under way here; runs that are kept go on at the next start."""
+        self._memory.close()
+        with self._lock:
+            durable, self._durable = self._durable, None
+        if durable is not None:
+            durable.close()

@@ -1,0 +1,67 @@
+"""Execute what a run does: its calls through the snapshot's door, and a skill's Python."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolmd._call import CallContext, Door, start
+from toolmd._model.call import Call
+from toolmd._model.result import EventListener, Result
+from toolmd._run.journal import Through
+from toolmd.errors import NotFoundError
+
+LONG_S = 30 * 24 * 3600.0
+"""The deadline in seconds of a skill's Python, which may wait for people; its calls have theirs."""
+
+
+class DoorExecutor:
+    """The executor of the runs on one snapshot; see `_run.journal.Executor`."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def call(self, call: Call) -> Result:
+        """Take a call through the door."""
+        return await self._door.take(call)
+
+    async def confirm(self, held: str, call: Call) -> Result:
+        """Approve a held call by its id, with the arguments of `call`; runs it."""
+        return await self._door.decisions.confirm_call(held, call)
+
+    async def reject(self, held: str, call: Call) -> None:
+        """Drop a held call by its id: it never runs."""
+        await self._door.decisions.reject(held, user=call.caller.user)
+
+    async def python(self, call: Call, through: Through) -> Any:
+        """Run the implementation of a skill; its own calls go `through`.
+
+        Raises ImplementationError where it can't be loaded, and whatever it raises.
+        """
+        bound = self._door.registry.skills.get(call.tool)
+        if bound is None or bound.binding.load is None:
+            raise NotFoundError(f"{call.tool} has no Python any more; cancel the run")
+        implementation = bound.binding.load()
+        around = _Through(self._door, through)
+        context = CallContext(call, bound.spec, around, LONG_S, None)
+        try:
+            return await start(implementation, dict(_object(call)), context)
+        finally:
+            await context.close()
+
+
+class _Through:
+    """The surroundings of a skill's Python: a door whose calls are recorded by its run."""
+
+    def __init__(self, door: Door, through: Through) -> None:
+        self.resources = door.resources
+        self.open_client = door.open_client
+        self._through = through
+
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+        """Hand the call to the run, which takes it through the door and records it."""
+        del on_event
+        return await self._through(call.tool, _object(call))
+
+
+def _object(call: Call) -> Mapping[str, Any]:
+    assert isinstance(call.arguments, Mapping)
+    return call.arguments

@@ -1,0 +1,161 @@
+"""Give a run the snapshot on which it began, also when files or the process changed since."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolmd._bind.edits.loosening import tightened
+from toolmd._bind.pin import Pinned, unpin
+from toolmd._model.plan import Plan
+from toolmd._model.registry import Bound, Registry
+from toolmd._model.run import Order, Question
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+from toolmd._workspace.snapshot.live import Live
+from toolmd.errors import ImplementationError
+
+MOST = 32
+"""How many snapshots of before are kept for the next run that began on them."""
+FindCode = Callable[[str], tuple[str, Mapping[str, bytes]] | None]
+"""Gives the manifest and the files that were pinned under a hash."""
+
+
+class PinnedLives:
+    """The snapshots of before on which runs go on; safe for threads."""
+
+    def __init__(
+        self, current: Callable[[], Live], given: Mapping[str, object] | None = None
+    ) -> None:
+        """`given` are the plugins that the workspace was opened with, by name."""
+        self._current = current
+        self._given = given
+        self._held: OrderedDict[tuple[int, int], tuple[Live, Live, Live]] = OrderedDict()
+        self._made: OrderedDict[tuple[str, ...], Live] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def began_on(self, order: Order, code: FindCode) -> Live:
+        """Give what a run of another process began on; raises ImplementationError.
+
+        It is today's snapshot where that says the same; else it is made of what was pinned.
+        """
+        plan, now = order.plan, self._current()
+        if self._is_same(plan, now):
+            _load(plan, now)
+            return now
+        key = (plan.code, *(spec.hash for spec in _specs(plan)))
+        with self._lock:
+            if (live := self._made.get(key)) is None:
+                live = self._made[key] = self._make(plan, now, code)
+            self._made.move_to_end(key)
+            while len(self._made) > MOST:
+                _, old = self._made.popitem(last=False)
+                old.snapshot.resources.retire()
+        return live
+
+    def strictest(self, order: Order, then: Live) -> tuple[Live, Order]:
+        """Put a run under the stricter of the policies of then and now."""
+        now = self._current()
+        if then is now:
+            return then, order
+        with self._lock:
+            # The two are kept beside what was made of them: an id alone may come again.
+            kept = self._held.get((id(then), id(now)))
+            if kept is None:
+                kept = self._held[id(then), id(now)] = then, now, _held(then, now)
+            while len(self._held) > MOST:
+                self._held.popitem(last=False)
+        live = kept[2]
+        tools = {
+            name: live.registry.tools[name].spec if name in live.registry.tools else spec
+            for name, spec in order.plan.tools.items()
+        }
+        was = order.plan
+        plan = Plan(skill=was.skill, skills=was.skills, tools=tools, python=was.python,
+                    code=was.code, given=was.given)  # fmt: skip
+        return live, order._replace(plan=plan)
+
+    def close(self) -> None:
+        """Close what they hold."""
+        with self._lock:
+            made, self._made = list(self._made.values()), OrderedDict()
+            held, self._held = list(self._held.values()), OrderedDict()
+        for live in (*made, *(live for _, _, live in held)):
+            live.close_door()
+        for live in made:
+            live.snapshot.resources.retire()
+
+    @staticmethod
+    def _is_same(plan: Plan, now: Live) -> bool:
+        """Tell whether today's snapshot says of a plan what was said then."""
+        tools, skills = now.registry.tools, now.registry.skills
+        python = {name: plan.skills.get(name, plan.skill) for name in plan.python}
+        there = plan.tools.keys() <= tools.keys() and python.keys() <= skills.keys()
+        if not plan.code:
+            # Begun by a release that pinned nothing.
+            return there
+        return (
+            there
+            and plan.code == now.pin.hash
+            and all(tools[name].hash == spec.hash for name, spec in plan.tools.items())
+            and all(skills[name].hash == spec.hash for name, spec in python.items())
+        )
+
+    def _make(self, plan: Plan, now: Live, code: FindCode) -> Live:
+        found = code(plan.code) if plan.code else None
+        if found is None:
+            raise ImplementationError("its Python was not pinned, and tools of it are gone")
+        pinned = Pinned(_specs(plan), plan.given, *found)
+        live = now.taking_up(unpin(pinned, now.settings, self._given))
+        try:
+            _load(plan, live)
+        except ImplementationError:
+            live.snapshot.resources.retire()
+            raise
+        return live
+
+
+def _held(then: Live, now: Live) -> Live:
+    tools, changed = dict(then.registry.tools), False
+    for name, mine in then.registry.tools.items():
+        if (todays := now.registry.tools.get(name)) is None:
+            # What is gone restricts no more than it did, and what is broken can't be read.
+            continue
+        least = _higher(mine.default_min, todays.default_min)
+        spec = tightened(mine.spec, todays.spec, default_min=least)
+        if spec is not mine.spec or least != mine.default_min:
+            tools[name], changed = Bound(name, spec, mine.binding, default_min=least), True
+    if not changed and then.pin.hash == now.pin.hash:
+        return then
+    registry = Registry(tools, then.registry.skills)
+    return now.taking_up(replace(then.snapshot, registry=registry))
+
+
+def _specs(plan: Plan) -> tuple[ToolSpec | SkillSpec, ...]:
+    return (*plan.tools.values(), plan.skill, *plan.skills.values())
+
+
+def _load(plan: Plan, live: Live) -> None:
+    """Load the Python of a plan, so that what can't be loaded stops no run half way."""
+    bound: list[Bound[Any]] = [live.registry.tools[name] for name in plan.tools]
+    bound += [live.registry.skills[name] for name in plan.python]
+    for one in bound:
+        if one.binding.load is not None:
+            one.binding.load()
+
+
+def _higher(one: float | None, other: float | None) -> float | None:
+    known = [value for value in (one, other) if value is not None]
+    return max(known, default=None)
+
+
+def python_gone(order: Order, error: ImplementationError) -> Question:
+    """Make the question of a run whose Python can't be had as it was."""
+    skill = order.plan.skill
+    prompt = (
+        f"{skill.title} can't go on with the Python with which it began: {error}. "
+        f"Yes goes on with it where it was mended, and with what is there now where it was not; "
+        f"no cancels the run and undoes what it did."
+    )
+    return Question(order.id, "python:gone", skill.name, "Python", prompt)

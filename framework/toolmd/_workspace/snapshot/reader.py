@@ -1,0 +1,80 @@
+"""Hand the parser and the skills' checker to the binder; both are imported when first needed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._model.registry import AnySpec, SkillSpecs, ToolSpecs
+
+if TYPE_CHECKING:
+    from toolmd._model.skill import SkillSpec
+
+_ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
+"""Whose code decides what is read of a file, or found in a skill."""
+
+_LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "cel_expr_python", "re2", "yaml")
+"""Whose files change when another version is installed."""
+
+
+class FileReader:
+    """Reads definitions with the parser, and skills with the checker of `_run`."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex sha256 over the state of the code and libraries that read a file."""
+        package = Path(__file__).parents[2]
+        files = [file for room in _ROOMS for file in _python_of(package / room)]
+        for library in _LIBRARIES:
+            if (found := find_spec(library)) is None:
+                continue
+            if found.origin is not None:
+                files.append(found.origin)
+            else:
+                # A namespace package has no file of its own.
+                for place in found.submodule_search_locations or ():
+                    files += sorted(map(str, Path(place).glob("*.so")))
+        said = [sys.version]
+        for file in files:
+            status = os.stat(file)  # noqa: PTH116 - as below
+            said.append(f"{file} {status.st_size} {status.st_mtime_ns}")
+        return hashlib.sha256("\n".join(said).encode()).hexdigest()
+
+    def parse(
+        self, kind: str, data: bytes, path: str
+    ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
+        """Read a definition; never raises for its author's mistake."""
+        from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
+
+        text, said = decode(data, path)
+        if text is None:
+            return None, said
+        if kind == "skill":
+            skill, more = parse_skill(text, path)
+            return skill, (*said, *more)
+        tool, more = parse_tool(text, path)
+        policy = lint_tool(tool, text) if tool is not None else ()
+        return tool, (*said, *more, *policy)
+
+    def check_skill(
+        self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
+    ) -> tuple[Diagnostic, ...]:
+        """Say what a skill asks that its tools can't give."""
+        from toolmd._run.check import check_skill
+
+        return check_skill(spec, tools, skills, implemented=implemented)
+
+
+def _python_of(room: Path) -> list[str]:
+    # A thousand tools are opened in fifty milliseconds; `Path.rglob` would add three to them.
+    found = [os.path.join(at, name) for at, _, names in os.walk(room) for name in names]  # noqa: PTH118
+    return sorted(file for file in found if file.endswith(".py"))
+
+
+READER = FileReader()

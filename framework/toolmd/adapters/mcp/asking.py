@@ -1,0 +1,175 @@
+"""Ask the user about a held call, as the client's era does it; without a way to ask, refuse."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from toolmd._model.call import Caller
+from toolmd._model.result import Failure, Held, Result
+from toolmd._model.turn import Pending
+from toolmd._workspace import Workspace
+from toolmd.adapters.mcp.form import changed, form, form_for_words
+
+KEY = "confirm"
+"""The name of a result's one input request, but where words are kept: then it is theirs."""
+PATIENCE_S = 600.0
+"""How long a person may take, in seconds: as long as a held call may be approved."""
+MAX_ROUNDS = 8
+"""Questions of one request in the old era; a form that never fits must come to an end."""
+
+
+class Asking:
+    """Asks about held calls and takes the answers; what they do is the workspace's to judge."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def through(
+        self, ctx: ServerRequestContext[Any, Any], result: Result, caller: Caller
+    ) -> Result | InputRequiredResult:
+        """Ask as long as the result waits for the user, where the client can ask them."""
+        for _ in range(MAX_ROUNDS):
+            pending = await self._pending(result)
+            if pending is None or not can_ask(ctx):
+                break
+            message = _worded(result, pending)
+            if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                return self._required(ctx, pending, message)
+            told = await self._elicited(ctx, pending, message)
+            if told is None or told.action == "cancel":
+                break
+            result = await self.decide(pending, told, caller)
+        return result
+
+    async def resume(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        state: str,
+        responses: Mapping[str, object],
+        caller: Caller,
+    ) -> Result | InputRequiredResult:
+        """Go on where the client comes back with an answer, or with none."""
+        held_id = str(json.loads(state)["held"])
+        pending = await self._waiting(held_id)
+        if pending is None:
+            return _gone(held_id)
+        response = responses.get(_key(pending))
+        if not isinstance(response, ElicitResult):
+            return self._required(ctx, pending, pending.prompt)
+        if response.action == "cancel":
+            return _unanswered(pending)
+        result = await self.decide(pending, response, caller)
+        return await self.through(ctx, result, caller)
+
+    async def decide(self, pending: Pending, told: ElicitResult, caller: Caller) -> Result:
+        """Do what the user said; an edit is validated and judged again."""
+        if told.action != "accept":
+            return await self._workspace.reject(pending.id, user=caller.user)
+        if words := _words(pending, told):
+            return await self._workspace.respond(pending.id, words, user=caller.user)
+        edit = changed(pending.parameters, told.content)
+        result = await self._workspace.confirm(pending.id, edit=edit or None, user=caller.user)
+        if edit and not result.success and await self._waiting(pending.id) is not None:
+            # The form came back with what does not fit: nothing was decided, ask again.
+            held = Held(pending.id, pending.prompt, pending.sensitivity)
+            return result._replace(outcome="confirm", confirmation=held)
+        return result
+
+    async def _pending(self, result: Result) -> Pending | None:
+        if result.outcome != "confirm" or result.confirmation is None:
+            return None
+        return await self._waiting(result.confirmation.id)
+
+    async def _waiting(self, held_id: str) -> Pending | None:
+        # It reads a file, which may be locked.
+        return await anyio.to_thread.run_sync(self._workspace.waiting, held_id)
+
+    def _form(self, ctx: ServerRequestContext[Any, Any], pending: Pending) -> dict[str, Any]:
+        if pending.saves is not None:
+            return form_for_words(pending.saves)
+        bound = self._workspace.tools.get(pending.tool)
+        parameters = () if bound is None else bound.spec.parameters
+        return form(parameters, pending.parameters, ctx.protocol_version)
+
+    def _required(
+        self, ctx: ServerRequestContext[Any, Any], pending: Pending, message: str
+    ) -> InputRequiredResult:
+        asked = ElicitRequestFormParams(message=message, requested_schema=self._form(ctx, pending))
+        # The boundary seals it, and binds it to this call and caller.
+        state = json.dumps({"held": pending.id})
+        return InputRequiredResult(
+            input_requests={_key(pending): ElicitRequest(params=asked)}, request_state=state
+        )
+
+    async def _elicited(
+        self, ctx: ServerRequestContext[Any, Any], pending: Pending, message: str
+    ) -> ElicitResult | None:
+        try:
+            with anyio.fail_after(PATIENCE_S):
+                return await ctx.session.elicit_form(
+                    message, self._form(ctx, pending), related_request_id=ctx.request_id
+                )
+        except (MCPError, ValidationError, TimeoutError):
+            # A client that can't ask after all, or answers oddly, has not agreed.
+            return None
+
+
+def can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Tell whether the client can show its user a form."""
+    capabilities = ctx.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities is not None else None
+    if elicitation is None:
+        return False
+    # An empty object is the first revisions' word for forms.
+    return elicitation.form is not None or elicitation.url is None
+
+
+def _key(pending: Pending) -> str:
+    return pending.saves or KEY
+
+
+def _words(pending: Pending, told: ElicitResult) -> str | None:
+    """Give what the person wrote for a run to keep; None where they said no more than yes."""
+    if pending.saves is None:
+        return None
+    wrote = (told.content or {}).get(pending.saves)
+    return wrote if isinstance(wrote, str) and wrote.strip() else None
+
+
+def _worded(result: Result, pending: Pending) -> str:
+    held, error = result.confirmation, result.error
+    prompt = held.prompt if held is not None else pending.prompt
+    return prompt if error is None else f"{error.message}\n\n{prompt}"
+
+
+def _gone(held_id: str) -> Result:
+    message = "This call waits for nobody any more: call the tool again."
+    failure = Failure("confirmation_not_found", message)
+    return _refused(held_id, failure, None)
+
+
+def _unanswered(pending: Pending) -> Result:
+    held = Held(pending.id, pending.prompt, pending.sensitivity)
+    return _refused(pending.tool, None, held)
+
+
+def _refused(tool: str, failure: Failure | None, held: Held | None) -> Result:
+    return Result(
+        success=False,
+        tool=tool,
+        outcome="denied" if held is None else "confirm",
+        error=failure,
+        confirmation=held,
+    )

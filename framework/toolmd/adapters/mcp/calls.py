@@ -1,0 +1,89 @@
+"""`tools/call`: a request becomes a call of the one door, its result the protocol's."""
+
+import json
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+)
+
+from toolmd._export.function import CONFIDENCE
+from toolmd._model.call import Caller
+from toolmd._model.result import Result
+from toolmd._workspace import Workspace
+from toolmd.adapters.mcp.answers import answer
+from toolmd.adapters.mcp.asking import Asking
+from toolmd.adapters.mcp.callers import RequestContext
+from toolmd.adapters.mcp.catalog import Catalog, Listed
+from toolmd.adapters.mcp.progress import Progress
+from toolmd.errors import did_you_mean, near_words
+
+
+class Calls:
+    """Lists what can be called, and takes the calls."""
+
+    def __init__(self, workspace: Workspace, who: Any) -> None:
+        """`who` gives the Caller of a request's context."""
+        self._workspace = workspace
+        self._who = who
+        self._catalog = Catalog(workspace)
+        self._asking = Asking(workspace)
+
+    async def list_tools(
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        """Give every tool, sorted by name, on one page."""
+        del ctx, params
+        return ListToolsResult(tools=[listed.tool for listed in self._catalog.listed.values()])
+
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        """Give what a tool takes, for the transport's own checks."""
+        listed = self._catalog.listed.get(name)
+        return None if listed is None else listed.tool.input_schema
+
+    async def call_tool(
+        self, ctx: RequestContext, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        """Take one call, or the answer to what an earlier one asked."""
+        listed = self._catalog.listed.get(params.name)
+        if listed is None:
+            raise self._unknown(params.name)
+        caller = self._who(ctx)
+        if params.request_state is not None:
+            responses = params.input_responses or {}
+            ended = await self._asking.resume(ctx, params.request_state, responses, caller)
+        else:
+            result = await self._take(ctx, listed, params.arguments or {}, caller)
+            ended = await self._asking.through(ctx, result, caller)
+        return ended if isinstance(ended, InputRequiredResult) else answer(listed, ended)
+
+    async def _take(
+        self, ctx: RequestContext, listed: Listed, arguments: dict[str, Any], caller: Caller
+    ) -> Result:
+        confidence = None
+        if listed.takes_confidence and CONFIDENCE in arguments:
+            confidence = arguments[CONFIDENCE]
+            arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
+        return await self._workspace.take(
+            listed.tool.name,
+            # As bytes: the door's own reader holds them to its bounds.
+            json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace"),
+            confidence=confidence,
+            message=caller.message,
+            user=caller.user,
+            patient=caller.patient,
+            conversation=caller.conversation,
+            on_event=Progress(ctx),
+        )
+
+    def _unknown(self, name: str) -> MCPError:
+        near = near_words(name, self._catalog.listed, 3)
+        hint = did_you_mean(name, near, 3)
+        message = f"Unknown tool: {name[:128]}{hint and '; '}{hint}"
+        return MCPError(INVALID_PARAMS, message, data={"near": near})

@@ -1,0 +1,70 @@
+"""The tools of a snapshot, and its skills that can run, as the protocol lists them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.types import Tool
+
+from toolmd._export.exported import Exported
+from toolmd._export.function import CONFIDENCE
+from toolmd._export.mcp import WRAPPED
+from toolmd._model.registry import Registry
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+from toolmd._workspace import Workspace
+from toolmd._workspace.names import Names
+from toolmd.adapters.mcp.content import gives_blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One tool as clients see it, and what it stands for."""
+
+    tool: Tool
+    spec: ToolSpec | SkillSpec
+    wrapped: bool
+    """Whether the result stands in `structuredContent.result`."""
+    blocks: bool
+    """Whether the result is content itself: images, audio, resources."""
+
+    @property
+    def takes_confidence(self) -> bool:
+        """Whether a call states how sure the model is."""
+        properties: dict[str, Any] = self.tool.input_schema["properties"]
+        own = {parameter.name for parameter in self.spec.parameters}
+        return CONFIDENCE in properties and CONFIDENCE not in own
+
+
+class Catalog:
+    """The list of the workspace's present snapshot, sorted by name; made once for each."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._made: tuple[Registry, dict[str, Listed]] | None = None
+
+    @property
+    def listed(self) -> dict[str, Listed]:
+        """Everything that can be called, by the name under which it is listed."""
+        made = self._made
+        while made is None or made[0] is not self._workspace.registry:
+            # Again where a reload came in between: nobody sees half of two snapshots.
+            registry = self._workspace.registry
+            made = registry, _listed(registry, self._workspace.exported("mcp"))
+            self._made = made
+        return made[1]
+
+
+def _listed(registry: Registry, exported: Exported) -> dict[str, Listed]:
+    names = Names(registry)
+    assert isinstance(exported.items, list)
+    made = {}
+    for item in sorted(exported.items, key=lambda item: str(item["name"])):
+        bound = names.find(item["name"])
+        if bound is None:
+            continue
+        spec = bound.spec
+        blocks = isinstance(spec, ToolSpec) and gives_blocks(spec.returns)
+        shown = {k: v for k, v in item.items() if not (blocks and k == "outputSchema")}
+        wrapped = bool(item["_meta"].get(WRAPPED))
+        made[item["name"]] = Listed(Tool.model_validate(shown), spec, wrapped, blocks)
+    return made

@@ -1,0 +1,78 @@
+"""Tell clients of both eras, once for each snapshot, that the lists have changed."""
+
+import asyncio
+import logging
+from typing import Any
+from weakref import WeakSet
+
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
+from mcp.types import NotificationParams
+
+from toolmd._model.registry import Registry
+from toolmd._workspace import Workspace
+
+logger = logging.getLogger(__name__)
+
+
+class Changes:
+    """Knows who listens, and what they were told of last."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self._bus)
+        """Serves `subscriptions/listen`, by which clients hear since 2026-07-28."""
+        self._connections: WeakSet[Connection] = WeakSet()
+        self._told: Registry = workspace.registry
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    async def initialized(
+        self, ctx: ServerRequestContext[Any, Any], params: NotificationParams
+    ) -> None:
+        """Remember a client of the old era, which hears over its own connection."""
+        del params
+        # The SDK shows handlers a session for each message; the connection behind it lasts.
+        self._connections.add(ctx.session._connection)  # noqa: SLF001
+
+    def serve_here(self) -> None:
+        """Say that the running loop is the one that serves."""
+        self._loop = asyncio.get_running_loop()
+
+    async def changed(self) -> None:
+        """Tell everybody, if there is a snapshot of which they do not know."""
+        registry = self._workspace.registry
+        if registry is self._told:
+            return
+        self._told = registry
+        await self._bus.publish(ToolsListChanged())
+        await self._bus.publish(ResourcesListChanged())
+        for connection in list(self._connections):
+            try:
+                await connection.send_tool_list_changed()
+                await connection.send_resource_list_changed()
+            except Exception:
+                # One client that is gone keeps nobody else from hearing.
+                logger.exception("a client could not be told of a change")
+
+    def changed_soon(self) -> None:
+        """Do as `changed`, from any thread."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._start)
+
+    def _start(self) -> None:
+        task = asyncio.ensure_future(self.changed())
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    def close(self) -> None:
+        """End every stream of changes, so that its client knows."""
+        self.listen.close()

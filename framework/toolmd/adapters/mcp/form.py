@@ -1,0 +1,87 @@
+"""The form in which a person sees a held call, and may change its flat arguments."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from toolmd._model.schema import Parameter, Schema
+
+FORMATS = frozenset(("email", "uri", "date", "date-time"))
+"""What the protocol's forms know."""
+MULTI_SELECT_SINCE = "2025-11-25"
+"""The first revision whose forms take several of an enum's values."""
+_KEYWORDS = {
+    "string": {"min_length": "minLength", "max_length": "maxLength"},
+    "number": {"minimum": "minimum", "maximum": "maximum"},
+    "integer": {"minimum": "minimum", "maximum": "maximum"},
+    "boolean": {},
+}
+
+
+def form(
+    parameters: tuple[Parameter, ...], arguments: Mapping[str, Any], version: str
+) -> dict[str, Any]:
+    """Give the form's schema: the arguments that would run, as defaults, where they are flat.
+
+    A Sensitive value is named in the question alone: the protocol wants none in a form.
+    """
+    fields = {
+        parameter.name: field
+        for parameter in parameters
+        if parameter.name in arguments
+        and (field := _field(parameter, arguments[parameter.name], version)) is not None
+    }
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def form_for_words(name: str) -> dict[str, Any]:
+    """Give the form in which a person answers a skill's question; left empty it is a plain yes."""
+    return {"type": "object", "properties": {name: {"type": "string", "title": _title(name)}}}
+
+
+def changed(arguments: Mapping[str, Any], content: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Give what the form came back with that is not what would have run."""
+    return {
+        name: value
+        for name, value in (content or {}).items()
+        # As JSON text, where true is not 1.
+        if name not in arguments or json.dumps(value) != json.dumps(arguments[name])
+    }
+
+
+def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | None:
+    shape = parameter.shape
+    if shape.sensitive or len(shape.types) != 1:
+        return None
+    said = {"title": _title(parameter.name)}
+    if shape.description:
+        said["description"] = shape.description
+    if (kind := shape.types[0]) == "array":
+        chosen = _choices(shape.items) if shape.items is not None else None
+        if chosen is None or version < MULTI_SELECT_SINCE:
+            return None
+        items = {"type": "string", "enum": chosen}
+        return {"type": "array", **said, "items": items, "default": value}
+    if kind not in _KEYWORDS:
+        return None
+    bounds = {
+        keyword: bound
+        for name, keyword in _KEYWORDS[kind].items()
+        if (bound := getattr(shape, name)) is not None
+    }
+    field = {"type": kind, **said, **bounds, "default": value}
+    if kind == "string" and (chosen := _choices(shape)):
+        field["enum"] = chosen
+    elif shape.format in FORMATS:
+        field["format"] = shape.format
+    return field
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").capitalize()
+
+
+def _choices(shape: Schema) -> list[str] | None:
+    if shape.types == ("string",) and shape.enum and all(isinstance(v, str) for v in shape.enum):
+        return [str(value) for value in shape.enum]
+    return None

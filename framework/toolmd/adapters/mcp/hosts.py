@@ -1,0 +1,39 @@
+"""What a host's own configuration says to reach this server: nothing is written, only shown."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TOKEN_VARIABLE = "TOOLMD_TOKEN"  # noqa: S105 - the name of a variable
+_FROM_ENVIRONMENT: Mapping[str, str] = {
+    "claude": f"${{{TOKEN_VARIABLE}}}",
+    "cursor": f"${{env:{TOKEN_VARIABLE}}}",
+    "vscode": "${input:toolmd-token}",
+}
+
+
+def over_stdio(host: str, name: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Give the configuration of a host that starts the server itself."""
+    server: dict[str, Any] = {"command": command, "args": list(arguments)}
+    if host == "vscode":
+        return {"servers": {name: {"type": "stdio", **server}}}
+    return {"mcpServers": {name: server}}
+
+
+def over_http(host: str, name: str, url: str) -> dict[str, Any]:
+    """Give the configuration of a host that finds the server running.
+
+    The token stays out of the file: the host takes it from the environment, or asks for it.
+    """
+    headers = {"Authorization": f"Bearer {_FROM_ENVIRONMENT[host]}"}
+    if host == "cursor":
+        return {"mcpServers": {name: {"url": url, "headers": headers}}}
+    server = {"type": "http", "url": url, "headers": headers}
+    if host == "vscode":
+        asked = {
+            "type": "promptString",
+            "id": "toolmd-token",
+            "description": "The token that toolmd serve has printed",
+            "password": True,
+        }
+        return {"inputs": [asked], "servers": {name: server}}
+    return {"mcpServers": {name: server}}

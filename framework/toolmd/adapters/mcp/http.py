@@ -1,0 +1,43 @@
+"""Answer any number of hosts over streamable HTTP, behind the gate."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from toolmd._gate import CALLER
+from toolmd._model.call import Caller
+from toolmd.adapters.mcp.server import McpServer
+
+MAX_BODY = 512 * 1024
+"""Bytes of a request; a model's reply may have 256 KiB."""
+
+
+class McpEndpoint:
+    """The ASGI app behind `/mcp`; enter `running` around what serves it."""
+
+    def __init__(self, server: McpServer) -> None:
+        self._manager = StreamableHTTPSessionManager(server.low, max_request_body_size=MAX_BODY)
+        self._server = server
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve within this context, once."""
+        self._server.changes.serve_here()
+        async with self._manager.run():
+            try:
+                yield
+            finally:
+                self._server.changes.close()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request, which the gate has let in."""
+        caller: Caller = scope["state"][CALLER]
+        # A session belongs to whoever began it: nobody else may answer what it asks.
+        token = AccessToken(token="", client_id=repr((caller.user, caller.patient)), scopes=[])
+        await self._manager.handle_request(
+            {**scope, "user": AuthenticatedUser(token)}, receive, send
+        )

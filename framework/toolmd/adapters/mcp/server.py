@@ -1,0 +1,96 @@
+"""The server of a workspace: the SDK's low-level one, with our handlers."""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.types import NotificationParams, PaginatedRequestParams
+
+from toolmd._model.call import Caller
+from toolmd._workspace import Workspace
+from toolmd.adapters.mcp.calls import Calls
+from toolmd.adapters.mcp.changes import Changes
+from toolmd.adapters.mcp.crashes import keep_crashes
+from toolmd.adapters.mcp.skills import EXTENSION, Skills, UriParams
+
+CallerOf = Callable[[ServerRequestContext[Any, Any]], Caller]
+"""Gives the caller of a request."""
+NAME = "toolmd"
+INSTRUCTIONS = (
+    "A refused call says why under a stable code, and names the argument and what would be right."
+)
+_LISTS = (
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
+
+
+class McpServer:
+    """Serves one workspace to any number of clients; hand `low` to a transport."""
+
+    def __init__(self, workspace: Workspace, who: CallerOf) -> None:
+        """`who` gives the caller of a request: fixed at the start, or by its token."""
+        self.calls = Calls(workspace, who)
+        self.skills = Skills(workspace)
+        self.changes = Changes(workspace)
+        self.low: Server[Any] = _Low(
+            NAME,
+            version=version("toolmd"),
+            instructions=INSTRUCTIONS,
+            # A save may change every list.
+            cache_hints={method: CacheHint(ttl_ms=0, scope="private") for method in _LISTS},  # type: ignore[misc]
+            get_tool_input_schema=self.calls.input_schema,
+            on_list_tools=self.calls.list_tools,
+            on_call_tool=self.calls.call_tool,
+            on_list_resources=self.skills.list_resources,
+            on_list_resource_templates=self.skills.list_templates,
+            on_read_resource=self.skills.read_resource,
+            on_subscriptions_listen=self.changes.listen,
+        )
+        self.low.extensions[EXTENSION] = {"directoryRead": True}
+        add = self.low.add_request_handler
+        add("skills/list", PaginatedRequestParams, self.skills.list_skills)
+        add("skills/get", UriParams, self.skills.get_skill)
+        add("resources/directory/read", UriParams, self.skills.read_folder)
+        self.low.add_notification_handler(
+            "notifications/initialized", NotificationParams, self.changes.initialized
+        )
+        # The key lives as long as this process: what was sealed by another is refused.
+        security = RequestStateSecurity.ephemeral(ttl=600)
+        security.bind_principal = lambda ctx: _principal(who(ctx))
+        self.low.middleware.append(keep_crashes)
+        self.low.middleware.append(RequestStateBoundary(security, default_audience=NAME))
+
+    async def changed(self) -> None:
+        """Tell every client of a new snapshot, once."""
+        await self.changes.changed()
+
+    def changed_soon(self) -> None:
+        """Do as `changed`, from any thread."""
+        self.changes.changed_soon()
+
+
+class _Low(Server[Any]):
+    """Says to clients of the old era, over any transport, that the lists may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(
+            tools_changed=True, resources_changed=True
+        )
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+def _principal(caller: Caller) -> str:
+    return repr((caller.user, caller.patient))

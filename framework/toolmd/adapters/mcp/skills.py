@@ -1,0 +1,151 @@
+"""Skills over MCP (SEP-2640): each a folder of resources, with the digests of its files."""
+
+import hashlib
+from typing import Any
+
+import yaml
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    RequestParams,
+    Resource,
+    TextResourceContents,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from toolmd._model.registry import Registry
+from toolmd._workspace import Workspace
+from toolmd.adapters.mcp.callers import RequestContext
+
+EXTENSION = "io.modelcontextprotocol/skills"
+SCHEME = "skill://"
+MARKDOWN = "text/markdown"
+FRESH = {"ttlMs": 0, "cacheScope": "private"}
+"""A list may change with the next save."""
+
+
+class UriParams(RequestParams):
+    """What `skills/get` and `resources/directory/read` take."""
+
+    uri: str
+    cursor: str | None = None
+
+
+class SkillFile:
+    """One skill's file, as it is served."""
+
+    def __init__(self, path: str, text: str) -> None:
+        """Take `review/SKILL.md` and what stands in it."""
+        self.uri = f"{SCHEME}{path}"
+        self.folder = self.uri.removesuffix("/SKILL.md")
+        self.text = text
+        self.size = len(text.encode())
+        self.digest = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+        self.frontmatter: dict[str, Any] = yaml.safe_load(text.split("---\n", 2)[1])
+
+    @property
+    def resource(self) -> Resource:
+        """The file in a list of resources."""
+        said = self.frontmatter
+        return Resource(
+            uri=self.uri,
+            name=said["name"],
+            description=said["description"],
+            mime_type=MARKDOWN,
+            size=self.size,
+        )
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The skill in a list of skills."""
+        file = {"uri": self.uri, "digest": self.digest, "size": self.size}
+        return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": [file]}
+
+
+class Skills:
+    """Serves the skills of the workspace's present snapshot."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._made: tuple[Registry, dict[str, SkillFile]] | None = None
+
+    @property
+    def files(self) -> dict[str, SkillFile]:
+        """The files by URI, sorted; those of a skill that only people follow too."""
+        registry = self._workspace.registry
+        if self._made is None or self._made[0] is not registry:
+            exported = self._workspace.exported("agentskills").items
+            assert isinstance(exported, list)
+            files = sorted((SkillFile(f["path"], f["text"]) for f in exported), key=_uri)
+            self._made = registry, {file.uri: file for file in files}
+        return self._made[1]
+
+    async def list_skills(
+        self, ctx: RequestContext, params: PaginatedRequestParams
+    ) -> dict[str, Any]:
+        """`skills/list`."""
+        del params
+        return _fresh(ctx, {"skills": [file.entry for file in self.files.values()]})
+
+    async def get_skill(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
+        """`skills/get`."""
+        return _fresh(ctx, {"skill": self._file(params.uri, "No skill is served at").entry})
+
+    async def list_resources(
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """`resources/list`: the skills' files are all there is."""
+        del ctx, params
+        return ListResourcesResult(resources=[file.resource for file in self.files.values()])
+
+    async def list_templates(
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """`resources/templates/list`: there are none."""
+        del ctx, params
+        return ListResourceTemplatesResult(resource_templates=[])
+
+    async def read_resource(
+        self, ctx: RequestContext, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        """`resources/read`."""
+        del ctx
+        file = self._file(params.uri, "Unknown resource:")
+        held = TextResourceContents(uri=file.uri, mime_type=MARKDOWN, text=file.text)
+        return ReadResourceResult(contents=[held])
+
+    async def read_folder(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
+        """`resources/directory/read`: a skill's folder holds its one file."""
+        del ctx
+        for file in self.files.values():
+            if file.folder == params.uri:
+                child = file.resource.model_copy(update={"name": "SKILL.md"})
+                shown = child.model_dump(by_alias=True, mode="json", exclude_none=True)
+                return {"resources": [shown]}
+        raise _invalid(params.uri, "Not a folder of resources:")
+
+    def _file(self, uri: str, otherwise: str) -> SkillFile:
+        file = self.files.get(uri)
+        if file is None:
+            raise _invalid(uri, otherwise)
+        return file
+
+
+def _uri(file: SkillFile) -> str:
+    return file.uri
+
+
+def _invalid(uri: str, what: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, f"{what} {uri[:512]}", data={"uri": uri})
+
+
+def _fresh(ctx: RequestContext, result: dict[str, Any]) -> dict[str, Any]:
+    """Add what lists carry since 2026-07-28."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return result
+    return {"resultType": "complete", **result, **FRESH}

@@ -1,0 +1,30 @@
+"""Serve one host over this process's standard input and output."""
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+
+from mcp.server.stdio import stdio_server
+
+from toolmd._model.call import Caller
+from toolmd._workspace import Workspace
+from toolmd.adapters.mcp.callers import FixedCaller
+from toolmd.adapters.mcp.server import McpServer
+
+
+async def serve_stdio(
+    workspace: Workspace, caller: Caller, *, ready: Callable[[McpServer], None] | None = None
+) -> None:
+    """Serve until the host closes the pipe; every call is `caller`'s.
+
+    `ready` is called in the serving loop, before the first message.
+    """
+    server = McpServer(workspace, FixedCaller(caller))
+    server.changes.serve_here()
+    if ready is not None:
+        ready(server)
+    # The SDK keeps the pipe for itself; what is printed meanwhile must not wait in a buffer that
+    # reaches the pipe at the end.
+    async with stdio_server() as (reads, writes):
+        with redirect_stdout(sys.stderr):
+            await server.low.run(reads, writes, server.low.create_initialization_options())

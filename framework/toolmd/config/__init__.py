@@ -1,0 +1,211 @@
+"""The project's settings: command line over TOOLMD_* over file over default."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from toolmd._model.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
+from toolmd.config.values import READERS, TABLES, Origin
+from toolmd.errors import ConfigError, did_you_mean
+
+OWN_FILE = "toolmd.toml"
+PROJECT_FILE = "pyproject.toml"
+PREFIX = "TOOLMD_"
+LOAD_PLUGINS = "TOOLMD_LOAD_PLUGINS"
+"""Names the plugins to load, by commas; empty loads none. Stands above `plugins`."""
+
+
+def load_settings(
+    folder: str | Path | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """Read the settings of the project in `folder`, or of the nearest one upward.
+
+    `overrides` are the command line's, by key (`state`, `safety.floor`). A folder that is
+    given needs no file. Raises ConfigError for a key or value that can't be read, since it may
+    be a restriction (behaviour.md: fail closed).
+    """
+    environ = os.environ if environ is None else environ
+    root, file, table = _given(Path(folder)) if folder is not None else _nearest(Path.cwd())
+    values: dict[str, tuple[Any, Origin]] = {}
+    values |= _from_table(table, str(file or root))
+    values |= _from_environment(environ)
+    values |= _from_overrides(overrides or {})
+    return _settings(root, file, values)
+
+
+def state_folder(state: Path) -> Path:
+    """Make the folder of what Toolmd keeps, for this user's eyes only, and give it.
+
+    Raises OSError where it can't be made.
+    """
+    if not state.is_dir():
+        state.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _make_state(state)
+        except OSError as error:  # the draft's name would tell nobody anything
+            error.filename = str(state)
+            raise
+    return state
+
+
+def _make_state(state: Path) -> None:
+    """Put the folder there in one step, so that it never stands there without its .gitignore."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    draft = Path(mkdtemp(prefix=f"{state.name}-", dir=state.parent))
+    try:
+        # It holds what people said and did, which belongs in no repository.
+        ignored = draft / ".gitignore"
+        ignored.touch(mode=0o600)
+        ignored.write_text("*\n", encoding="utf-8")
+        try:
+            draft.rename(state)
+        except OSError:
+            if not state.is_dir():
+                raise  # and no other process made it meanwhile
+    finally:
+        rmtree(draft, ignore_errors=True)
+
+
+def find_project(start: Path) -> Path | None:
+    """Give the nearest folder upward with `toolmd.toml` or `[tool.toolmd]`."""
+    for folder in (start, *start.parents):
+        if _read(folder) is not None:
+            return folder
+    return None
+
+
+def _given(folder: Path) -> tuple[Path, Path | None, dict[str, Any]]:
+    root = folder.expanduser().resolve()
+    if not root.is_dir():
+        raise ConfigError(f"{folder}: no such folder; give the project's folder")
+    file, table = _read(root) or (None, _where_definitions_are(root))
+    return root, file, table
+
+
+def _where_definitions_are(root: Path) -> dict[str, Any]:
+    """Choose the folder itself where nothing says otherwise and its definitions lie in it."""
+    if any((root / name).is_dir() for name in (*DEFAULT_TOOLS, *DEFAULT_SKILLS)):
+        return {}
+    patterns = [f"{below}*.{kind}.md" for below in ("", "*/") for kind in ("tool", "skill")]
+    found = any(next(root.glob(pattern), None) for pattern in patterns)
+    return {"tools": ["."], "skills": []} if found else {}
+
+
+def _nearest(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
+    start = start.resolve()
+    if (root := find_project(start)) is not None:
+        return _given(root)
+    if any((start / name).is_dir() for name in (*DEFAULT_TOOLS, *DEFAULT_SKILLS)):
+        return start, None, {}
+    raise ConfigError(
+        f"{start}: no project here or above; run `toolmd init`, or name one with --project"
+    )
+
+
+def _read(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+    own, project = folder / OWN_FILE, folder / PROJECT_FILE
+    table = _toml(project).get("tool", {}).get("toolmd") if _is_ours(project) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{project}: [tool.toolmd] must be a table")
+    if own.is_file():
+        if table is not None:
+            raise ConfigError(f"{own}: {project} has a [tool.toolmd] as well; keep one of the two")
+        return own, _toml(own)
+    return None if table is None else (project, table)
+
+
+def _is_ours(project: Path) -> bool:
+    """Tell whether a pyproject.toml may speak of Toolmd: another's faults are not ours."""
+    try:
+        return b"toolmd" in project.read_bytes()
+    except OSError:
+        return False
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    # Only here: `toolmd --help` reads no file.
+    import tomllib
+
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"{file}: can't be read: {error}") from error
+
+
+def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, Origin]]:
+    values: dict[str, tuple[Any, Origin]] = {}
+    for key, value in table.items():
+        if key in TABLES:
+            if not isinstance(value, dict):
+                raise Origin(origin, key).error("must be a table")
+            for inner, held in value.items():
+                name = f"{key}.{inner}"
+                _known(name, origin)
+                values[name] = held, Origin(origin, name)
+        else:
+            _known(key, origin)
+            values[key] = value, Origin(origin, key)
+    return values
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin]]:
+    names = {PREFIX + key.upper().replace(".", "_"): key for key in READERS}
+    values: dict[str, tuple[Any, Origin]] = {}
+    for variable in sorted(environ):
+        if not variable.startswith(PREFIX) or variable == LOAD_PLUGINS:
+            continue
+        if (key := names.get(variable)) is not None:
+            values[key] = environ[variable], Origin("environment", variable, text=True)
+        elif hint := did_you_mean(variable, [*names, LOAD_PLUGINS], alike=0.85):
+            # Plugins and tools have variables of their own; only a near miss can be a slip.
+            raise Origin("environment", variable).error(f"unknown; {hint}")
+        elif variable.startswith(f"{PREFIX}SAFETY_"):
+            raise Origin("environment", variable).error(f"unknown; known are {_list(names)}")
+    if LOAD_PLUGINS in environ:
+        values["plugins"] = environ[LOAD_PLUGINS], Origin("environment", LOAD_PLUGINS, text=True)
+    return values
+
+
+def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Origin]]:
+    values: dict[str, tuple[Any, Origin]] = {}
+    for key, value in overrides.items():
+        _known(key, "command line")
+        values[key] = value, Origin("command line", key, text=True)
+    return values
+
+
+def _known(key: str, origin: str) -> None:
+    if key in READERS:
+        return
+    within = [known for known in READERS if known.endswith(f".{key}")]
+    hint = did_you_mean(key, READERS) or did_you_mean(key, within, alike=0.0)
+    hint = hint or f"known are {_list(READERS)}"
+    raise Origin(origin, key).error(f"unknown key; {hint}")
+
+
+def _list(names: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _settings(root: Path, file: Path | None, values: Mapping[str, tuple[Any, Origin]]) -> Settings:
+    read = {key: READERS[key](value, place) for key, (value, place) in values.items()}
+    tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+    plain: dict[str, Any] = {}
+    for key, value in read.items():
+        table, _, inner = key.rpartition(".")
+        (tables[table] if table else plain)[inner] = value
+    settings = Settings(
+        root=root,
+        file=file,
+        origin={key: place.origin for key, (_, place) in values.items()},
+        **plain,
+        **{table: TABLES[table](**inner) for table, inner in tables.items()},
+    )
+    return replace(settings, state=root / settings.state)

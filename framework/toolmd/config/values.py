@@ -1,0 +1,165 @@
+"""What each setting's value must be, wherever it was written."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolmd._model.settings import (
+    ChatSettings,
+    SafetySettings,
+    ServeSettings,
+    TokenSettings,
+    TraceSettings,
+)
+from toolmd.errors import ConfigError
+
+
+class Origin(NamedTuple):
+    """Where a value was written, for messages."""
+
+    origin: str
+    key: str
+    text: bool = False
+    """Whether only text can stand here, as in the environment; a file has types of its own."""
+
+    def error(self, message: str) -> ConfigError:
+        """Make the error that names the place."""
+        return ConfigError(f"{self.origin}: {self.key}: {message}")
+
+
+def _folders(value: Any, place: Origin) -> tuple[str, ...]:
+    folders = _names(value, place)
+    for folder in folders:
+        if not folder.strip() or "\0" in folder:
+            raise place.error(f"{folder!r} is no folder")
+    return folders
+
+
+def _names(value: Any, place: Origin) -> tuple[str, ...]:
+    if isinstance(value, str) and place.text:
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+        raise place.error(f'must be a list of texts, such as ["a", "b"], not {value!r}')
+    return tuple(value)
+
+
+def _words(value: Any, place: Origin) -> tuple[str, ...]:
+    words = _names(value, place)
+    if not all(word.strip() for word in words):
+        raise place.error("an empty word would match everything or nothing; take it out")
+    return words
+
+
+def _path(value: Any, place: Origin) -> Path:
+    if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
+        raise place.error(f"must be a folder, not {value!r}")
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:
+        raise place.error(f"{value!r} names no user's folder") from error
+
+
+def _engine(value: Any, place: Origin) -> str:
+    if value in ("sqlite", "memory"):
+        return str(value)
+    if isinstance(value, str) and value.startswith(("postgresql://", "postgres://")):
+        return value
+    raise place.error("must be sqlite, memory or a postgresql:// URL")
+
+
+def _confidence(value: Any, place: Origin) -> float:
+    if isinstance(value, str) and place.text:
+        try:
+            value = float(value)
+        except ValueError as error:
+            raise place.error(f"must be a number from 0 to 1, not {value!r}") from error
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise place.error(f"must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def _flag(value: Any, place: Origin) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {"1": True, "true": True, "yes": True, "on": True}
+    words |= {"0": False, "false": False, "no": False, "off": False}
+    if place.text and isinstance(value, str) and (word := value.strip().lower()) in words:
+        return words[word]
+    raise place.error(f"must be true or false, not {value!r}")
+
+
+def _on_missing(value: Any, place: Origin) -> str:
+    if value not in ("deny", "confirm"):
+        raise place.error(f"must be deny or confirm, not {value!r}")
+    return str(value)
+
+
+def _model(value: Any, place: Origin) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise place.error(f"must be the name of a model, not {value!r}")
+    return value.strip()
+
+
+def _url(value: Any, place: Origin) -> str:
+    if not isinstance(value, str) or not value.strip().startswith(("http://", "https://")):
+        raise place.error(f"must be an http:// or https:// URL, not {value!r}")
+    return value.strip()
+
+
+def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
+    if isinstance(value, str) and place.text:
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise place.error("must be a JSON list of tokens") from error
+    if not isinstance(value, list | tuple):
+        raise place.error("must be a list of tables with sha256, user and patients")
+    tokens = tuple(_token(one, place) for one in value)
+    if len({token.sha256 for token in tokens}) < len(tokens):
+        raise place.error("one token stands for two users")
+    return tokens
+
+
+def _token(value: Any, place: Origin) -> TokenSettings:
+    if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
+        raise place.error("each token needs sha256 and user")
+    if unknown := set(value) - {"sha256", "user", "patients"}:
+        raise place.error(f"a token has no {min(unknown)!r}; known are patients, sha256, user")
+    digest, user = value["sha256"], value["user"]
+    if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
+        raise place.error("sha256 must be 64 lowercase hex digits: the token's hash, not itself")
+    if not isinstance(user, str) or not user.strip():
+        raise place.error("user must name somebody")
+    patients = value.get("patients", [])
+    if not isinstance(patients, list) or not all(isinstance(p, str) and p for p in patients):
+        raise place.error("patients must be a list of texts")
+    return TokenSettings(digest, user, tuple(patients))
+
+
+TABLES: Mapping[str, Callable[..., Any]] = {
+    "safety": SafetySettings,
+    "chat": ChatSettings,
+    "trace": TraceSettings,
+    "serve": ServeSettings,
+}
+"""The tables among them."""
+READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
+    "tools": _folders,
+    "skills": _folders,
+    "state": _path,
+    "engine": _engine,
+    "safety.default_min": _confidence,
+    "safety.floor": _confidence,
+    "safety.crisis_words": _words,
+    "safety.on_missing_confidence": _on_missing,
+    "chat.model": _model,
+    "chat.base_url": _url,
+    "trace.content": _flag,
+    "serve.tokens": _tokens,
+    "audit": _flag,
+    "trust_edits": _flag,
+    "plugins": _names,
+}
+"""Every setting, and what reads its value."""

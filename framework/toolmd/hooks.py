@@ -1,0 +1,171 @@
+"""What a plugin may provide: the hookspecs and the markers.
+
+A plugin is a module or an object with functions marked `@hookimpl`. It is found through the
+entry-point group `toolmd` of an installed package, as `plugin.py` at the root of a folder of
+definitions, or as an implementation beside its markdown. Each hook is called by keyword, so an
+implementation takes only the arguments that it wants.
+"""
+
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pluggy
+
+from toolmd._model.call import Call
+from toolmd._model.result import Result
+from toolmd._model.settings import Settings
+from toolmd._model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    # svcs imports every web framework that is installed: half a second, for a tool with resources.
+    import svcs
+    import typer
+
+    from toolmd._model.reply import Dialect
+
+    # Made with pydantic, which the first call of a process need not wait for.
+    from toolmd._model.skill import SkillSpec
+    from toolmd._model.tool import ToolSpec
+
+PROJECT = "toolmd"
+GROUP = "toolmd"
+"""The entry-point group of plugins."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function as an implementation of the hook whose name it bears."""
+
+Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
+"""Says its ruling on one call and its validated arguments; None has no opinion."""
+Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
+Importer = Callable[[str], Mapping[str, str]]
+"""A source (path or URL) to definitions: file name to markdown."""
+
+
+def new_manager() -> pluggy.PluginManager:
+    """Give a manager that knows these hooks and no plugin."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(sys.modules[__name__])
+    return manager
+
+
+INLINE = "__toolmd_inline__"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def nonblocking(function: _Function) -> _Function:
+    """Mark a sync implementation as quick: it runs in the loop, not in a worker thread."""
+    setattr(function, INLINE, True)
+    return function
+
+
+@hookspec
+def toolmd_definitions() -> Iterable["Path | Traversable | str"]:  # type: ignore[empty-body]
+    """Give folders or files of definitions, their Python beside them.
+
+    Called once per snapshot, when it is read. A package gives `importlib.resources.files(...)`
+    of its own. A failure leaves the package's definitions out, with a diagnostic.
+    """
+
+
+@hookspec
+def toolmd_default_min() -> float:  # type: ignore[empty-body]
+    """Give the least confidence (0..1) for this plugin's own tools that name none.
+
+    Called once per snapshot, when it is read. It is a restriction: where it fails or gives no
+    such number, the plugin's tools do not load.
+    """
+
+
+@hookspec(firstresult=True)
+def toolmd_implementation(
+    spec: "ToolSpec | SkillSpec",
+) -> Callable[..., Any] | None:
+    """Give the function behind a definition that has no Python beside it, or None.
+
+    Called when the tool is first used or checked; the first answer counts. A failure makes
+    calls of this tool fail, and no others.
+    """
+
+
+@hookspec
+def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
+    """Register by type what implementations ask for as keyword-only parameters.
+
+    Called once per snapshot, before its first call that needs a resource. A value lives as long
+    as the snapshot; a factory's product as long as one call. A failure makes calls fail that
+    need a resource.
+    """
+
+
+@hookspec
+def toolmd_judges(spec: "ToolSpec") -> Iterable[Judge]:  # type: ignore[empty-body]
+    """Give judges for the calls of one tool; the strictest verdict wins.
+
+    Called once per tool and snapshot, before its first call. A failure, here or in a judge, or
+    an answer that is no verdict, refuses the call with `internal_guard_error`.
+    """
+
+
+@hookspec
+def toolmd_approved_origins(  # type: ignore[empty-body]
+    spec: "ToolSpec", settings: Settings
+) -> Iterable[str]:
+    """Give origins, such as `http://127.0.0.1:8000`, that the plugin's own configuration names.
+
+    The HTTP client of this tool's calls reaches them beside its Allowed Domains, private
+    addresses included: exactly this scheme, host and port, also where a redirect leads there.
+    Called once per tool and snapshot, when a call first asks for the client. A failure approves
+    nothing.
+    """
+
+
+@hookspec
+def toolmd_before_call(call: Call, spec: "ToolSpec") -> None:
+    """Hear of a call that passed every check, right before it runs.
+
+    It decides nothing. A failure goes to the log, and the call runs.
+    """
+
+
+@hookspec
+def toolmd_after_call(call: Call, spec: "ToolSpec", result: Result) -> None:
+    """Hear of a call's result, whatever the outcome. A failure goes to the log."""
+
+
+@hookspec
+def toolmd_dialects() -> Iterable["Dialect"]:  # type: ignore[empty-body]
+    """Give ways in which models call tools and read results.
+
+    Called once per snapshot, before the first reply. A name that is taken already is left out,
+    with a diagnostic, as is the whole plugin's share where it fails.
+    """
+
+
+@hookspec
+def toolmd_exporters() -> Mapping[str, Exporter]:  # type: ignore[empty-body]
+    """Give writers for other programs, by the target's name.
+
+    Called when a target is exported that Toolmd does not know. A failure fails the export.
+    """
+
+
+@hookspec
+def toolmd_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
+    """Give readers of what other programs have, by the source's kind.
+
+    Called when a kind is imported that Toolmd does not know. A failure fails the import.
+    """
+
+
+@hookspec
+def toolmd_commands(app: "typer.Typer") -> None:
+    """Add commands to `toolmd`.
+
+    Called when a command is typed that Toolmd does not know. A failure is told, and the other
+    plugins' commands work.
+    """

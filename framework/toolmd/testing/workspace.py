@@ -1,0 +1,74 @@
+"""A workspace from text and functions, for one test."""
+
+import datetime as dt
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolmd._model.settings import Settings
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+from toolmd._workspace import Workspace
+from toolmd.config import load_settings
+from toolmd.hooks import hookimpl
+
+if TYPE_CHECKING:
+    import svcs
+
+FOLDER = "definitions"
+"""Below the root of a workspace of texts: where its definitions lie."""
+
+
+def memory_workspace(
+    definitions: Mapping[str, str],
+    functions: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
+    *,
+    resources: Mapping[type, Any] | None = None,
+    plugins: Mapping[str, object] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    clock: Callable[[], dt.datetime] | None = None,
+) -> Workspace:
+    """Open a workspace of definitions given as text and functions handed in.
+
+    `definitions` are texts by file name (`"greet.tool.md"`; Python beside them works too).
+    `functions` implement the tools and skills of their names. `resources` are values by the type
+    that implementations ask for; `overrides` are settings by key. No installed plugin loads, the
+    environment is not read, and what is kept goes when the workspace is closed.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="toolmd-")
+    root = Path(folder.name).resolve()
+    for name, text in definitions.items():
+        file = root / FOLDER / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    chosen = {"tools": [FOLDER], "skills": [], "plugins": [], **(overrides or {})}
+    return Workspace(
+        load_settings(root, overrides=chosen, environ={}),
+        plugins={"functions": _Functions(functions, resources or {}), **(plugins or {})},
+        clock=clock,
+        on_close=folder.cleanup,
+    )
+
+
+class _Functions:
+    """The plugin that gives the functions and the resources that were handed in."""
+
+    def __init__(
+        self,
+        functions: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+        resources: Mapping[type, Any],
+    ) -> None:
+        given = functions if isinstance(functions, Mapping) else {f.__name__: f for f in functions}
+        self._functions = dict(given)
+        self._resources = resources
+
+    @hookimpl
+    def toolmd_implementation(self, spec: ToolSpec | SkillSpec) -> Callable[..., Any] | None:
+        return self._functions.get(spec.name)
+
+    @hookimpl
+    def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
+        del settings
+        for kind, value in self._resources.items():
+            registry.register_value(kind, value)

@@ -1,1 +1,0 @@
-"""ALARA's health log as Toolmark tools."""

@@ -1,1 +1,0 @@
-"""Literature review as Toolmark tools."""

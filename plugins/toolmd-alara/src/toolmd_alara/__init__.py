@@ -1,0 +1,1 @@
+"""ALARA's health log as Toolmd tools."""

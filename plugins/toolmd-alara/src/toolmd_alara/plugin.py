@@ -1,0 +1,75 @@
+"""Tell Toolmd where the tools are, how sure a model must be, and what they write to."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from toolmd import Settings, hookimpl
+from toolmd_alara.health import HealthLog
+
+if TYPE_CHECKING:
+    import svcs
+
+DEFAULT_MIN = 0.7
+"""Seed 001: "All tool calls require confidence of at least 0.7"; for tools that say nothing."""
+FILE = "alara.sqlite3"
+"""The health log's name in the project's state folder."""
+
+
+def machine_time() -> datetime:
+    """Give the time in the zone of this machine, which is taken for the person's own."""
+    return datetime.now(tz=UTC).astimezone()
+
+
+class Alara:
+    """The plugin; a test hands in its own clock."""
+
+    def __init__(self, clock: Callable[[], datetime] = machine_time) -> None:
+        """`clock` gives the time with its zone."""
+        self._clock = clock
+
+    @hookimpl
+    def toolmd_definitions(self) -> Iterable[Traversable]:
+        """Give the folder of the tools."""
+        return [files("toolmd_alara") / "tools"]
+
+    @hookimpl
+    def toolmd_default_min(self) -> float:
+        """Give the confidence that tools without one of their own ask for."""
+        return DEFAULT_MIN
+
+    @hookimpl
+    def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
+        """Give the health log; its file is made by the first call that needs it."""
+        keeper = _Keeper(settings, self._clock)
+        registry.register_factory(
+            HealthLog, keeper.open, enter=False, on_registry_close=keeper.close
+        )
+
+
+class _Keeper:
+    """Opens the one log of a snapshot when somebody first asks."""
+
+    def __init__(self, settings: Settings, clock: Callable[[], datetime]) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._lock = Lock()
+        self._log: HealthLog | None = None
+
+    def open(self) -> HealthLog:
+        with self._lock:
+            if self._log is None:
+                self._log = HealthLog(self._settings.state / FILE, self._clock)
+            return self._log
+
+    def close(self) -> None:
+        with self._lock:
+            if self._log is not None:
+                self._log.close()
+                self._log = None
+
+
+plugin = Alara()

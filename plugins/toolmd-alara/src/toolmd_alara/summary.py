@@ -1,0 +1,86 @@
+"""Sum up a person's day from what was logged."""
+
+from typing import Any
+
+from toolmd_alara.person import Person
+
+
+def today(person: Person) -> dict[str, Any]:
+    """Give today's check-ins, medications, blood pressure, hydration, entries and reminders."""
+    day = person.today
+    checks = person.read("check_in", "day = ?", day)
+    medications = person.read("medication", "day = ?", day)
+    readings = [_reading(row) for row in person.read("blood_pressure", "day = ?", day)]
+    drinks = person.read("hydration", "day = ?", day)
+    return {
+        "date": day,
+        "check_ins": [{"mood": row["mood"], "at": row["at"]} for row in checks],
+        "medications": [_present(row, name="name", dose="dose", at="at") for row in medications],
+        "blood_pressure": _pressure(readings),
+        "hydration": {
+            "total_ml": sum(row["amount_ml"] for row in drinks),
+            "drinks": len(drinks),
+        },
+        "entries": _entries(person, day),
+        "reminders": [r for r in person.reminders() if r["next_due"].startswith(day)],
+    }
+
+
+def in_words(summary: dict[str, Any]) -> str:
+    """Give the summary as a line to read out."""
+    latest = summary["blood_pressure"].get("latest")
+    parts = [
+        _count(len(summary["check_ins"]), "check-in"),
+        _count(len(summary["medications"]), "medication"),
+        f"blood pressure {latest['systolic']}/{latest['diastolic']}" if latest else "",
+        f"{summary['hydration']['total_ml']} ml drunk",
+        _count(len(summary["entries"]), "entry", "entries"),
+    ]
+    return f"Today, {summary['date']}: " + ", ".join(part for part in parts if part)
+
+
+def _pressure(readings: list[dict[str, Any]]) -> dict[str, Any]:
+    if not readings:
+        return {"readings": []}
+    count = len(readings)
+    average = {
+        name: round(sum(reading[name] for reading in readings) / count, 1)
+        for name in ("systolic", "diastolic")
+    }
+    return {"readings": readings, "latest": readings[-1], "average": average}
+
+
+def _reading(row: dict[str, Any]) -> dict[str, Any]:
+    return _present(
+        row,
+        systolic="systolic",
+        diastolic="diastolic",
+        pulse="pulse",
+        position="position",
+        at="at",
+    )
+
+
+def _entries(person: Person, day: str) -> list[dict[str, Any]]:
+    """Give the day's visits and care logs as they were written, and the dates that fall on it."""
+    visits = [
+        {"kind": "doctor_visit", "title": row["kind"], "date": row["visited_on"]}
+        for row in person.read("doctor_visit", "day = ?", day)
+    ]
+    cares = [
+        {"kind": "care_log", "title": row["title"], "date": row["occurred_at"]}
+        for row in person.read("care_log", "day = ?", day)
+    ]
+    dates = [
+        {"kind": "clinical_date", "title": row["description"], "date": row["falls_on"]}
+        for row in person.read("clinical_date", "substr(falls_on, 1, 10) = ? OR day = ?", day, day)
+    ]
+    return [*visits, *cares, *dates]
+
+
+def _present(row: dict[str, Any], **names: str) -> dict[str, Any]:
+    return {name: row[column] for name, column in names.items() if row[column] is not None}
+
+
+def _count(count: int, one: str, many: str = "") -> str:
+    return f"1 {one}" if count == 1 else f"{count} {many or one + 's'}"

@@ -1,0 +1,13 @@
+"""Sum up the caller's day."""
+
+from typing import Any
+
+from toolmd import Context
+from toolmd_alara.health import HealthLog
+from toolmd_alara.summary import in_words, today
+
+
+def get_today_summary(*, log: HealthLog, context: Context) -> dict[str, Any]:
+    """Give what was logged today."""
+    summary = today(log.of(context.user))
+    return {**summary, "message": in_words(summary)}

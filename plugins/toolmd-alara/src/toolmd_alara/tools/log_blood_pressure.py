@@ -1,0 +1,28 @@
+"""Log a blood pressure reading."""
+
+from typing import Any
+
+from toolmd import Context
+from toolmd_alara.health import HealthLog
+
+
+def log_blood_pressure(  # noqa: PLR0913 - the tool's own parameters
+    systolic: int,
+    diastolic: int,
+    pulse: int | None = None,
+    position: str | None = None,
+    notes: str | None = None,
+    *,
+    log: HealthLog,
+    context: Context,
+) -> dict[str, Any]:
+    """Write the reading to the caller's log."""
+    values = {
+        "systolic": systolic,
+        "diastolic": diastolic,
+        "pulse": pulse,
+        "position": position,
+        "notes": notes,
+    }
+    entry = log.of(context.user).write("blood_pressure", context.idempotency_key, values)
+    return {**entry, "message": f"Logged blood pressure {systolic}/{diastolic}"}

@@ -1,0 +1,30 @@
+"""Create a reminder on days that count from Sunday 0."""
+
+from datetime import time as time_of_day
+from typing import Any
+
+from toolmd import Context
+from toolmd_alara.health import HealthLog
+from toolmd_alara.reminders import from_sunday
+
+
+def schedule_reminder(  # noqa: PLR0913 - the tool's own parameters
+    title: str,
+    time: str,
+    days: list[int],
+    reminder_type: str | None = None,
+    description: str | None = None,
+    *,
+    log: HealthLog,
+    context: Context,
+) -> dict[str, Any]:
+    """Write the reminder to the caller's log."""
+    reminder = log.of(context.user).remind(
+        context.idempotency_key,
+        title=title,
+        at=time_of_day.fromisoformat(time),
+        days=from_sunday(days),
+        kind=reminder_type,
+        description=description,
+    )
+    return {**reminder, "message": f"Created reminder: {title}"}

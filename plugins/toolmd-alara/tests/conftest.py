@@ -1,0 +1,51 @@
+"""A workspace with ALARA's tools in it, on a clock that stands still."""
+
+import asyncio
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from toolmd.testing import FakeClock, memory_workspace
+from toolmd_alara.health import HealthLog
+from toolmd_alara.plugin import Alara
+
+MORNING = datetime(2026, 3, 2, 8, 0, tzinfo=timezone(timedelta(hours=1)))
+"""A Monday, an hour ahead of UTC."""
+
+
+@pytest.fixture
+def clock():
+    return FakeClock(MORNING)
+
+
+@pytest.fixture
+def workspace(clock):
+    with memory_workspace({"none.txt": ""}, plugins={"alara": Alara(clock)}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def call(workspace):
+    """Call a tool as a careful model does that was asked for it."""
+
+    def go(tool, arguments, **options):
+        said = {"confidence": 0.95, "message": ASKED.get(tool, ""), "user": "ana"}
+        return asyncio.run(workspace.call(tool, arguments, **{**said, **options}))
+
+    return go
+
+
+@pytest.fixture
+def log(tmp_path, clock):
+    opened = HealthLog(tmp_path / "alara.sqlite3", clock)
+    yield opened
+    opened.close()
+
+
+ASKED = {
+    "schedule_reminder": "Remind me to take my medication.",
+    "log_doctor_visit": "I went to the doctor.",
+    "add_clinical_date": "My blood test is next week.",
+    "add_care_log": "I went to the hospital for a checkup.",
+    "create_care_log": "I went to the hospital yesterday for a checkup.",
+}

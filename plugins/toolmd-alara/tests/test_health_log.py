@@ -1,0 +1,196 @@
+"""The health log itself: whose it is, what is permanent, when a reminder is due."""
+
+import sqlite3
+import stat
+from datetime import datetime, time, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolmd import ConfigError, ToolError
+from toolmd_alara import schema
+from toolmd_alara.health import HealthLog
+from toolmd_alara.reminders import from_sunday, next_before, next_due
+from toolmd_alara.summary import in_words, today
+
+COLUMNS = "person, key, day, at, kind, title, occurred_at"
+REST = "'d', 'a', 'visit', 't', 'o'"
+CARE = {"kind": "visit", "title": "Checkup", "occurred_at": "2026-03-01T10:00:00Z"}
+
+
+def remind(person, key="k", **changes):
+    values = {"title": "Pill", "at": time(9), "days": range(1, 8), "kind": None}
+    return person.remind(key, **{**values, "description": None, **changes})
+
+
+def test_a_care_log_cannot_be_changed_deleted_or_replaced(log):
+    log.of("ana").record_care("k", CARE)
+    with sqlite3.connect(log.database.path) as other:
+        for attack in (
+            "UPDATE care_log SET title = 'x'",
+            "UPDATE OR REPLACE care_log SET id = 7",
+            "DELETE FROM care_log",
+            "REPLACE INTO care_log SELECT * FROM care_log",
+            f"INSERT OR REPLACE INTO care_log (id, {COLUMNS}) VALUES (1, 'x', 'y', {REST})",
+            f"INSERT OR REPLACE INTO care_log ({COLUMNS}) VALUES ('ana', 'k', {REST})",
+        ):
+            with pytest.raises(sqlite3.DatabaseError, match="permanent"):
+                other.execute(attack)
+    other.close()
+    (kept,) = log.of("ana").care_logs()
+    assert kept["title"] == "Checkup"
+
+
+def test_a_care_log_of_what_has_not_happened_is_refused(log):
+    with pytest.raises(ToolError, match="not come yet") as caught:
+        log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-04"})
+    assert caught.value.code == "not_yet_happened"
+    log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-03T01:00:00+14:00"})
+
+
+def test_one_key_writes_one_entry(log):
+    first = log.of("ana").write("hydration", "k", {"amount_ml": 250})
+    assert log.of("ana").write("hydration", "k", {"amount_ml": 250}) == first
+    log.of("ana").write("hydration", "k2", {"amount_ml": 250})
+    log.of("ben").write("hydration", "k", {"amount_ml": 250})
+    assert today(log.of("ana"))["hydration"] == {"total_ml": 500, "drinks": 2}
+
+
+def test_nobody_sees_anothers_entries(log):
+    for name, amount in (("ana", 1), ("ben", 10), (None, 100)):
+        person = log.of(name)
+        person.write("hydration", "k", {"amount_ml": amount})
+        person.write("check_in", "k", {"mood": str(name)})
+        person.record_care("k", {**CARE, "title": str(name)})
+        remind(person, title=str(name))
+    for name, amount in (("ana", 1), ("ben", 10), (None, 100)):
+        person = log.of(name)
+        summary = today(person)
+        assert summary["hydration"]["total_ml"] == amount
+        assert [check["mood"] for check in summary["check_ins"]] == [str(name)]
+        assert [entry["title"] for entry in summary["entries"]] == [str(name)]
+        assert [reminder["title"] for reminder in summary["reminders"]] == [str(name)]
+        assert [care["title"] for care in person.care_logs()] == [str(name)]
+    assert today(log.of("an"))["hydration"]["drinks"] == 0
+
+
+def test_a_summary_is_computed_from_todays_entries_only(log, clock):
+    ana = log.of("ana")
+    ana.write("hydration", "k0", {"amount_ml": 999})
+    clock.advance(timedelta(days=1).total_seconds())
+    assert today(ana)["hydration"]["total_ml"] == 0
+    ana.write("blood_pressure", "k1", {"systolic": 120, "diastolic": 80, "pulse": 70})
+    ana.write("blood_pressure", "k2", {"systolic": 131, "diastolic": 85})
+    ana.write("medication", "k", {"name": "aspirin", "dose": "1 tablet"})
+    ana.write("check_in", "k", {"mood": "great"})
+    ana.write("hydration", "k3", {"amount_ml": 250})
+    ana.write("hydration", "k4", {"amount_ml": 500})
+    ana.write("doctor_visit", "k", {"kind": "emergency", "visited_on": "2026-03-01"})
+    summary = today(ana)
+    assert summary["date"] == "2026-03-03"
+    assert summary["blood_pressure"]["average"] == {"systolic": 125.5, "diastolic": 82.5}
+    assert summary["blood_pressure"]["latest"]["systolic"] == 131
+    assert summary["blood_pressure"]["readings"][0]["pulse"] == 70
+    assert summary["medications"][0]["dose"] == "1 tablet"
+    assert summary["hydration"] == {"total_ml": 750, "drinks": 2}
+    assert in_words(summary) == (
+        "Today, 2026-03-03: 1 check-in, 1 medication, blood pressure 131/85, 750 ml drunk, 1 entry"
+    )
+
+
+def test_a_clinical_date_is_announced_the_day_before_and_on_the_day(log, clock):
+    ana = log.of("ana")
+    values = {"description": "Blood test", "falls_on": "2026-03-04T23:30:00Z", "remind": 1}
+    ana.write("clinical_date", "k", values)
+    ana.write("clinical_date", "k2", {**values, "remind": 0})
+    # Half past eleven at night in UTC is the next day here, an hour ahead.
+    (due,) = ana.reminders()
+    assert due["next_due"] == "2026-03-04T09:00:00"
+    clock.advance(timedelta(days=2, hours=2).total_seconds())
+    assert ana.reminders()[0]["next_due"] == "2026-03-05T09:00:00"
+    clock.advance(timedelta(days=1).total_seconds())
+    assert ana.reminders() == []
+
+
+def test_reminders_come_the_nearest_first_and_move_on(log, clock):
+    ana = log.of("ana")
+    assert remind(ana, "a", title="Every day")["next_due"] == "2026-03-02T09:00:00"
+    assert remind(ana, "b", title="Sunday", days=[7])["next_due"] == "2026-03-08T09:00:00"
+    assert remind(ana, "c", title="At eight", at=time(8))["next_due"] == "2026-03-03T08:00:00"
+    clock.advance(timedelta(hours=2).total_seconds())
+    assert [r["title"] for r in ana.reminders()] == ["At eight", "Every day", "Sunday"]
+    assert today(ana)["reminders"] == []
+
+
+@given(
+    st.datetimes(*map(datetime.fromisoformat, ("2000-01-01", "2100-01-01"))),
+    st.times(),
+    st.sets(st.integers(1, 7), min_size=1),
+)
+def test_a_reminder_is_due_on_its_day_and_time_within_a_week(now, at, days):
+    due = next_due(at, days, now)
+    assert now < due <= now + timedelta(days=7)
+    assert due.time() == at
+    assert due.isoweekday() in days
+    for earlier in range(1, 7):
+        before = due - timedelta(days=earlier)
+        assert before <= now or before.isoweekday() not in days
+
+
+def test_days_that_count_from_sunday_become_iso_weekdays():
+    assert from_sunday([0, 1, 6]) == [1, 6, 7]
+    assert from_sunday(range(7)) == list(range(1, 8))
+
+
+def test_a_reminder_without_a_day_is_never_due():
+    with pytest.raises(ValueError, match="weekday"):
+        next_due(time(9), [], datetime.fromisoformat("2026-03-02"))
+
+
+def test_a_day_without_a_zone_is_the_persons_own_day():
+    now = datetime.fromisoformat("2026-03-02T12:00").astimezone()
+    assert next_before("2026-03-05", now) == datetime.fromisoformat("2026-03-04T09:00")
+    assert next_before("2026-03-02", now) is None
+
+
+@pytest.mark.parametrize("version", range(len(schema.MIGRATIONS)))
+def test_an_older_file_is_brought_up_to_date_and_keeps_its_entries(tmp_path, clock, version):
+    path = tmp_path / "old.sqlite3"
+    with sqlite3.connect(path) as db:
+        for statements in schema.MIGRATIONS[:version]:
+            for statement in statements:
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {version}")
+        if version:
+            db.execute(
+                "INSERT INTO hydration (person, key, day, at, amount_ml) "
+                "VALUES ('ana', 'k', '2026-03-02', '2026-03-02T07:00:00+01:00', 250)"
+            )
+    db.close()
+    log = HealthLog(path, clock)
+    log.of("ana").record_care("k", CARE)
+    assert today(log.of("ana"))["hydration"]["total_ml"] == (250 if version else 0)
+    log.close()
+
+
+def test_a_file_of_a_later_version_is_refused_and_left_alone(tmp_path, clock):
+    path = tmp_path / "new.sqlite3"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(ConfigError, match="version 99"):
+        HealthLog(path, clock)
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    db.close()
+
+
+def test_the_file_is_for_its_owner_only(log):
+    assert stat.S_IMODE(log.database.path.stat().st_mode) == 0o600
+
+
+def test_a_failed_write_leaves_nothing(log):
+    with pytest.raises(sqlite3.IntegrityError):
+        log.of("ana").write("blood_pressure", "k", {"systolic": 80, "diastolic": 120})
+    assert today(log.of("ana"))["blood_pressure"] == {"readings": []}

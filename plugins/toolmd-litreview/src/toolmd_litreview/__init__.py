@@ -1,0 +1,1 @@
+"""Literature review as Toolmd tools."""

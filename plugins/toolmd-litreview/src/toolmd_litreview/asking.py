@@ -1,0 +1,81 @@
+"""Ask a server with the call's own client, and tell its faults apart.
+
+What may pass by itself is raised as the client or Python names it (`httpx.TransportError`,
+`httpx.HTTPStatusError` of 502, 503 and 504, `ConnectionError`), since the runtime tries those
+again. What will not pass is a ToolError that says what to do.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from toolmd import ToolError
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of an answer, unpacked: five hundred records of PubMed take some ten million."""
+_PASSING = {502, 503, 504}
+_FAILED = 500
+_BUSY = 429
+_GOOD = 200
+
+
+class Server:
+    """Whom we ask: the name that people read, and the word that error codes begin with."""
+
+    def __init__(self, name: str, code: str, largest: int = LARGEST) -> None:
+        """`largest` is in bytes, unpacked."""
+        self.name = name
+        self.code = code
+        self._largest = largest
+
+    async def ask(
+        self,
+        http: Any,
+        url: str,
+        *,
+        form: Mapping[str, str] | None = None,
+        document: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Post a form or a JSON document and give the answer's body."""
+        # What is asked stands in the body: addresses are written to logs, and keys are not.
+        body = {"data": form} if document is None else {"json": document}
+        try:
+            async with http.stream("POST", url, headers=headers, **body) as response:
+                answer = await self._read(response)
+                self._judge(response, answer)
+        except httpx.DecodingError as error:
+            raise self.garbled() from error
+        return answer
+
+    async def _read(self, response: httpx.Response) -> bytes:
+        answer = bytearray()
+        async for piece in response.aiter_bytes():
+            answer += piece
+            if len(answer) > self._largest:
+                raise self.error("too_large", f"more than {self._largest:,} bytes; ask for less")
+        return bytes(answer)
+
+    def _judge(self, response: httpx.Response, answer: bytes) -> None:
+        status = response.status_code
+        if status == _GOOD:
+            return
+        if status in _PASSING:
+            response.raise_for_status()
+        if status >= _FAILED and b"out of memory" in answer.lower():
+            raise MemoryError(f"{self.name} ran out of memory")
+        if status == _BUSY:
+            raise self.error("busy", "too many requests; wait a minute and try again")
+        if status >= _FAILED:
+            raise self.error("failed", f"status {status}; its operator must look")
+        message = f"status {status}; its address, its key or what was asked is wrong"
+        raise self.error("refused", message)
+
+    def garbled(self) -> ConnectionError:
+        """Give the error for an answer that is none, such as a gateway's page: it may pass."""
+        return ConnectionError(f"{self.name} gave an answer that can't be read")
+
+    def error(self, what: str, message: str) -> ToolError:
+        """Give the error for what will not pass by itself."""
+        return ToolError(f"{self.name} answered: {message}.", code=f"{self.code}_{what}")

@@ -1,0 +1,125 @@
+"""Read from the environment where the servers are, and by what name we come to them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from toolmd import ConfigError
+
+TOOL = "toolmd-litreview"
+"""The name by which NCBI knows us."""
+NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+EMBEDDINGS_MODEL = "Qwen/Qwen3-Embedding-0.6B"
+"""Its vectors have 1024 numbers of their own accord."""
+_FLAGS = {"": False, "0": False, "false": False, "no": False, "1": True, "true": True, "yes": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Ncbi:
+    """The E-utilities, and what NCBI wants to know of whoever asks."""
+
+    url: str = NCBI
+    tool: str = TOOL
+    email: str = ""
+    api_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server that speaks the OpenAI API, `url` without a slash at its end."""
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What each request carries."""
+        return {"authorization": f"Bearer {self.key}"} if self.key else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """All that the environment decides; None where it names no server."""
+
+    ncbi: Ncbi
+    model: Endpoint | None
+    embeddings: Endpoint | None
+    shorten: bool
+    """Whether the embeddings endpoint must be asked to shorten its vectors."""
+    local: str
+    """The sentence-transformers model that runs in this process; empty for none."""
+
+
+def read(environ: Mapping[str, str]) -> Configuration:
+    """Read all; raises ConfigError, which names the variable, for what can't be used."""
+    url, key = _first(environ, "LITREVIEW_MODEL_URL", "OPENAI_BASE_URL")
+    model = _get(environ, "LITREVIEW_MODEL")
+    named = _get(environ, "LITREVIEW_EMBEDDINGS_MODEL") or EMBEDDINGS_MODEL
+    own, own_key = _first(environ, "LITREVIEW_EMBEDDINGS_URL")
+    # A key goes to the server that it was given for, and to no other.
+    address = (own, own_key) if own else (url, key)
+    return Configuration(
+        ncbi=Ncbi(
+            url=_url(environ, "LITREVIEW_NCBI_URL") or NCBI,
+            tool=_get(environ, "LITREVIEW_NCBI_TOOL") or TOOL,
+            email=_get(environ, "NCBI_EMAIL"),
+            api_key=_get(environ, "NCBI_API_KEY"),
+        ),
+        model=Endpoint(url, model, key) if url and model else None,
+        embeddings=Endpoint(address[0], named, address[1]) if address[0] else None,
+        shorten=_flag(environ, "LITREVIEW_EMBEDDINGS_SHORTEN"),
+        local=_get(environ, "LITREVIEW_EMBEDDINGS_LOCAL"),
+    )
+
+
+def origin(url: str) -> str:
+    """Give the scheme, host and port of an address."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+_KEYS = {
+    "LITREVIEW_MODEL_URL": "LITREVIEW_MODEL_KEY",
+    "OPENAI_BASE_URL": "OPENAI_API_KEY",
+    "LITREVIEW_EMBEDDINGS_URL": "LITREVIEW_EMBEDDINGS_KEY",
+}
+
+
+def _first(environ: Mapping[str, str], *names: str) -> tuple[str, str]:
+    for name in names:
+        if url := _url(environ, name):
+            return url, _get(environ, _KEYS[name])
+    return "", ""
+
+
+def _get(environ: Mapping[str, str], name: str) -> str:
+    value = environ.get(name, "").strip()
+    if not value.isprintable():
+        raise ConfigError(f"environment: {name}: holds a character that can't be printed")
+    return value
+
+
+def _url(environ: Mapping[str, str], name: str) -> str:
+    value = _get(environ, name).rstrip("/")
+    if not value:
+        return ""
+    try:
+        parts = urlsplit(value)
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        good = whole and not (parts.query or parts.fragment or "@" in parts.netloc)
+    except ValueError:
+        good = False
+    if not good:
+        raise ConfigError(
+            f"environment: {name}: must be an address such as http://127.0.0.1:8000/v1, "
+            "without a user, a query or a fragment"
+        )
+    return value
+
+
+def _flag(environ: Mapping[str, str], name: str) -> bool:
+    value = _get(environ, name).lower()
+    if value not in _FLAGS:
+        raise ConfigError(f"environment: {name}: must be true or false, not {value!r}")
+    return _FLAGS[value]

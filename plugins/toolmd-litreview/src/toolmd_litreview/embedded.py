@@ -1,0 +1,38 @@
+"""Have texts embedded by the tool `embed_text`, as anybody does: its limits hold for us too."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from toolmd import Context, Result, ToolError
+from toolmd_litreview.vectors import is_vector, to_bytes
+
+
+async def embed(context: Context, texts: Sequence[str]) -> list[bytes | None]:
+    """Give a vector of float32 a text, None for one that was skipped.
+
+    Raises ToolError with the code that embed_text failed with, such as `api_offline`.
+    """
+    if not texts:
+        return []
+    result = await context.call("embed_text", {"text": list(texts)})
+    if not result.success:
+        raise failure(result)
+    rows = result.data
+    if not isinstance(rows, list) or len(rows) != len(texts):
+        message = "Some texts were skipped for want of memory: try again with fewer papers."
+        raise ToolError(message, code="embeddings_incomplete")
+    # Two thousand vectors take half a second, in which the loop must not stand still.
+    return await asyncio.to_thread(_packed, rows)
+
+
+def _packed(rows: Sequence[Any]) -> list[bytes | None]:
+    return [to_bytes(row) if is_vector(row) else None for row in rows]
+
+
+def failure(result: Result) -> ToolError:
+    """Give the error that tells on what another tool failed with."""
+    error = result.error
+    if error is None:
+        return ToolError(f"{result.tool} was not run: {result.outcome}.", code="not_run")
+    return ToolError(f"{result.tool}: {error.message}", code=error.code)

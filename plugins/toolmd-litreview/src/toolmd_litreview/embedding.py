@@ -1,0 +1,173 @@
+"""Make vectors of texts: by a server that speaks the OpenAI API, or by a model in this process."""
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from threading import Lock
+from typing import Any, Protocol
+
+from toolmd import ToolError
+from toolmd_litreview.asking import Server
+from toolmd_litreview.configuration import Endpoint
+from toolmd_litreview.vectors import DIMENSIONS, is_vector, to_bytes
+
+CYCLE_S = 15 * 60
+"""How long a vector is remembered after it was last wanted, in seconds."""
+MOST = 10_000
+"""Vectors that are remembered at a time: 40 MB."""
+_SERVER = Server("The embeddings server", "embeddings", largest=256 * 1024 * 1024)
+
+
+class Source(Protocol):
+    """What makes vectors."""
+
+    name: str
+    """The model; vectors of two models are never compared."""
+
+    async def embed(self, http: Any, texts: Sequence[str]) -> list[bytes]:
+        """Give a vector of float32 a text; raises MemoryError where memory ran out."""
+
+
+class EndpointSource:
+    """A server's model."""
+
+    def __init__(self, endpoint: Endpoint, *, shorten: bool) -> None:
+        """`shorten` asks the server to cut its vectors down to 1024 numbers."""
+        self.name = endpoint.model
+        self._endpoint = endpoint
+        self._extra = {"dimensions": DIMENSIONS} if shorten else {}
+
+    async def embed(self, http: Any, texts: Sequence[str]) -> list[bytes]:
+        """Ask for all at once; the answer's order is told by its indexes."""
+        asked = {
+            "model": self._endpoint.model,
+            "input": list(texts),
+            "encoding_format": "float",
+            **self._extra,
+        }
+        url = f"{self._endpoint.url}/embeddings"
+        answer = await _SERVER.ask(http, url, document=asked, headers=self._endpoint.headers)
+        return await asyncio.to_thread(_read, answer, len(texts))
+
+
+def _read(answer: bytes, count: int) -> list[bytes]:
+    try:
+        items = json.loads(answer)["data"]
+        vectors = {item["index"]: item["embedding"] for item in items}
+        ordered = [vectors[index] for index in range(count)]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _SERVER.garbled() from error
+    for vector in ordered:
+        if not is_vector(vector):
+            size = f"{len(vector)} numbers" if isinstance(vector, list) else "none"
+            message = (
+                f"vectors of {size}, not of {DIMENSIONS}; set LITREVIEW_EMBEDDINGS_MODEL to a "
+                "model of that size, or LITREVIEW_EMBEDDINGS_SHORTEN=true where it can shorten"
+            )
+            raise _SERVER.error("misfit", message)
+    return [to_bytes(vector) for vector in ordered]
+
+
+class LocalSource:
+    """A sentence-transformers model that runs in this process."""
+
+    def __init__(self, name: str, load: Callable[[str], Any] | None = None) -> None:
+        """`name` is a folder, or a model's name; it loads with the first text."""
+        self.name = name
+        self._load = load or _sentence_transformer
+        self._model: Any = None
+        self._lock = Lock()
+
+    async def embed(self, http: Any, texts: Sequence[str]) -> list[bytes]:
+        """Run the model in a worker thread, one call at a time."""
+        del http
+        return await asyncio.to_thread(self._run, list(texts))
+
+    def _run(self, texts: list[str]) -> list[bytes]:
+        with self._lock:
+            try:
+                if self._model is None:
+                    self._model = self._load(self.name)
+                rows = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False)
+            except RuntimeError as error:
+                # CUDA and Metal say so in a RuntimeError of their own.
+                if "out of memory" in str(error).lower():
+                    raise MemoryError(f"{self.name} ran out of memory") from error
+                raise
+        if rows.shape != (len(texts), DIMENSIONS):
+            message = f"{self.name} makes vectors of {rows.shape[-1]} numbers, not of {DIMENSIONS}"
+            raise ToolError(f"{message}: choose another model.", code="embeddings_misfit")
+        return [to_bytes(row) for row in rows]
+
+
+def _sentence_transformer(name: str) -> Any:
+    try:
+        module = import_module("sentence_transformers")
+    except ImportError as error:
+        message = "A local model is set and its library is missing: install "
+        raise ToolError(f"{message}'toolmd-litreview[local]'.", code="not_configured") from error
+    return module.SentenceTransformer(name)
+
+
+class Embedder:
+    """Makes vectors, and remembers them for the cycle in which they are wanted."""
+
+    def __init__(self, source: Source | None, clock: Callable[[], float] = time.monotonic) -> None:
+        """`source` is None where the environment names none; `clock` never goes back."""
+        self._source = source
+        self._clock = clock
+        self._lock = Lock()
+        self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is anything to make vectors with."""
+        return self._source is not None
+
+    @property
+    def name(self) -> str:
+        """The model's name; raises ToolError where there is none."""
+        return self._demand().name
+
+    async def vectors(self, http: Any, texts: Sequence[str]) -> list[bytes]:
+        """Give a vector of float32 a text, in their order; what is remembered is not made anew."""
+        source = self._demand()
+        found = self._recall(texts)
+        wanted = [text for text in dict.fromkeys(texts) if text not in found]
+        if wanted:
+            made = dict(zip(wanted, await source.embed(http, wanted), strict=True))
+            self._remember(made.items())
+            found |= made
+        return [found[text] for text in texts]
+
+    def _demand(self) -> Source:
+        if self._source is None:
+            raise ToolError(
+                "Nothing makes vectors here: set LITREVIEW_EMBEDDINGS_URL or "
+                "LITREVIEW_EMBEDDINGS_LOCAL.",
+                code="not_configured",
+            )
+        return self._source
+
+    def _recall(self, texts: Sequence[str]) -> dict[str, bytes]:
+        now = self._clock()
+        with self._lock:
+            while self._kept and next(iter(self._kept.values()))[0] <= now - CYCLE_S:
+                self._kept.popitem(last=False)
+            found = {text: self._kept[text][1] for text in texts if text in self._kept}
+            self._put(found.items(), now)
+        return found
+
+    def _remember(self, made: Iterable[tuple[str, bytes]]) -> None:
+        with self._lock:
+            self._put(made, self._clock())
+            while len(self._kept) > MOST:
+                self._kept.popitem(last=False)
+
+    def _put(self, made: Iterable[tuple[str, bytes]], now: float) -> None:
+        for text, vector in made:
+            self._kept[text] = now, vector
+            self._kept.move_to_end(text)

@@ -1,0 +1,74 @@
+"""Gather the papers of one search: by the query alone, or wider."""
+
+from typing import Any, NamedTuple
+
+from toolmd import Context
+from toolmd_litreview.embedded import embed
+from toolmd_litreview.paper import Paper
+from toolmd_litreview.pubmed import REACH, SEEDS, PubMed
+from toolmd_litreview.records import Hits
+from toolmd_litreview.vectors import cosines
+
+WIDER = 2
+"""How many times `retmax` a semantic search looks through."""
+
+
+class Gathered(NamedTuple):
+    """What a search brought."""
+
+    found: int
+    """How many papers the query itself has in PubMed."""
+    papers: list[Paper]
+    vectors: dict[int, bytes]
+    """The vectors that the search needed, by PMID."""
+
+
+class Gatherer:
+    """Searches for one call."""
+
+    def __init__(self, pubmed: PubMed, context: Context) -> None:
+        self._pubmed = pubmed
+        self._context = context
+        self._http: Any = context.http
+
+    async def gather(self, query: str, retmax: int, expand_mode: str | None) -> Gathered:
+        """Give at most `retmax` papers, each once."""
+        hits = await self._pubmed.search(self._http, query)
+        match expand_mode:
+            case "semantic":
+                return await self._semantic(hits, query, retmax)
+            case "ripple":
+                return Gathered(hits.total, await self._ripple(hits, retmax), {})
+            case _:
+                return Gathered(hits.total, await self._fetch(hits, retmax), {})
+
+    async def _semantic(self, hits: Hits, query: str, retmax: int) -> Gathered:
+        """Look through more than is wanted, and keep what is closest to the query in meaning."""
+        papers = await self._fetch(hits, retmax * WIDER)
+        if not papers:
+            return Gathered(hits.total, [], {})
+        asked, *made = await embed(self._context, [query, *(paper.text for paper in papers)])
+        vectors = {p.pmid: v for p, v in zip(papers, made, strict=True) if v is not None}
+        if asked is None:
+            return Gathered(hits.total, papers[:retmax], vectors)
+        close = dict(zip(vectors, cosines(vectors.values(), asked), strict=True))
+        kept = sorted(papers, key=lambda paper: -close.get(paper.pmid, -1.0))[:retmax]
+        return Gathered(hits.total, kept, vectors)
+
+    async def _ripple(self, hits: Hits, retmax: int) -> list[Paper]:
+        """Keep half the room for articles that PubMed calls similar to the first hits."""
+        papers = await self._fetch(hits, retmax - retmax // 2)
+        room = retmax - len(papers)
+        known = {paper.pmid for paper in papers}
+        near = await self._pubmed.similar(self._http, hits.first[:SEEDS]) if room else ()
+        wanted = [pmid for pmid in near if pmid not in known][:room]
+        return [*papers, *await self._pubmed.fetch_these(self._http, wanted)]
+
+    async def _fetch(self, hits: Hits, most: int) -> list[Paper]:
+        papers: dict[int, Paper] = {}
+        whole = min(most, hits.total, REACH)
+        async for batch in self._pubmed.fetch(self._http, hits, most):
+            papers |= {paper.pmid: paper for paper in batch}
+            fraction = min(1.0, len(papers) / whole)
+            await self._context.progress(f"{len(papers)} of {whole} records", fraction)
+        return list(papers.values())

@@ -1,0 +1,133 @@
+"""Tell Toolmd where the tools are, and give them PubMed, a model and the table of candidates."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from toolmd import Settings, ToolSpec, hookimpl
+from toolmd_litreview.configuration import Configuration, origin, read
+from toolmd_litreview.embedding import Embedder, EndpointSource, LocalSource, Source
+from toolmd_litreview.library import Library
+from toolmd_litreview.model import Model
+from toolmd_litreview.pace import Pace
+from toolmd_litreview.pubmed import PubMed
+
+if TYPE_CHECKING:
+    import svcs
+
+
+_ASKS = {
+    "search_pubmed": ("ncbi",),
+    "embed_text": ("embeddings",),
+    "run_pico": ("ncbi", "model"),
+    "prisma_check": ("model",),
+    "find_existing_sr": ("ncbi",),
+    "propose_alternative_pico": ("model",),
+}
+"""Which servers each tool asks."""
+
+
+def machine_time() -> datetime:
+    """Give the time of this machine."""
+    return datetime.now(tz=UTC)
+
+
+class Litreview:
+    """The plugin; a test hands in its own environment, clock and pace."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], datetime] = machine_time,
+        apart_s: float | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        """`clock` gives the time with its zone; `apart_s` is between two requests to NCBI."""
+        self._environ = environ
+        self._clock = clock
+        self._apart_s = apart_s
+        # Snapshots come and go; the requests of all of them count together.
+        self._pace = pace or Pace()
+
+    @hookimpl
+    def toolmd_definitions(self) -> Iterable[Traversable]:
+        """Give the folder of the tools."""
+        return [files("toolmd_litreview") / "tools"]
+
+    @hookimpl
+    def toolmd_approved_origins(self, spec: ToolSpec) -> Iterable[str]:
+        """Give the servers that the environment names for this tool."""
+        configuration = read(self._environ)
+        servers = {
+            "ncbi": configuration.ncbi,
+            "model": configuration.model,
+            "embeddings": configuration.embeddings,
+        }
+        asked = (servers[name] for name in _ASKS.get(spec.name, ()))
+        return [origin(server.url) for server in asked if server is not None]
+
+    @hookimpl
+    def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
+        """Give what the tools ask for; the environment is read with the first call."""
+        desk = _Desk(settings, self._clock, lambda: read(self._environ))
+
+        def pubmed() -> PubMed:
+            return PubMed(read(self._environ).ncbi, self._pace, self._apart_s)
+
+        def model() -> Model:
+            return Model(read(self._environ).model)
+
+        registry.register_factory(Library, desk.library, enter=False, on_registry_close=desk.close)
+        registry.register_factory(Embedder, desk.embedder, enter=False)
+        registry.register_factory(PubMed, pubmed, enter=False)
+        registry.register_factory(Model, model, enter=False)
+
+
+class _Desk:
+    """Holds what one snapshot has one of: the file of candidates, and the vectors in memory."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Callable[[], datetime],
+        configuration: Callable[[], Configuration],
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._configuration = configuration
+        self._lock = Lock()
+        self._library: Library | None = None
+        self._embedder: Embedder | None = None
+
+    def library(self) -> Library:
+        with self._lock:
+            if self._library is None:
+                self._library = Library(self._settings.state, self._clock)
+            return self._library
+
+    def embedder(self) -> Embedder:
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = Embedder(_source(self._configuration()))
+            return self._embedder
+
+    def close(self) -> None:
+        with self._lock:
+            if self._library is not None:
+                self._library.close()
+                self._library = None
+
+
+def _source(configuration: Configuration) -> Source | None:
+    if configuration.local:
+        return LocalSource(configuration.local)
+    if configuration.embeddings is None:
+        return None
+    return EndpointSource(configuration.embeddings, shorten=configuration.shorten)
+
+
+plugin = Litreview()

@@ -1,0 +1,54 @@
+"""Ask a model which of PRISMA's items 4 to 8 a cluster's review does not yet report."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolmd_litreview.model import objects_in, unreadable
+from toolmd_litreview.paper import Cluster
+from toolmd_litreview.shelf import Search
+
+ITEMS = {
+    4: "Objectives: an explicit statement of the question that the review addresses",
+    5: "Eligibility criteria: what includes or excludes a study",
+    6: "Information sources: the data bases that were searched, and when last",
+    7: "Search strategy: the full queries, with filters and limits",
+    8: "Selection process: how it was decided whether a study met the criteria",
+}
+"""The items of PRISMA 2020 that a review must settle before it reads studies."""
+_LISTED = "\n".join(f"{number}. {item}." for number, item in ITEMS.items())
+TASK = f"""\
+Judge which of these items of PRISMA 2020 the record of a systematic review does not report:
+{_LISTED}
+Count an item as reported only where the record says it. Answer in this form, with the numbers of
+the items that are missing, or an empty list: {{"missing_items": [4, 7]}}"""
+_SHOWN = 20
+
+
+def record(cluster: Cluster, papers: int, searches: Sequence[Search]) -> str:
+    """Write down what is known of how a cluster's papers came together."""
+    lines = [
+        f"Theme: {cluster.label}",
+        f"Papers: {papers}",
+        "Grouping: by closeness of meaning of title and abstract (k-means over embeddings)",
+        "Searches of PubMed by the E-utilities, sorted by relevance:",
+    ]
+    for search in searches[-_SHOWN:]:
+        mode = f", expanded: {search.expand_mode}" if search.expand_mode else ""
+        lines.append(
+            f"- {search.query} ({search.at[:10]}: {search.found} found, {search.kept} kept, "
+            f"at most {search.retmax}{mode})"
+        )
+    return "\n".join(lines)
+
+
+def missing_items(words: str) -> list[int]:
+    """Find the missing items in a model's words; raises ToolError where it tells none."""
+    for answer in reversed(list(objects_in(words))):
+        items = answer.get("missing_items")
+        if isinstance(items, list) and all(_is_item(item) for item in items):
+            return sorted(set(items))
+    raise unreadable("list of PRISMA items")
+
+
+def _is_item(item: Any) -> bool:
+    return type(item) is int and item in ITEMS

@@ -1,0 +1,153 @@
+"""Read what the E-utilities write in XML: hits, links and records of papers and books."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from toolmd_litreview.asking import Server
+from toolmd_litreview.paper import Paper
+
+PUBMED = Server("PubMed", "pubmed")
+NOTHING = "[Not Available]."
+"""What PubMed writes for a title that nobody has told."""
+_SUPERSCRIPTS = str.maketrans("0123456789+-\N{MINUS SIGN}=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_PLAIN = frozenset("0123456789+-\N{MINUS SIGN}=()n")
+
+
+class Hits(NamedTuple):
+    """The result of a search, which waits on NCBI's history server."""
+
+    total: int
+    web_env: str
+    query_key: str
+    first: tuple[int, ...]
+    """The PMIDs of the first hits."""
+
+
+def read_hits(answer: bytes) -> Hits:
+    """Read the answer of esearch."""
+    root = _root(answer, "eSearchResult")
+    count = root.findtext("Count", "").strip()
+    hits = Hits(
+        total=int(count) if count.isdecimal() else -1,
+        web_env=root.findtext("WebEnv", "").strip(),
+        query_key=root.findtext("QueryKey", "").strip(),
+        first=_numbers(root, "IdList/Id"),
+    )
+    if hits.total < 0 or (hits.total and not (hits.web_env and hits.query_key)):
+        raise PUBMED.garbled()
+    return hits
+
+
+def read_links(answer: bytes) -> tuple[int, ...]:
+    """Read the answer of elink with `neighbor_score`: the closest first."""
+    root = _root(answer, "eLinkResult")
+    scores: dict[int, int] = {}
+    for link in root.iterfind("LinkSet/LinkSetDb/Link"):
+        number, score = link.findtext("Id", "").strip(), link.findtext("Score", "0").strip()
+        if number.isdecimal():
+            scores[int(number)] = int(score) if score.isdecimal() else 0
+    return tuple(sorted(scores, key=lambda number: -scores[number]))
+
+
+def read_papers(answer: bytes) -> list[Paper]:
+    """Read the records of efetch, in their order; what has no number is left out."""
+    root = _root(answer, "PubmedArticleSet")
+    return [paper for record in root if (paper := _paper(record)) is not None]
+
+
+def _numbers(root: Element, path: str) -> tuple[int, ...]:
+    texts = ((node.text or "").strip() for node in root.iterfind(path))
+    return tuple(int(text) for text in texts if text.isdecimal())
+
+
+def _root(answer: bytes, name: str) -> Element:
+    """Parse an answer; raises ConnectionError for what is no answer, as gateways' pages."""
+    try:
+        root: Element = fromstring(answer)
+    except DefusedXmlException as error:
+        message = "XML with entities of its own, which is never read"
+        raise PUBMED.error("hostile", message) from error
+    except (ParseError, ValueError, LookupError) as error:
+        raise PUBMED.garbled() from error
+    if (fault := root.findtext("ERROR")) is not None:
+        raise PUBMED.error("failed", _squeezed(fault)[:200].rstrip("."))
+    if root.tag != name:
+        raise PUBMED.garbled()
+    return root
+
+
+def _paper(record: Element) -> Paper | None:
+    # A record quotes the numbers of others (comments, references), so each path is exact.
+    if (book := record.find("BookDocument")) is not None:
+        number = book.findtext("PMID", "")
+        titles = [book.find("ArticleTitle"), book.find("Book/BookTitle")]
+        abstract = book.find("Abstract")
+    elif (citation := record.find("MedlineCitation")) is not None:
+        number = citation.findtext("PMID", "")
+        titles = [citation.find("Article/ArticleTitle"), citation.find("Article/VernacularTitle")]
+        abstract = citation.find("Article/Abstract")
+    else:
+        return None
+    if not number.strip().isdecimal():
+        return None
+    told = [title for node in titles if (title := _words(node)) and title != NOTHING]
+    return Paper(int(number), told[0] if told else NOTHING, _abstract(abstract))
+
+
+def _abstract(node: Element | None) -> str:
+    if node is None:
+        return ""
+    lines = []
+    for part in node.iterfind("AbstractText"):
+        words, label = _words(part), part.get("Label", "").strip()
+        if words:
+            lines.append(f"{label}: {words}" if label and label != "UNLABELLED" else words)
+    return "\n".join(lines)
+
+
+def _words(node: Element | None) -> str:
+    return "" if node is None else _squeezed("".join(_pieces(node)))
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _pieces(node: Element) -> Iterator[str]:
+    """Give the text under a node; `10<sup>6</sup>` must not become 106."""
+    raised: list[Element] = []
+    for event, part in _walk(node):
+        if event == "in":
+            if part.tag == "sup":
+                raised.append(part)
+            yield _raised(part.text) if raised else part.text or ""
+        else:
+            if raised and raised[-1] is part:
+                raised.pop()
+            if part is not node:
+                yield _raised(part.tail) if raised else part.tail or ""
+
+
+def _walk(node: Element) -> Iterator[tuple[str, Element]]:
+    """Go through a tree as a reader does, however deep it is."""
+    stack = [(node, iter(node))]
+    yield "in", node
+    while stack:
+        part, children = stack[-1]
+        child = next(children, None)
+        if child is None:
+            stack.pop()
+            yield "out", part
+        else:
+            stack.append((child, iter(child)))
+            yield "in", child
+
+
+def _raised(text: str | None) -> str:
+    if not text or not text.strip():
+        return text or ""
+    return text.translate(_SUPERSCRIPTS) if _PLAIN.issuperset(text) else f"^({text.strip()})"

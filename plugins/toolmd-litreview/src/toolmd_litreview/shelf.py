@@ -1,0 +1,152 @@
+"""Keep one person's candidate papers, their clusters and searches; nobody else's are reached."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from toolmd.database import Database
+from toolmd_litreview.paper import Cluster, Paper
+
+
+class Embedded(NamedTuple):
+    """A paper with its vector, and the cluster that it stands in, if any."""
+
+    pmid: int
+    title: str
+    vector: bytes
+    cluster_id: str | None
+
+
+class Search(NamedTuple):
+    """One search as it was made last."""
+
+    query: str
+    expand_mode: str
+    retmax: int
+    found: int
+    kept: int
+    at: str
+
+
+class Shelf:
+    """One person's part of the review's file."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime], owner: str) -> None:
+        """`owner` is empty for the person at this machine."""
+        self._database = database
+        self._clock = clock
+        self.owner = owner
+
+    def add_papers(self, papers: Iterable[Paper]) -> int:
+        """Save papers by their PMID and give how many are new.
+
+        A paper that stands there with another title or abstract is brought up to date, and loses
+        its vector and its cluster.
+        """
+        at = self._clock().isoformat(timespec="seconds")
+        rows = [(self.owner, *paper, at) for paper in papers]
+        with self._database.writing() as db:
+            before = self._count(db)
+            db.executemany(
+                "INSERT INTO candidate_papers (owner, pmid, title, abstract, added_at) "
+                "VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, pmid) DO UPDATE SET "
+                "title = excluded.title, abstract = excluded.abstract, "
+                "vector = NULL, embedder = NULL, cluster_id = NULL "
+                "WHERE title <> excluded.title OR abstract <> excluded.abstract",
+                rows,
+            )
+            return self._count(db) - before
+
+    def _count(self, db: sqlite3.Connection) -> int:
+        query = "SELECT count(*) FROM candidate_papers WHERE owner = ?"
+        return int(db.execute(query, (self.owner,)).fetchone()[0])
+
+    def note_search(self, query: str, expand_mode: str, retmax: int, found: int, kept: int) -> None:
+        """Write down that a search was made; made again, it is one search."""
+        at = self._clock().isoformat(timespec="seconds")
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (self.owner, query, expand_mode, retmax, found, kept, at),
+            )
+
+    def searches(self) -> list[Search]:
+        """Give the searches, the oldest first."""
+        query = "SELECT * FROM search WHERE owner = ? ORDER BY at, query, expand_mode"
+        with self._database.reading() as db:
+            rows = db.execute(query, (self.owner,)).fetchall()
+        return [Search(*(row[name] for name in Search._fields)) for row in rows]
+
+    def papers(self, cluster_id: str | None = None) -> list[Paper]:
+        """Give all papers, or those of one cluster, by their PMID."""
+        query = (
+            "SELECT pmid, title, abstract FROM candidate_papers "
+            "WHERE owner = :owner AND (:cluster IS NULL OR cluster_id = :cluster) ORDER BY pmid"
+        )
+        with self._database.reading() as db:
+            rows = db.execute(query, {"owner": self.owner, "cluster": cluster_id}).fetchall()
+        return [Paper(*row) for row in rows]
+
+    def without_vector(self, embedder: str) -> list[Paper]:
+        """Give the papers that this model has not embedded."""
+        query = (
+            "SELECT pmid, title, abstract FROM candidate_papers "
+            "WHERE owner = ? AND embedder IS NOT ? ORDER BY pmid"
+        )
+        with self._database.reading() as db:
+            return [Paper(*row) for row in db.execute(query, (self.owner, embedder))]
+
+    def set_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
+        """Keep the vectors of papers, by PMID."""
+        rows = [(vector, embedder, self.owner, pmid) for pmid, vector in vectors.items()]
+        with self._database.writing() as db:
+            db.executemany(
+                "UPDATE candidate_papers SET vector = ?, embedder = ?, cluster_id = NULL "
+                "WHERE owner = ? AND pmid = ?",
+                rows,
+            )
+
+    def embedded(self, embedder: str) -> list[Embedded]:
+        """Give the papers that this model has embedded, by their PMID."""
+        query = (
+            "SELECT pmid, title, vector, cluster_id FROM candidate_papers "
+            "WHERE owner = ? AND embedder = ? ORDER BY pmid"
+        )
+        with self._database.reading() as db:
+            return [Embedded(*row) for row in db.execute(query, (self.owner, embedder))]
+
+    def draw(self, clusters: Sequence[Cluster], members: Mapping[int, str]) -> None:
+        """Put these clusters in the place of all that were, and papers into them by PMID."""
+        with self._database.writing() as db:
+            db.execute("DELETE FROM cluster WHERE owner = ?", (self.owner,))
+            db.executemany(
+                "INSERT INTO cluster VALUES (?, ?, ?, ?, ?)",
+                [(self.owner, *cluster) for cluster in clusters],
+            )
+            clear = "UPDATE candidate_papers SET cluster_id = NULL WHERE owner = ?"
+            db.execute(clear, (self.owner,))
+            self._place(db, members)
+
+    def place(self, members: Mapping[int, str]) -> None:
+        """Put papers into clusters that stand, by PMID."""
+        with self._database.writing() as db:
+            self._place(db, members)
+
+    def _place(self, db: sqlite3.Connection, members: Mapping[int, str]) -> None:
+        # The cluster may have gone since it was chosen: another search drew them anew.
+        db.executemany(
+            "UPDATE candidate_papers SET cluster_id = "
+            "(SELECT cluster_id FROM cluster WHERE owner = :owner AND cluster_id = :cluster) "
+            "WHERE owner = :owner AND pmid = :pmid",
+            [{"owner": self.owner, "pmid": p, "cluster": c} for p, c in members.items()],
+        )
+
+    def clusters(self) -> list[Cluster]:
+        """Give the clusters, by their label."""
+        query = (
+            "SELECT cluster_id, label, embedder, centroid FROM cluster "
+            "WHERE owner = ? ORDER BY label, cluster_id"
+        )
+        with self._database.reading() as db:
+            return [Cluster(*row) for row in db.execute(query, (self.owner,))]

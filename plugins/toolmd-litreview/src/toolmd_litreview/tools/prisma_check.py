@@ -1,0 +1,22 @@
+"""Check a cluster's review against PRISMA's items 4 to 8."""
+
+import asyncio
+from typing import Any
+
+from toolmd import Context
+from toolmd_litreview.library import Library
+from toolmd_litreview.model import Model
+from toolmd_litreview.prisma import TASK, missing_items, record
+
+
+async def prisma_check(
+    cluster_id: str, *, library: Library, model: Model, context: Context
+) -> dict[str, Any]:
+    """Ask the model once; the verdict follows from the items that it finds missing."""
+    cluster = await asyncio.to_thread(library.cluster, context.user, cluster_id)
+    shelf = library.of(context.user)
+    papers = await asyncio.to_thread(shelf.papers, cluster.cluster_id)
+    searches = await asyncio.to_thread(shelf.searches)
+    material = record(cluster, len(papers), searches)
+    missing = missing_items(await model.answer(context.http, TASK, material))
+    return {"compliant": not missing, "missing_items": missing}

@@ -1,0 +1,61 @@
+"""Search PubMed and save what it finds."""
+
+import asyncio
+from typing import Any
+
+from toolmd import Context, ToolError
+from toolmd_litreview.clusters import compute_metrics, sort_in
+from toolmd_litreview.embedded import embed
+from toolmd_litreview.embedding import Embedder
+from toolmd_litreview.gathering import Gatherer
+from toolmd_litreview.library import Library
+from toolmd_litreview.pubmed import PubMed
+from toolmd_litreview.shelf import Shelf
+
+
+async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what it works with
+    query: str,
+    retmax: int,
+    expand_mode: str | None = None,
+    *,
+    pubmed: PubMed,
+    library: Library,
+    embedder: Embedder,
+    context: Context,
+) -> dict[str, Any]:
+    """Gather papers, save them by their PMID, and bring them to the clusters."""
+    gathered = await Gatherer(pubmed, context).gather(query, retmax, expand_mode)
+    shelf, papers = library.of(context.user), gathered.papers
+    new = await asyncio.to_thread(shelf.add_papers, papers)
+    noted = query, expand_mode or "", retmax, gathered.found, len(papers)
+    await asyncio.to_thread(shelf.note_search, *noted)
+    if gathered.vectors:
+        saved = {paper.pmid for paper in papers}
+        vectors = {pmid: vector for pmid, vector in gathered.vectors.items() if pmid in saved}
+        await asyncio.to_thread(shelf.set_vectors, embedder.name, vectors)
+    hindrance = await _cluster(shelf, embedder, context)
+    metrics = await asyncio.to_thread(compute_metrics, shelf)
+    return {
+        "found": gathered.found,
+        "new": new,
+        "clusters": {each.cluster_id: str(each) for each in metrics},
+        "papers": [paper._asdict() for paper in papers],
+        "message": f"{len(papers)} papers of {gathered.found} found, {new} of them new{hindrance}",
+        "source": {"system": "PubMed"},
+    }
+
+
+async def _cluster(shelf: Shelf, embedder: Embedder, context: Context) -> str:
+    """Draw clusters where there are vectors to draw them from; else say why there are none."""
+    if not embedder.is_set:
+        return "; not clustered, since nothing makes vectors here"
+    try:
+        papers = await asyncio.to_thread(shelf.without_vector, embedder.name)
+        made = await embed(context, [paper.text for paper in papers])
+    except ToolError as error:
+        # The papers are saved; the next search embeds them.
+        return f"; not clustered yet: {error}"
+    vectors = {p.pmid: v for p, v in zip(papers, made, strict=True) if v is not None}
+    await asyncio.to_thread(shelf.set_vectors, embedder.name, vectors)
+    await asyncio.to_thread(sort_in, shelf, embedder.name)
+    return ""

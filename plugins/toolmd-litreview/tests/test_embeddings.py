@@ -1,0 +1,230 @@
+"""embed_text: vectors of a server or of this process, their order, their size, their memory."""
+
+import asyncio
+import threading
+
+import httpx
+import numpy as np
+import pytest
+from ncbi_desk import PAGE, Fault
+from openai_desk import vector_of
+
+from toolmd import ToolError
+from toolmd.testing import FakeClock, memory_workspace
+from toolmd_litreview.configuration import Endpoint
+from toolmd_litreview.embedding import CYCLE_S, MOST, Embedder, EndpointSource, LocalSource
+from toolmd_litreview.plugin import Litreview
+from toolmd_litreview.vectors import cosines, to_bytes, unit
+
+
+def vectors_of(embedder, texts):
+    async def go():
+        async with httpx.AsyncClient() as http:
+            return await embedder.vectors(http, texts)
+
+    return asyncio.run(go())
+
+
+def embedder_of(openai, *, shorten=False, clock=None):
+    source = EndpointSource(Endpoint(openai.url, "qwen"), shorten=shorten)
+    return Embedder(source, clock) if clock else Embedder(source)
+
+
+def test_a_text_gives_one_vector_of_1024_numbers(call):
+    result = call("embed_text", {"text": "statins in the old"})
+    assert (result.outcome, result.notes) == ("ok", ())
+    (vector,) = result.data
+    assert vector == pytest.approx(vector_of("statins in the old"))
+
+
+def test_texts_give_a_vector_each_in_their_order(call, openai):
+    texts = [f"text {number}" for number in range(300)]
+    result = call("embed_text", {"text": texts})
+    assert result.success
+    assert [
+        vector == pytest.approx(vector_of(t)) for t, vector in zip(texts, result.data, strict=True)
+    ]
+
+
+def test_the_server_is_told_the_model_and_the_key(call, openai):
+    call("embed_text", {"text": ["a", "b"]})
+    ((path, asked, _, headers),) = openai.asked
+    assert path == "/v1/embeddings"
+    assert asked == {
+        "model": "Qwen/Qwen3-Embedding-0.6B",
+        "input": ["a", "b"],
+        "encoding_format": "float",
+    }
+    assert headers["authorization"] == "Bearer secret-of-model"
+
+
+def test_a_key_goes_to_no_other_server(openai):
+    environ = {
+        "LITREVIEW_MODEL_URL": "http://127.0.0.1:9/v1",
+        "LITREVIEW_MODEL": "m",
+        "LITREVIEW_MODEL_KEY": "secret",
+        "OPENAI_API_KEY": "secret",
+        "LITREVIEW_EMBEDDINGS_URL": openai.url,
+    }
+    plugin = Litreview(environ, FakeClock())
+    with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
+        assert workspace.call_sync("embed_text", {"text": "a"}).success
+    assert "secret" not in str(openai.asked)
+
+
+def test_a_text_that_comes_twice_is_embedded_once(openai):
+    vectors = vectors_of(embedder_of(openai), ["a", "b", "a"])
+    assert vectors[0] == vectors[2] != vectors[1]
+    assert openai.asked[0][1]["input"] == ["a", "b"]
+
+
+def test_a_text_is_remembered_for_the_cycle(openai):
+    now = [0.0]
+    embedder = embedder_of(openai, clock=lambda: now[0])
+    vectors_of(embedder, ["a"])
+    now[0] += CYCLE_S - 1
+    vectors_of(embedder, ["a", "b"])
+    assert [asked["input"] for _, asked, *_ in openai.asked] == [["a"], ["b"]]
+    now[0] += CYCLE_S
+    vectors_of(embedder, ["a"])
+    assert openai.asked[-1][1]["input"] == ["a"]
+
+
+class Counted:
+    """Makes vectors of nothing."""
+
+    name = "counted"
+
+    def __init__(self):
+        self.made = 0
+
+    async def embed(self, http, texts):
+        self.made += len(texts)
+        return [b"" for _ in texts]
+
+
+def test_memory_is_bounded():
+    source = Counted()
+    embedder = Embedder(source, lambda: 0.0)
+    texts = [str(number) for number in range(MOST + 10)]
+    assert len(asyncio.run(embedder.vectors(None, texts))) == MOST + 10
+    assert len(embedder._kept) == MOST
+    asyncio.run(embedder.vectors(None, texts[-5:]))
+    assert source.made == MOST + 10
+
+
+def test_a_server_that_can_shorten_is_asked_to(openai):
+    vectors_of(embedder_of(openai, shorten=True), ["a"])
+    assert openai.asked[0][1]["dimensions"] == 1024
+
+
+def test_vectors_of_another_size_are_refused_with_a_remedy(openai):
+    openai.size = 768
+    with pytest.raises(ToolError, match="768 numbers, not of 1024") as caught:
+        vectors_of(embedder_of(openai), ["a"])
+    assert caught.value.code == "embeddings_misfit"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PAGE,
+        b"",
+        b"[]",
+        b'{"data": null}',
+        b'{"data": [{"index": 1, "embedding": []}]}',
+        b'{"data": [{"index": [], "embedding": []}]}',
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_no_answer_of_the_server_may_be_asked_for_again(openai, body):
+    openai.faults.append(Fault(200, body))
+    with pytest.raises(ConnectionError):
+        vectors_of(embedder_of(openai), ["a"])
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"true", b'"1"', b"null", b"1e999"])
+def test_a_vector_of_odd_numbers_is_refused(openai, number):
+    numbers = b",".join([number] * 1024)
+    openai.faults.append(Fault(200, b'{"data":[{"index":0,"embedding":[' + numbers + b"]}]}"))
+    with pytest.raises(ToolError):
+        vectors_of(embedder_of(openai), ["a"])
+
+
+def test_memory_that_runs_out_at_the_server_is_told_as_such(openai):
+    openai.faults.append(Fault(500, b'{"error": {"message": "CUDA out of memory. Tried to ..."}}'))
+    with pytest.raises(MemoryError):
+        vectors_of(embedder_of(openai), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(401, "embeddings_refused"), (404, "embeddings_refused"), (429, "embeddings_busy"),
+     (500, "embeddings_failed")],
+)  # fmt: skip
+def test_a_server_that_refuses_is_told_apart(call, openai, status, code):
+    openai.faults.append(Fault(status, b"secret-of-model"))
+    result = call("embed_text", {"text": "a"})
+    assert result.error.code == code
+    assert "secret" not in result.error.message
+
+
+@pytest.mark.parametrize("text", ["", [], [""], [1], None, {"a": "b"}, ["a" * 32_769]])
+def test_what_is_no_text_is_not_embedded(call, openai, text):
+    assert call("embed_text", {"text": text}).error.code == "invalid_arguments"
+    assert openai.asked == []
+
+
+def test_without_a_server_the_tool_says_what_to_set():
+    with memory_workspace({"none.txt": ""}, plugins={"l": Litreview({}, FakeClock())}) as workspace:
+        result = workspace.call_sync("embed_text", {"text": "a"})
+    assert result.error.code == "not_configured"
+
+
+class LocalModel:
+    """What sentence-transformers gives, as far as it is used."""
+
+    def __init__(self, size=1024, most=100):
+        self.size, self.most = size, most
+        self.seen = []
+
+    def encode(self, texts, batch_size, show_progress_bar):
+        self.seen.append((threading.current_thread(), batch_size))
+        if len(texts) > self.most:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return np.asarray([vector_of(text, self.size) for text in texts], dtype=np.float32)
+
+
+def test_a_model_in_this_process_runs_in_a_thread_of_its_own():
+    model, loaded = LocalModel(), []
+    source = LocalSource("/models/qwen", lambda name: loaded.append(name) or model)
+    embedder = Embedder(source)
+    assert vectors_of(embedder, ["a", "b"]) == [to_bytes(vector_of(t)) for t in "ab"]
+    vectors_of(embedder, ["c"])
+    assert loaded == ["/models/qwen"]
+    assert all(thread is not threading.main_thread() for thread, _ in model.seen)
+
+
+def test_a_model_in_this_process_that_runs_out_of_memory_says_so():
+    with pytest.raises(MemoryError):
+        vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(most=1))), ["a", "b"])
+
+
+def test_a_model_in_this_process_of_another_size_is_refused():
+    with pytest.raises(ToolError, match="384"):
+        vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(384))), ["a"])
+
+
+def test_a_failure_of_the_model_in_this_process_is_not_taken_for_want_of_memory():
+    def broken(name):
+        raise RuntimeError("no such model")
+
+    with pytest.raises(RuntimeError, match="no such model"):
+        vectors_of(Embedder(LocalSource("m", broken)), ["a"])
+
+
+def test_a_cosine_is_between_minus_one_and_one():
+    one, other, none = (to_bytes(v) for v in ([3.0] + [0.0] * 1023, [-1.0] * 1024, [0.0] * 1024))
+    assert cosines([one, other, none], one) == pytest.approx([1, -(1 / 32), 0])
+    assert np.linalg.norm(unit([one, other]), axis=1) == pytest.approx([1, 1])
+    assert cosines([], one) == []

@@ -1,0 +1,63 @@
+"""What the environment decides, and what of it is refused."""
+
+import pytest
+
+from toolmd import ConfigError
+from toolmd.testing import FakeClock, memory_workspace
+from toolmd_litreview.configuration import NCBI, Endpoint, read
+from toolmd_litreview.plugin import Litreview
+
+
+def test_an_empty_environment_knows_ncbi_and_nobody_else():
+    known = read({})
+    assert (known.ncbi.url, known.ncbi.tool) == (NCBI, "toolmd-litreview")
+    assert (known.model, known.embeddings, known.local, known.shorten) == (None, None, "", False)
+
+
+def test_a_key_alone_sends_nothing_to_anybody():
+    assert read({"OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"}).model is None
+
+
+def test_the_usual_variables_name_the_model_too():
+    known = read({"OPENAI_BASE_URL": "http://h/v1/", "OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"})
+    assert known.model == Endpoint("http://h/v1", "m", "k")
+    assert known.embeddings == Endpoint("http://h/v1", "Qwen/Qwen3-Embedding-0.6B", "k")
+
+
+def test_our_own_variables_stand_above_the_usual_ones():
+    usual = {"OPENAI_BASE_URL": "http://h/v1", "OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"}
+    known = read({**usual, "LITREVIEW_MODEL_URL": "http://own/v1"})
+    assert known.model == Endpoint("http://own/v1", "m", "")
+
+
+def test_a_key_is_not_shown():
+    known = read(
+        {"OPENAI_BASE_URL": "http://h", "OPENAI_API_KEY": "hidden", "NCBI_API_KEY": "hidden"}
+    )
+    assert "hidden" not in repr(known)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["h/v1", "ftp://h", "http://", "http://u:p@h", "http://h?x=1", "http://h#x", "http://h:99999",
+     "http://h:x", "file:///etc/passwd", "http://h\n/v1", "http://[::1"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["LITREVIEW_NCBI_URL", "LITREVIEW_MODEL_URL", "OPENAI_BASE_URL"])
+def test_what_is_no_address_is_refused_by_its_variable(name, url):
+    with pytest.raises(ConfigError, match=name):
+        read({name: url})
+
+
+def test_a_flag_is_true_or_false():
+    assert read({"LITREVIEW_EMBEDDINGS_SHORTEN": "True"}).shorten
+    with pytest.raises(ConfigError, match="LITREVIEW_EMBEDDINGS_SHORTEN"):
+        read({"LITREVIEW_EMBEDDINGS_SHORTEN": "maybe"})
+
+
+def test_a_mistake_in_the_environment_fails_the_call_and_nothing_else():
+    plugin = Litreview({"LITREVIEW_NCBI_URL": "nowhere"}, FakeClock())
+    with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
+        assert workspace.diagnostics == ()
+        result = workspace.call_sync("search_pubmed", {"query": "x"})
+        assert not result.success
+        assert "LITREVIEW_NCBI_URL" in result.error.message

@@ -1,0 +1,170 @@
+"""What run_pico extracts of a cluster or a list of papers, and what it costs."""
+
+import json
+
+import pytest
+from ncbi_desk import HEARTS, Fault
+from openai_desk import pico_of
+
+from toolmd import Budget
+
+
+def test_a_cluster_is_extracted_after_a_yes(searched, confirmed, lines, openai):
+    openai.say = lambda task, material: pico_of(material)
+    result = confirmed("run_pico", {"cluster_id": searched[0]})
+    assert result.data == {
+        "file": f"pico/{searched[0]}.jsonl",
+        "extracted": 30,
+        "without_abstract": 0,
+        "failed_pmids": [],
+        "unknown_pmids": [],
+    }
+    rows = lines(result.data["file"])
+    assert [row["pmid"] for row in rows] == list(HEARTS)
+    assert list(rows[0]) == ["pmid", "P", "I", "C", "O", "StudyDesign"]
+    assert rows[0] == {
+        "pmid": 1, "P": "people of 1", "I": "a drug", "C": None, "O": "death",
+        "StudyDesign": "RCT",
+    }  # fmt: skip
+
+
+def test_a_list_of_papers_is_extracted_at_once_forty_at_a_time(call, ncbi, openai, lines):
+    for pmid in range(1, 101):
+        ncbi.add(pmid)
+    sizes = []
+    openai.say = lambda task, material: sizes.append(material.count("\n") + 1) or pico_of(material)
+    heard = []
+    result = call("run_pico", {"pmid_list": list(range(1, 101))}, on_event=heard.append)
+    assert (result.outcome, result.data["extracted"]) == ("ok", 100)
+    assert sizes == [40, 40, 20]
+    assert len(lines(result.data["file"])) == 100
+    assert [e.data["text"] for e in heard] == [f"{n} of 100 abstracts" for n in (0, 40, 80, 100)]
+    assert [e.data["fraction"] for e in heard] == [0, 0.4, 0.8, 1]
+
+
+@pytest.mark.parametrize(("count", "outcome"), [(800, "allowed"), (801, "confirm")])
+def test_more_than_800_abstracts_are_confirmed(call, count, outcome):
+    given = {"pmid_list": list(range(1, count + 1))}
+    assert call("run_pico", given, dry_run=True).outcome == outcome
+
+
+def test_a_cluster_is_confirmed_since_its_size_is_unknown(call, searched):
+    assert call("run_pico", {"cluster_id": searched[0]}, dry_run=True).outcome == "confirm"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"cluster_id": "cl-1", "pmid_list": [1]},
+        {"cluster_id": "../../x"},
+        {"cluster_id": "cl-1\n"},
+        {"cluster_id": "/etc/passwd"},
+        {"cluster_id": "CL"},
+        {"pmid_list": []},
+        {"pmid_list": [0]},
+        {"pmid_list": [1, 1]},
+        {"pmid_list": ["1"]},
+        {"pmid_list": list(range(1, 10_002))},
+        {"pmid_list": [1], "file": "x"},
+    ],
+)
+def test_what_names_neither_or_both_or_a_path_is_refused(call, arguments):
+    assert call("run_pico", arguments).error.code == "invalid_arguments"
+
+
+def test_a_cluster_that_is_nobodys_is_told_with_those_that_are(call, searched, confirmed):
+    result = confirmed("run_pico", {"cluster_id": "cl-000000000000"})
+    assert result.error.code == "cluster_not_found"
+    assert searched[0] in result.error.message
+    result = call("prisma_check", {"cluster_id": searched[0]}, user="ben")
+    assert result.error.code == "cluster_not_found"
+    assert searched[0] not in result.error.message.replace(f"'{searched[0]}'", "")
+
+
+def test_a_call_that_is_tried_again_asks_for_the_rest_only(call, ncbi, openai):
+    for pmid in range(1, 81):
+        ncbi.add(pmid)
+    openai.say = lambda task, material: pico_of(material)
+    openai.faults += [None] + [Fault(502)] * 40
+    given = {"pmid_list": list(range(1, 81))}
+    assert not call("run_pico", given, budget=Budget(10, 10_000, 3_000)).success
+    openai.faults.clear()
+    openai.asked.clear()
+    assert call("run_pico", given).data["extracted"] == 80
+    assert len(openai.asked) == 1
+
+
+def test_the_same_call_writes_the_same_file(call, ncbi, openai, workspace):
+    ncbi.add(1)
+    ncbi.add(2)
+    openai.say = lambda task, material: pico_of(material)
+    first = call("run_pico", {"pmid_list": [1, 2]}).data["file"]
+    written = (workspace.settings.state / first).read_bytes()
+    assert call("run_pico", {"pmid_list": [2, 1]}).data["file"] == first
+    assert call("run_pico", {"pmid_list": [1, 2]}).data["file"] == first
+    assert (workspace.settings.state / first).read_bytes() == written
+    folder = workspace.settings.state / "pico"
+    assert [file.name for file in folder.iterdir()] == [first.removeprefix("pico/")]
+    assert (workspace.settings.state / first).stat().st_mode & 0o077 == 0
+    assert call("run_pico", {"pmid_list": [1, 2]}, user="ben").data["file"] != first
+
+
+def test_a_paper_without_an_abstract_has_no_fields_and_costs_nothing(call, ncbi, openai, lines):
+    ncbi.add(1, "T.", "")
+    result = call("run_pico", {"pmid_list": [1, 404]})
+    assert (result.data["without_abstract"], result.data["unknown_pmids"]) == (1, [404])
+    assert lines(result.data["file"]) == [
+        {"pmid": 1, "P": None, "I": None, "C": None, "O": None, "StudyDesign": None}
+    ]
+    assert openai.asked == []
+
+
+def test_papers_that_nobody_has_fail_the_call(call, ncbi):
+    assert call("run_pico", {"pmid_list": [404]}).error.code == "papers_not_found"
+
+
+def test_a_paper_that_the_model_leaves_out_is_asked_for_once_more(call, ncbi, openai, lines):
+    for pmid in (1, 2, 3):
+        ncbi.add(pmid)
+    openai.say = lambda task, material: pico_of(material, leave_out={2})
+    result = call("run_pico", {"pmid_list": [1, 2, 3]})
+    assert (result.data["extracted"], result.data["failed_pmids"]) == (2, [2])
+    assert [row["pmid"] for row in lines(result.data["file"])] == [1, 3]
+    asked = [asked["messages"][1]["content"] for _, asked, *_ in openai.asked]
+    assert [json.loads(line)["pmid"] for line in asked[1].splitlines()] == [2]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "I cannot do that.",
+        "{" * 5_000,
+        '{"papers": "none"}',
+        '{"papers": [{"pmid": 99, "P": "x"}]}',
+        '{"papers": [{"pmid": true, "P": "x"}]}',
+        '{"papers": [{"pmid": 1}]}',
+        '{"papers": [null, 1, []]}',
+        '{"papers": [{"pmid": [1], "P": "x"}]}',
+        '{"papers": [{"pmid": {}, "P": "x"}]}',
+    ],
+)
+def test_a_model_that_says_nothing_of_use_writes_no_file(call, ncbi, openai, workspace, said):
+    ncbi.add(1)
+    openai.say = lambda task, material: said
+    assert call("run_pico", {"pmid_list": [1]}).error.code == "model_unreadable"
+    assert not (workspace.settings.state / "pico").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [("  old people ", "old people"), (["a", "b"], "a; b"), (7, None), ("", None), ({}, None),
+     ("x" * 9_999, "x" * 2_000), ("\ud800", "?"), ("a\n\u2028b", "a\n\u2028b")],
+)  # fmt: skip
+def test_a_field_is_text_or_nothing(call, ncbi, openai, lines, value, read):
+    ncbi.add(1)
+    row = {"pmid": "1", "P": value, "I": "x"}
+    openai.say = lambda task, material: f"<think>{{no}}</think> {json.dumps(row)} Done."
+    result = call("run_pico", {"pmid_list": [1]})
+    assert lines(result.data["file"])[0]["P"] == read

@@ -1,0 +1,287 @@
+"""search_pubmed at the door: the history server, what is saved, and every way to fail."""
+
+import asyncio
+import gzip
+import sqlite3
+import threading
+from itertools import pairwise
+
+import pytest
+from ncbi_desk import PAGE, Fault, page
+
+from toolmd import Budget
+from toolmd.testing import FakeClock, memory_workspace
+from toolmd_litreview.pace import Pace
+from toolmd_litreview.plugin import Litreview
+
+
+@pytest.fixture
+def environ(environ):
+    """Nothing makes vectors unless a test asks for it."""
+    return {key: value for key, value in environ.items() if "MODEL" not in key}
+
+
+def stored(workspace):
+    with sqlite3.connect(workspace.settings.state / "litreview.sqlite3") as db:
+        rows = db.execute("SELECT owner, pmid, title, abstract FROM candidate_papers").fetchall()
+    db.close()
+    return rows
+
+
+def test_a_search_gives_triples_and_saves_them(call, ncbi, workspace):
+    ncbi.add(11, "First.", "One.")
+    ncbi.add(12, "Second.", "")
+    result = call("search_pubmed", {"query": "statins"})
+    assert result.outcome == "ok"
+    assert result.data == {
+        "found": 2,
+        "new": 2,
+        "clusters": {},
+        "papers": [
+            {"pmid": 11, "title": "First.", "abstract": "One."},
+            {"pmid": 12, "title": "Second.", "abstract": ""},
+        ],
+    }
+    assert result.source == {"system": "PubMed"}
+    assert "2 papers of 2 found, 2 of them new" in result.message
+    assert stored(workspace) == [("ana", 11, "First.", "One."), ("ana", 12, "Second.", "")]
+
+
+def test_a_search_is_made_by_the_history_server_in_batches(call, ncbi):
+    for pmid in range(1, 1_102):
+        ncbi.add(pmid)
+    result = call("search_pubmed", {"query": "statins", "retmax": 1_100})
+    assert result.data["found"] == 1_101
+    assert [p["pmid"] for p in result.data["papers"]] == list(range(1, 1_101))
+    assert ncbi.paths() == ["esearch.fcgi", *["efetch.fcgi"] * 3]
+    places = [(a["retstart"], a["retmax"]) for _, a, *_ in ncbi.asked[1:]]
+    assert places == [("0", "500"), ("500", "500"), ("1000", "100")]
+    assert {(a["WebEnv"], a["query_key"]) for _, a, *_ in ncbi.asked[1:]} == {("MCID_0000", "1")}
+
+
+def test_two_thousand_papers_are_the_most_unless_more_are_asked_for(call, ncbi):
+    for pmid in range(1, 2_003):
+        ncbi.add(pmid)
+    assert len(call("search_pubmed", {"query": "x"}).data["papers"]) == 2_000
+
+
+def test_ncbi_is_told_who_asks_and_no_address_holds_a_key(call, ncbi):
+    ncbi.add(1)
+    call("search_pubmed", {"query": "statins & co?"})
+    assert len(ncbi.asked) == 2
+    for path, asked, _, _headers in ncbi.asked:
+        assert asked["tool"] == "toolmd-litreview"
+        assert asked["email"] == "ana@example.org"
+        assert asked["api_key"] == "secret-of-ncbi"
+        assert "?" not in path
+    assert ncbi.asked[0][1]["term"] == "statins & co?"
+
+
+def test_a_query_without_hits_fetches_nothing(call, ncbi):
+    result = call("search_pubmed", {"query": "nothing at all"})
+    assert (result.outcome, result.data["papers"]) == ("ok", [])
+    assert ncbi.paths() == ["esearch.fcgi"]
+
+
+def test_the_same_search_again_adds_nothing(call, ncbi, workspace):
+    ncbi.add(11)
+    assert call("search_pubmed", {"query": "x"}).data["new"] == 1
+    assert call("search_pubmed", {"query": "x"}).data["new"] == 0
+    assert len(stored(workspace)) == 1
+
+
+def test_a_paper_that_changed_is_brought_up_to_date(call, ncbi, workspace):
+    ncbi.add(11, "Draft.")
+    call("search_pubmed", {"query": "x"})
+    ncbi.add(11, "Final.")
+    assert call("search_pubmed", {"query": "x"}).data["new"] == 0
+    assert [row[2] for row in stored(workspace)] == ["Final."]
+
+
+def test_nobody_meets_anothers_candidates(call, ncbi, workspace):
+    ncbi.add(11)
+    call("search_pubmed", {"query": "x"}, user="ana")
+    assert call("search_pubmed", {"query": "x"}, user="ben").data["new"] == 1
+    assert call("search_pubmed", {"query": "x"}, user=None).data["new"] == 1
+    assert {row[0] for row in stored(workspace)} == {"ana", "ben", ""}
+
+
+def test_a_record_that_comes_twice_is_one_paper(call, ncbi):
+    ncbi.add(11)
+    ncbi.find = lambda term: [11, 11]
+    assert len(call("search_pubmed", {"query": "x"}).data["papers"]) == 1
+
+
+def test_a_ripple_keeps_half_the_room_for_similar_articles(call, ncbi):
+    for pmid in range(1, 20):
+        ncbi.add(pmid)
+    ncbi.find = lambda term: [1, 2, 3, 4, 5, 6]
+    ncbi.near = {1: [10, 2, 11], 2: [12], 3: [404, 13]}
+    given = {"query": "x", "retmax": 6, "expand_mode": "ripple"}
+    papers = call("search_pubmed", given).data["papers"]
+    assert [p["pmid"] for p in papers] == [1, 2, 3, 10, 11, 12]
+    assert ncbi.asked[2][1]["id"] == "1,2,3,4,5,6"
+
+
+def test_a_ripple_of_nothing_is_nothing(call, ncbi):
+    ncbi.add(9)
+    ncbi.find = lambda term: []
+    result = call("search_pubmed", {"query": "x", "expand_mode": "ripple"})
+    assert (result.outcome, result.data["papers"]) == ("ok", [])
+
+
+def test_a_ripple_of_one_paper_asks_for_no_more(call, ncbi):
+    ncbi.add(9)
+    given = {"query": "x", "expand_mode": "ripple", "retmax": 1}
+    assert len(call("search_pubmed", given).data["papers"]) == 1
+    assert "elink.fcgi" not in ncbi.paths()
+
+
+def test_meaning_cannot_be_looked_for_without_vectors(call, ncbi):
+    ncbi.add(9)
+    result = call("search_pubmed", {"query": "x", "expand_mode": "semantic"})
+    assert (result.outcome, result.error.code) == ("failed", "not_configured")
+    assert "LITREVIEW_EMBEDDINGS_URL" in result.error.message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"query": ""},
+        {"query": "x", "retmax": 0},
+        {"query": "x", "retmax": 10_000},
+        {"query": "x", "retmax": "20"},
+        {"query": "x", "retmax": True},
+        {"query": "x", "expand_mode": "Ripple"},
+        {"query": "x", "file": "/etc/passwd"},
+    ],
+)
+def test_what_the_file_does_not_allow_asks_nobody(call, ncbi, arguments):
+    result = call("search_pubmed", arguments)
+    assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
+    assert ncbi.asked == []
+
+
+def test_progress_is_told(call, ncbi):
+    for pmid in range(1, 1_002):
+        ncbi.add(pmid)
+    heard = []
+    call("search_pubmed", {"query": "x"}, on_event=heard.append)
+    assert [event.data["text"] for event in heard] == [
+        "500 of 1001 records",
+        "1000 of 1001 records",
+        "1001 of 1001 records",
+    ]
+    assert heard[-1].data["fraction"] == 1.0
+
+
+SHORT = Budget(10, 10_000, 400)
+"""Leaves no time to try often."""
+OFFLINE = {
+    "502": lambda: Fault(502, b"<html>Bad Gateway</html>"),
+    "503": lambda: Fault(503),
+    "504": lambda: Fault(504),
+    "a page with status 200": lambda: Fault(200, PAGE),
+    "a body that is cut": lambda: Fault(200, page().encode()[:50], cut=500),
+    "a document that is cut": lambda: Fault(200, page().encode()[:-5]),
+    "a body that does not unpack": lambda: Fault(200, b"x", headers={"Content-Encoding": "gzip"}),
+}
+
+
+@pytest.mark.parametrize("fault", OFFLINE.values(), ids=OFFLINE)
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_server_that_stays_offline_fails_the_call_and_saves_nothing(
+    call, ncbi, workspace, fault, before
+):
+    ncbi.add(11)
+    ncbi.faults += [None] * before + [fault() for _ in range(40)]
+    result = call("search_pubmed", {"query": "x"}, budget=SHORT)
+    assert (result.success, result.outcome) == (False, "failed")
+    assert not (workspace.settings.state / "litreview.sqlite3").exists() or not stored(workspace)
+    assert "secret" not in str(result.to_dict())
+
+
+LASTING = {
+    "pubmed_busy": Fault(429, b'{"error":"API rate limit exceeded","count":"4"}'),
+    "pubmed_refused": Fault(400, b'{"error":"API key invalid"}'),
+    "pubmed_failed": Fault(500, b"oops"),
+    "pubmed_hostile": Fault(200, b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'),
+    "pubmed_too_large": Fault(
+        200, gzip.compress(b" " * 65 * 1024 * 1024), headers={"Content-Encoding": "gzip"}
+    ),
+}
+
+
+@pytest.mark.parametrize("code", LASTING)
+def test_a_fault_that_will_not_pass_is_told_once(call, ncbi, code):
+    ncbi.faults += [LASTING[code]] * 40
+    result = call("search_pubmed", {"query": "x"})
+    assert (result.outcome, result.error.code) == ("failed", code)
+    assert len(ncbi.asked) == 1
+
+
+def test_a_redirect_is_not_followed(call, ncbi):
+    ncbi.faults.append(Fault(302, headers={"Location": "http://169.254.169.254/latest"}))
+    assert call("search_pubmed", {"query": "x"}).error.code == "pubmed_refused"
+
+
+def test_a_slow_server_is_left_at_the_deadline(call, ncbi):
+    ncbi.faults += [Fault(200, page().encode(), wait=ncbi.closing) for _ in range(40)]
+    result = call("search_pubmed", {"query": "x"}, budget=SHORT)
+    assert not result.success
+    # Idempotent: it may be called again.
+    assert result.outcome == "failed"
+
+
+def test_nobody_at_the_address_fails_the_call(ncbi):
+    environ = {"LITREVIEW_NCBI_URL": "http://127.0.0.1:9"}
+    plugin = Litreview(environ, FakeClock(), apart_s=0.0)
+    with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
+        result = asyncio.run(workspace.call("search_pubmed", {"query": "x"}, budget=SHORT))
+    assert result.outcome == "failed"
+
+
+class Wall:
+    """A clock that moves when somebody sleeps by it."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.lock = threading.Lock()
+
+    def __call__(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        with self.lock:
+            self.now += seconds
+        await asyncio.sleep(0)
+
+
+def test_requests_are_spaced_one_by_one():
+    wall = Wall()
+    pace = Pace(wall, wall.sleep)
+    starts = []
+
+    async def ask():
+        for _ in range(10):
+            await pace.wait(0.34)
+            starts.append(wall.now)
+
+    asyncio.run(ask())
+    assert starts[0] == 0
+    assert all(later - sooner >= 0.34 - 1e-9 for sooner, later in pairwise(starts))
+    assert all(sum(start <= other <= start + 1 for other in starts) <= 3 for start in starts)
+
+
+def test_ncbi_is_asked_three_times_a_second_and_with_a_key_ten_times(ncbi, environ):
+    for key, apart in (("", 0.34), ("secret-of-ncbi", 0.101)):
+        ncbi.asked.clear()
+        ncbi.add(1)
+        wall = Wall()
+        pace = Pace(wall, wall.sleep)
+        plugin = Litreview({**environ, "NCBI_API_KEY": key}, FakeClock(), pace=pace)
+        with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
+            asyncio.run(workspace.call("search_pubmed", {"query": "x"}))
+        assert len(ncbi.asked) == 2
+        assert wall.now == pytest.approx(apart)

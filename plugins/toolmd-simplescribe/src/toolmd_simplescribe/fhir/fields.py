@@ -1,0 +1,97 @@
+"""Read the fields of a FHIR resource, any of which may be missing or of another type."""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from toolmd_simplescribe.allow_list import LOINC
+
+Resource = dict[str, Any]
+ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}", re.ASCII)
+"""What FHIR allows as an id."""
+_LONG: Final = 500
+"""The most code points of a name, an instruction and the like; the rest is cut off."""
+
+
+class LeftOutError(Exception):
+    """A resource that no tool can give; the message says why, for the operator."""
+
+
+def at(value: Any, *path: str | int) -> Any:
+    """Give what stands at the end of a path, or None where the path breaks off."""
+    for step in path:
+        match value, step:
+            case dict(), str():
+                value = value.get(step)
+            case list(), int() if -len(value) <= step < len(value):
+                value = value[step]
+            case _:
+                return None
+    return value
+
+
+def objects(value: Any, *path: str | int) -> list[Resource]:
+    """Give the objects of the list at the end of a path; whatever else is in it is passed over."""
+    found = at(value, *path)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def words(value: Any, *path: str | int, longest: int = _LONG) -> str | None:
+    """Give the text at the end of a path on one line, cut to a length; None where there is none."""
+    found = at(value, *path)
+    if not isinstance(found, str):
+        return None
+    # A lone surrogate is no text, and neither SQLite nor JSON takes it.
+    text = " ".join(found[: longest * 4].encode("utf-8", "replace").decode().split())
+    if not text.isprintable():
+        text = "".join(letter for letter in text if letter.isprintable())
+    return (text if len(text) <= longest else f"{text[: longest - 1]}…") or None
+
+
+def named(value: Any, *path: str | int) -> str | None:
+    """Give a CodeableConcept in words: its text, or a coding's display, or a code."""
+    concept = at(value, *path)
+    codings = objects(concept, "coding")
+    displays = [words(coding, "display") for coding in codings]
+    codes = [words(coding, "code") for coding in codings]
+    found = [words(concept, "text"), *displays, *codes]
+    return next((one for one in found if one), None)
+
+
+def codes(value: Any, *path: str | int) -> list[str]:
+    """Give the codes of a CodeableConcept, of whatever system."""
+    return [code for one in objects(at(value, *path), "coding") if (code := words(one, "code"))]
+
+
+def loinc(value: Any) -> Iterator[tuple[str, str | None]]:
+    """Give the LOINC codes of what has a `code`, each with its display."""
+    for coding in objects(value, "code", "coding"):
+        code = words(coding, "code")
+        if code and at(coding, "system") == LOINC:
+            yield code, words(coding, "display") or words(value, "code", "text")
+
+
+def number(value: Any, *path: str | int) -> int | float | None:
+    """Give the finite number at the end of a path; None where there is none."""
+    found = at(value, *path)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return None
+    try:
+        as_float = float(found)
+    except OverflowError:
+        return None
+    if not math.isfinite(as_float):
+        return None
+    # SQLite's integers end here.
+    return found if isinstance(found, float) or abs(found) < 2**63 else as_float
+
+
+def in_digits(value: float) -> str:
+    """Give a number as people write it: 120 for 120.0."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)  # noqa: PLR2004 - beyond, digits would be invented
+
+
+def unit(quantity: Any) -> str | None:
+    """Give a Quantity's unit: in words, or its code."""
+    return words(quantity, "unit", longest=50) or words(quantity, "code", longest=50)

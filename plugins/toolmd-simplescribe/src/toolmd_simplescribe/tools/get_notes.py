@@ -1,0 +1,19 @@
+"""Read which notes there are on the patient."""
+
+from toolmd import Context
+from toolmd_simplescribe.moments import span_of
+from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.views import Item
+
+
+def get_notes(
+    patient_id: str,
+    date_range: dict[str, str] | None = None,
+    limit: int | None = None,
+    *,
+    store: PatientStore,
+    context: Context,
+) -> list[Item]:
+    """Give the notes' metadata, the newest first."""
+    chart = store.chart(patient_id, context.patient)
+    return chart.notes(span_of(date_range), limit)

@@ -1,0 +1,110 @@
+"""Say how each kind of item is looked up, and how it reads: seed 002, "Response items"."""
+
+import heapq
+import sqlite3
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from toolmd_simplescribe.moments import Span
+
+Item = dict[str, Any]
+"""One item of a response, with its `source`."""
+_NEVER: Final = -(2**63)
+"""When an item was that has no date: before all others."""
+
+
+class View(NamedTuple):
+    """Where one kind of item stands, and under which names it is given."""
+
+    table: str
+    key: str | None
+    """The column by which items are asked for, such as a code."""
+    fields: tuple[tuple[str, str], ...]
+    """A column and the item's field; one that is NULL is left out."""
+
+    def query(self, *, ranged: bool) -> str:
+        """Give the look-up of one key of one patient, the newest first.
+
+        It runs along one index, in its order: what it costs grows with what it gives, and not
+        with what there is.
+        """
+        columns = ", ".join(column for column, _ in self.fields)
+        conditions = ["patient = :patient"]
+        if self.key is not None:
+            conditions.append(f"{self.key} = :key")
+        if ranged:
+            conditions += ["at >= :start", "at < :end"]
+        return (
+            f"SELECT at, system, updated, {columns} FROM {self.table} "  # noqa: S608 - names of our own
+            f"WHERE {' AND '.join(conditions)} ORDER BY at DESC, number LIMIT :most"
+        )
+
+
+LABS: Final = View(
+    "lab",
+    "code",
+    (
+        ("code", "code"),
+        ("display", "display"),
+        ("value", "value"),
+        ("unit", "unit"),
+        ("reference_range", "referenceRange"),
+        ("effective", "effectiveDateTime"),
+    ),
+)
+VITALS: Final = View(
+    "vital",
+    "type",
+    (("type", "type"), ("value", "value"), ("unit", "unit"), ("effective", "effectiveDateTime")),
+)
+MEDICATIONS: Final = View(
+    "medication",
+    "status",
+    (
+        ("name", "name"),
+        ("dose", "dose"),
+        ("route", "route"),
+        ("frequency", "frequency"),
+        ("start_date", "startDate"),
+        ("status", "status"),
+    ),
+)
+PROBLEMS: Final = View(
+    "problem", "status", (("text", "text"), ("status", "status"), ("onset", "onset"))
+)
+NOTES: Final = View(
+    "note",
+    None,
+    (("date", "date"), ("title", "title"), ("service", "service"), ("summary", "summary")),
+)
+
+
+def newest(
+    db: sqlite3.Connection,
+    view: View,
+    patient: int,
+    keys: Iterable[str | None],
+    span: Span | None,
+    most: int,
+) -> list[Item]:
+    """Give at most so many items of these keys, the newest first, those without a date last."""
+    query = view.query(ranged=span is not None)
+    asked = {"patient": patient, "most": most}
+    if span is not None:
+        asked |= {"start": span.start, "end": span.end}
+    # One look-up a key, read only as far as it is needed. What was wanted twice is given once.
+    found = [db.execute(query, {**asked, "key": key}) for key in sorted(set(keys), key=str)]
+    merged = heapq.merge(*found, key=_when, reverse=True)
+    return [_item(view, row) for row in islice(merged, most)]
+
+
+def _when(row: tuple[Any, ...]) -> int:
+    return _NEVER if row[0] is None else int(row[0])
+
+
+def _item(view: View, row: tuple[Any, ...]) -> Item:
+    _, system, updated, *values = row
+    fields = zip(view.fields, values, strict=True)
+    item = {name: value for (_, name), value in fields if value is not None}
+    return {**item, "source": {"system": system, "updated": updated}}

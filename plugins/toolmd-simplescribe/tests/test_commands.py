@@ -1,0 +1,118 @@
+"""`toolmd-simplescribe`, as an operator types it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import toolmd_simplescribe
+
+SOURCES = Path(toolmd_simplescribe.__file__).parents[1]
+"""The package need not be installed to be tested."""
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "toolmd.toml").write_text("", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(project):
+    def go(*words, given=None):
+        command = [sys.executable, "-c", "from toolmd_simplescribe.commands import main; main()"]
+        return subprocess.run(
+            [*command, *words],
+            cwd=project,
+            env={**os.environ, "PYTHONPATH": str(SOURCES)},
+            input=given,
+            capture_output=True,
+            check=False,
+        )
+
+    return go
+
+
+@pytest.fixture
+def file(project, make):
+    def write(name, *resources):
+        path = project / name
+        path.write_bytes(make.bundle(*resources))
+        return name
+
+    return write
+
+
+def test_files_are_loaded_and_what_was_left_out_is_told(run, file, make):
+    name = file("a.json", make.patient(), make.lab(), make.lab(status="registered"))
+    done = run("load", name)
+    assert done.returncode == 0
+    assert done.stdout.decode().splitlines() == [
+        "a.json: 2 added",
+        "  items: 1 lab",
+        "  about: 123 (2)",
+        "  left out, its status is registered: 1 (Observation/observation-3)",
+    ]
+    assert done.stderr == b""
+
+
+def test_a_bad_file_is_told_and_the_others_are_loaded(run, file, make, project):
+    (project / "bad.json").write_text("{", encoding="utf-8")
+    done = run("load", "bad.json", file("a.json", make.lab()), "none.json", "--json")
+    assert done.returncode == 1
+    bad, good, none = json.loads(done.stdout)["files"]
+    assert bad["error"].startswith("it is not JSON")
+    assert good["resources"] == {"added": 1}
+    assert none["error"] == "No such file or directory"
+    assert b"bad.json: not loaded: it is not JSON" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_bundle_comes_from_stdin(run, make):
+    done = run("load", "-", given=make.bundle(make.lab()))
+    assert done.stdout.startswith(b"-: 1 added")
+
+
+def test_notes_are_indexed_for_one_or_for_all(run, file, make):
+    run("load", file("a.json", make.note(), make.note(patient="456")))
+    assert run("index", "123").stdout == b"123: 1 indexed, 0 were, 0 removed\n"
+    told = json.loads(run("index", "--all", "--json").stdout)["patients"]
+    assert [(one["patient"], one["added"]) for one in told] == [("123", 0), ("456", 1)]
+    assert run("index").returncode == 2
+    assert run("index", "123", "--all").returncode == 2
+    nobody = run("index", "nobody")
+    assert nobody.returncode == 5
+    assert nobody.stderr == b"error: nothing was loaded about patient 'nobody'\n"
+
+
+def test_patients_are_listed_and_forgotten(run, file, make):
+    assert run("patients").stdout == b"The store is empty.\n"
+    run("load", file("a.json", make.lab()))
+    (one,) = json.loads(run("patients", "--json").stdout)["patients"]
+    assert (one["patient"], one["labs"]) == ("123", 1)
+    assert run("forget", "123").stdout == b"Forgot 123.\n"
+    assert run("forget", "123").returncode == 5
+
+
+def test_samples_are_written_once(run, project):
+    assert run("samples", "there").returncode == 0
+    names = sorted(path.name for path in (project / "there").iterdir())
+    assert names == ["avery-example.json", "robin-sample.json"]
+    again = run("samples", "there")
+    assert again.returncode == 1
+    assert b"is there already" in again.stderr
+
+
+def test_a_store_of_a_later_version_is_told_in_a_line(run, project):
+    import sqlite3
+
+    (project / ".toolmd").mkdir()
+    db = sqlite3.connect(project / ".toolmd" / "simplescribe.sqlite3")
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    done = run("patients")
+    assert done.returncode == 1
+    assert b"simplescribe.sqlite3 is of version 99, later than" in done.stderr

@@ -1,0 +1,271 @@
+"""Bundles are loaded whole or not at all, and as often as anybody likes."""
+
+import json
+import random
+
+import pytest
+
+from toolmd import NotFoundError
+from toolmd_simplescribe.fhir.bundle import BundleError
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "it is not JSON: Expecting value (line 1, column 1)"),
+        (b'{"resourceType": "Bundle", \n oh', "(line 2, column 2)"),
+        (b"\xff\xfe{}", "it is not UTF-8 text (byte 0)"),
+        (b'{"resourceType": "Bundle", "total": NaN}', "NaN is no JSON number"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"resourceType": "Bundle", "total": ' + b"9" * 5000 + b"}", "not JSON that can be read"),
+        (b"[]", "it is no FHIR resource, not a Bundle"),
+        (b"null", "it is no FHIR resource"),
+        (b"{}", "it is no FHIR resource"),
+        (b'{"resourceType": "Patient", "id": "1"}', "it is a Patient, not a Bundle"),
+        (b'{"resourceType": ["Bundle"]}', "it is no FHIR resource"),
+        (b'{"resourceType": "Bundle", "entry": {"a": 1}}', "its entry is not a list"),
+        (b'{"resourceType": "Patient"}\n{"resourceType": "Observation"}', "Extra data"),
+    ],
+)
+def test_what_is_no_bundle_is_refused_with_the_reason(data, words, desk):
+    with pytest.raises(BundleError) as refused:
+        desk.load_bytes(data)
+    assert words in str(refused.value)
+    assert desk.store.patients() == []
+
+
+@pytest.mark.parametrize("entry", [[], None])
+def test_an_empty_bundle_loads_nothing(entry, desk):
+    loaded = desk.load(entry=entry)
+    assert loaded.to_dict()["resources"] == {}
+
+
+def test_a_bundle_may_begin_with_a_byte_order_mark(desk, make):
+    desk.load_bytes(b"\xef\xbb\xbf" + make.bundle(make.lab()))
+    assert len(desk.labs()) == 1
+
+
+def test_loading_a_bundle_again_changes_nothing(desk, make):
+    bundle = make.bundle(
+        make.patient(),
+        make.lab(),
+        make.pressure(),
+        make.medication(),
+        make.condition(),
+        make.note(),
+    )
+    first = desk.load_bytes(bundle)
+    counts = desk.chart().counts()
+    again = desk.load_bytes(bundle)
+    assert first.resources == {"added": 5}
+    assert again.resources == {"unchanged": 5}
+    assert not again.items
+    assert desk.chart().counts() == counts
+
+
+def test_resources_that_name_no_time_load_again_unchanged_too(desk, make, clock):
+    bundle = make.bundle(make.lab(meta=None), make.note(meta=None))
+    desk.load_bytes(bundle)
+    clock.advance(3600)
+    assert desk.load_bytes(bundle).resources == {"unchanged": 2}
+
+
+def test_a_newer_version_takes_the_place_of_the_one_in_the_store(desk, make):
+    def version(value, day):
+        return make.lab(value, id="a", meta={"lastUpdated": f"2025-05-0{day}T00:00:00Z"})
+
+    assert desk.load(version(1, day=2)).resources == {"added": 1}
+    assert desk.load(version(2, day=3)).resources == {"changed": 1}
+    assert desk.load(version(3, day=1)).resources == {"older": 1}
+    assert [item["value"] for item in desk.labs()] == [2]
+    loaded = desk.load(version(5, day=5), version(4, day=4))
+    assert loaded.resources == {"changed": 1, "older": 1}
+    assert [item["value"] for item in desk.labs()] == [5]
+
+
+def test_a_version_that_was_entered_in_error_takes_the_items_away(desk, make):
+    desk.load(make.lab(id="a"), make.condition(id="b"), make.note(id="c"))
+    refuted = make.code("entered-in-error")
+    reasons = desk.reasons(
+        make.lab(id="a", status="entered-in-error"),
+        make.condition(id="b", verificationStatus=refuted),
+        make.note(id="c", status="entered-in-error"),
+    )
+    assert len(reasons) == 3
+    counts = desk.chart().counts()
+    assert (counts["labs"], counts["problems"], counts["notes"]) == (0, 0, 0)
+
+
+def test_a_resource_belongs_to_its_own_subject_whoever_else_is_in_the_bundle(desk, make):
+    stray = make.lab(999, patient="456")
+    loaded = desk.load(make.patient(), make.lab(1), stray)
+    assert [item["value"] for item in desk.labs("123")] == [1]
+    assert [item["value"] for item in desk.labs("456")] == [999]
+    assert loaded.unnamed == ("456",)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        None,
+        {},
+        "Patient/123",
+        {"reference": 7},
+        {"reference": ""},
+        {"reference": "Group/123"},
+        {"reference": "Patient/"},
+        {"reference": "Patient/1 23"},
+        {"reference": "Patient/123/Observation/1"},
+        {"reference": "#123"},
+        {"reference": "urn:uuid:nobody"},
+        {"reference": "https://other.example.org/Patient/123"},
+        {"reference": "file:///etc/Patient/123"},
+        {"reference": "../Patient/123"},
+        {"display": "Avery"},
+        {"identifier": {"value": "123"}},
+    ],
+)
+def test_a_resource_whose_subject_names_no_patient_is_left_out(subject, desk, make):
+    reasons = desk.reasons(make.patient(), make.lab(subject=subject))
+    assert reasons == ["its subject is no patient of this bundle or server"]
+    assert desk.labs() == []
+
+
+def test_subjects_are_found_by_address_on_the_same_server_and_within_the_bundle(desk, make):
+    base = "https://ehr.example.org/fhir"
+    patient = make.patient("p1")
+    urn = "urn:uuid:0b1e5a3c-0000-4000-8000-000000000001"
+    entries = [
+        {"fullUrl": f"{base}/Patient/p1", "resource": patient},
+        {"fullUrl": urn, "resource": make.patient(None)},
+        *(
+            {
+                "fullUrl": f"{base}/Observation/o{n}",
+                "resource": make.lab(n, id=f"o{n}", subject={"reference": reference}),
+            }
+            for n, reference in enumerate(
+                ["Patient/p1", f"{base}/Patient/p1", f"{base}/Patient/p1/_history/3", urn]
+            )
+        ),
+    ]
+    desk.load(entry=entries)
+    assert sorted(item["value"] for item in desk.labs("p1")) == [0, 1, 2]
+    assert [item["value"] for item in desk.labs(urn.removeprefix("urn:uuid:"))] == [3]
+
+
+def test_two_people_of_one_id_refuse_the_file(desk, make):
+    born = make.patient(birthDate="1961-05-04")
+    desk.load(born, make.lab(1))
+    desk.load(make.patient(birthDate="1961"))
+    with pytest.raises(BundleError, match="another birth date"):
+        desk.load(make.patient(birthDate="1988-12-30"), make.lab(2))
+    with pytest.raises(BundleError, match="two patients with the id 123"):
+        desk.load(born, make.patient(birthDate="1999"))
+    assert [item["value"] for item in desk.labs()] == [1]
+
+
+def test_patients_of_one_id_on_two_servers_refuse_the_file(desk, make):
+    def entries(server):
+        return [{"fullUrl": f"https://{server}/Patient/123", "resource": make.patient()}]
+
+    desk.load(entry=entries("a.example.org"))
+    with pytest.raises(BundleError, match="lies on another server"):
+        desk.load(entry=entries("b.example.org"))
+
+
+def test_a_resource_that_changes_its_patient_refuses_the_file_and_loads_nothing(desk, make):
+    desk.load(make.lab(1, id="a"))
+    thief = make.lab(2, id="a", patient="456", meta={"lastUpdated": "2030-01-01T00:00:00Z"})
+    with pytest.raises(BundleError, match="about another one in the store"):
+        desk.load(make.lab(7, patient="456"), thief)
+    assert [item["value"] for item in desk.labs()] == [1]
+    assert desk.store.patients() == ["123"]
+
+
+def test_forgetting_a_patient_takes_everything_away_and_a_new_one_finds_nothing(desk, make):
+    desk.load(make.lab(), make.note("A cough."), make.lab(patient="456"))
+    desk.index()
+    desk.store.forget("123")
+    assert desk.store.patients() == ["456"]
+    desk.load(make.note("A cold."))
+    assert desk.chart().index.known() == {}
+    assert desk.chart().counts()["labs"] == 0
+    with pytest.raises(NotFoundError):
+        desk.store.forget("nobody")
+
+
+def test_types_that_no_tool_gives_are_counted(desk, make):
+    loaded = desk.load(
+        make.resource("Immunization"),
+        make.resource("Immunization"),
+        make.resource("Encounter"),
+        {"id": "x"},
+        {"resourceType": 7},
+        make.patient(),
+    )
+    assert loaded.read.unknown == {"Immunization": 2, "Encounter": 1, "(no resourceType)": 2}
+
+
+def test_entries_without_a_resource_are_counted(desk, make):
+    entries = [{}, None, 7, {"resource": None}, {"request": {"method": "DELETE"}}]
+    loaded = desk.load(entry=[*entries, {"resource": make.lab()}])
+    assert loaded.empty == 5
+    assert loaded.resources == {"added": 1}
+
+
+@pytest.mark.parametrize("id_", ["", "a b", "x" * 65, "../x", 7, "é", None])
+def test_a_resource_without_an_id_that_fhir_allows_is_left_out(id_, desk, make):
+    assert desk.reasons(make.lab(id=id_)) == ["it has no id that FHIR allows"]
+
+
+def test_provenance_comes_from_the_resource_or_else_from_what_stands_around_it(desk, make):
+    def source(**fields):
+        desk.load_bytes(
+            make.bundle(make.lab(id="a", **fields), timestamp="2025-04-01T00:00:00Z"),
+            system="import",
+        )
+        item = desk.labs()[0]
+        desk.store.forget("123")
+        return item["source"]["system"], item["source"]["updated"]
+
+    own = {"source": "https://lab#msg-7", "lastUpdated": "2025-05-01T01:02:03.4+02:00"}
+    assert source(meta=own) == ("https://lab", "2025-05-01T01:02:03.4+02:00")
+    assert source(meta=None) == ("import", "2025-04-01T00:00:00Z")
+    assert source(meta={"lastUpdated": "2025-05-01"}) == ("import", "2025-04-01T00:00:00Z")
+    assert source(meta=[1]) == ("import", "2025-04-01T00:00:00Z")
+    desk.load(make.lab(meta=None))
+    assert desk.labs()[0]["source"] == {"system": "fhir", "updated": "2026-03-02T12:00:00Z"}
+
+
+def test_a_large_bundle_of_many_patients_is_loaded_to_the_last_resource(desk, make):
+    chance = random.Random(7)
+    kinds = (make.lab, make.pressure, make.medication, make.condition, make.note)
+    resources = [chance.choice(kinds)(patient=f"p{chance.randrange(40)}") for _ in range(5000)]
+    heard = []
+    loaded = desk.load_bytes(
+        make.bundle(*resources), progress=lambda done, total: heard.append((done, total))
+    )
+    assert loaded.resources == {"added": 5000}
+    assert heard[-1] == (5000, 5000)
+    assert loaded.patients.total() == 5000
+    there = sum(n for id_ in desk.store.patients() for n in desk.chart(id_).counts().values())
+    assert there == 5000
+
+
+def test_a_reader_sees_all_of_a_bundle_or_nothing(desk, make):
+    desk.load(make.lab(1))
+    with desk.store.database.reading() as db:
+        before = db.execute("SELECT count(*) FROM lab").fetchone()
+        desk.load(*[make.lab(n) for n in range(20)])
+        assert db.execute("SELECT count(*) FROM lab").fetchone() == before
+    assert len(desk.labs()) == 21
+
+
+def test_the_report_is_json(desk, make):
+    loaded = desk.load(make.patient(), make.lab(), make.lab(valueQuantity=None))
+    told = json.loads(json.dumps(loaded.to_dict()))
+    assert told["resources"] == {"added": 2}
+    assert told["items"] == {"lab": 1}
+    assert told["left_out"] == [
+        {"resource": "Observation/observation-3", "reason": "it has no value"}
+    ]

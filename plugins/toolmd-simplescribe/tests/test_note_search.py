@@ -1,0 +1,170 @@
+"""Search in notes: only those that were indexed, best first, whatever the query says."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolmd import ToolError
+from toolmd_simplescribe.chunks import SIZE, chunks_of
+
+COUGH = "Dry cough since lisinopril. Intolerance of an ACE inhibitor."
+SUGAR = "HbA1c has come down. The patient walks every day."
+
+
+def ids(found):
+    return [item["note_id"] for item in found]
+
+
+def test_the_best_excerpt_comes_first_with_its_rank_and_score(desk, make):
+    desk.load(make.note(COUGH, id="cough"), make.note(SUGAR, id="sugar"))
+    desk.index()
+    found = desk.chart().search("ACE inhibitor intolerance, walks?", 8, None)
+    assert ids(found) == ["cough", "sugar"]
+    assert [item["rank"] for item in found] == [1, 2]
+    assert found[0]["score"] > found[1]["score"] > 0
+    assert found[0] == {
+        "note_id": "cough",
+        "chunk_id": "cough#1",
+        "text": COUGH,
+        "rank": 1,
+        "score": found[0]["score"],
+        "source": {"system": "rag", "updated": "2026-03-02T12:00:00Z"},
+    }
+
+
+def test_notes_that_were_not_indexed_are_not_found(desk, make):
+    desk.load(make.note(COUGH, id="a"))
+    with pytest.raises(ToolError) as refused:
+        desk.chart().search("cough", 8, None)
+    assert refused.value.code == "notes_not_indexed"
+    desk.index()
+    desk.load(make.note(COUGH, id="b"))
+    assert ids(desk.chart().search("cough", 8, None)) == ["a"]
+    with pytest.raises(ToolError):
+        desk.chart().search("cough", 8, ["b"])
+    desk.index()
+    assert ids(desk.chart().search("cough", 8, None)) == ["a", "b"]
+
+
+def test_a_note_that_changed_is_not_found_until_it_is_indexed_again(desk, make):
+    desk.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
+    assert desk.index() == (2, 0, 0)
+    desk.load(make.note("No cough.", id="a"))
+    assert desk.chart().search("cough", 8, None) == []
+    assert desk.index() == (1, 1, 1)
+    assert [item["text"] for item in desk.chart().search("cough", 8, None)] == ["No cough."]
+    assert desk.index() == (0, 0, 2)
+
+
+def test_a_note_that_was_taken_back_is_found_no_more(desk, make):
+    desk.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
+    desk.index()
+    desk.load(make.note(COUGH, id="a", status="entered-in-error"))
+    assert desk.chart().search("cough", 8, None) == []
+    assert desk.index() == (0, 1, 1)
+
+
+def test_no_other_patients_note_is_found_or_weighs_on_a_score(desk, make):
+    mine = [make.note(COUGH, id="a"), make.note(SUGAR, id="b")]
+    desk.load(*mine)
+    desk.index()
+    alone = desk.chart().search("cough lisinopril walks", 8, None)
+    desk.load(*[make.note(COUGH, patient="456") for _ in range(20)])
+    desk.index("456")
+    assert desk.chart().search("cough lisinopril walks", 8, None) == alone
+    theirs = desk.chart("456").texts()[0].id
+    assert desk.chart().search("cough", 8, [theirs]) == []
+
+
+def test_the_ids_of_notes_narrow_a_search(desk, make):
+    desk.load(*[make.note(COUGH, id=name) for name in "abc"])
+    desk.index()
+    assert ids(desk.chart().search("cough", 8, ["b", "c", "zz", "' OR 1=1 --"])) == ["b", "c"]
+    assert ids(desk.chart().search("cough", 2, None)) == ["a", "b"]
+
+
+def test_words_match_whatever_their_case_accents_and_endings(desk, make):
+    desk.load(make.note("Émile coughed at night.", id="a"))
+    desk.index()
+    for query in ("COUGHING", "emile", "ÉMILE", "nights"):
+        assert ids(desk.chart().search(query, 8, None)) == ["a"], query
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'cough"',
+        '"cough',
+        "cough*",
+        "cough AND",
+        "NOT cough",
+        "cough NEAR(",
+        "text:cough",
+        "^cough",
+        "cough) OR (note:x",
+        "{text} : cough",
+        "cough + -",
+        "'; DROP TABLE chunk; -- cough",
+        "cough\x00",
+        "cough \ud800",
+        "-cough",
+        "cough/night",
+        "cough … „",
+    ],
+)
+def test_operators_in_a_query_are_only_signs(query, desk, make):
+    desk.load(make.note("A cough.", id="a"), make.note("Nothing.", id="b"))
+    desk.index()
+    assert ids(desk.chart().search(query, 8, None)) == ["a"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(max_size=60) | st.text('"*^:(){}+-ANDORNEAT \x00', max_size=60))
+def test_no_query_breaks_the_search(query, indexed):
+    for rank, item in enumerate(indexed.chart().search(query, 20, None), 1):
+        assert item["rank"] == rank
+        assert item["note_id"] in {"a", "b"}
+
+
+@pytest.fixture
+def indexed(desk, make):
+    desk.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
+    desk.index()
+    return desk
+
+
+@given(st.text(max_size=6000) | st.lists(st.sampled_from(["word", ". ", "\n\n", " "])).map("".join))
+def test_chunks_hold_every_word_once_and_in_order(text):
+    chunks = list(chunks_of(text))
+    assert "".join("".join(chunk.split()) for chunk in chunks) == "".join(text.split())
+    assert all(0 < len(chunk) <= SIZE for chunk in chunks)
+
+
+def test_chunks_end_where_a_paragraph_or_a_sentence_does():
+    paragraphs = [f"Sentence {n} of the note. " * 20 for n in range(4)]
+    for chunk in chunks_of("\n\n".join(paragraphs)):
+        assert chunk.endswith(".")
+
+
+def test_a_long_note_is_many_chunks_and_the_right_one_is_found(desk, make):
+    parts = [f"Paragraph {n} speaks of nothing much. " * 15 for n in range(40)]
+    parts[27] += "The patient plays the bassoon."
+    desk.load(make.note("\n\n".join(parts), id="long"))
+    desk.index()
+    (found,) = desk.chart().search("bassoon", 8, None)
+    assert "bassoon" in found["text"]
+    assert len(found["text"]) <= SIZE
+
+
+def test_an_index_that_fails_half_way_stays_as_it_was(desk, make):
+    desk.load(make.note(COUGH, id="a"))
+    desk.index()
+    desk.load(make.note(SUGAR, id="b"))
+    chart = desk.chart()
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        chart.index.update(chart.texts(), "2026-03-03T00:00:00Z", stop)
+    assert chart.index.known().keys() == {"a"}

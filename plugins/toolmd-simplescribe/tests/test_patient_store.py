@@ -1,0 +1,37 @@
+"""A patient store of another version, and who may read it."""
+
+import sqlite3
+
+import pytest
+
+from toolmd import ConfigError
+from toolmd_simplescribe.schema import MIGRATIONS
+from toolmd_simplescribe.store import FILE, PatientStore
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path):
+    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as db:
+        for statement in MIGRATIONS[0]:
+            db.execute(statement)
+        db.execute("INSERT INTO patient (id) VALUES ('123')")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+    store = PatientStore(tmp_path)
+    assert store.chart("123", "123").labs(None, None, None) == []
+    store.close()
+
+
+def test_a_store_of_a_later_version_is_not_touched(tmp_path):
+    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(ConfigError, match="version 99"):
+        PatientStore(tmp_path)
+
+
+def test_what_is_kept_is_readable_by_its_owner_only(desk, make):
+    desk.load(make.note())
+    desk.index()
+    kept = list(desk.store.database.path.parent.rglob("*.sqlite3*"))
+    assert len(kept) >= 2
+    assert all(path.stat().st_mode & 0o077 == 0 for path in kept)

@@ -1,0 +1,224 @@
+"""The six tools, called through the door: seed 002."""
+
+import json
+from importlib.resources import files
+
+import pytest
+
+from toolmd_simplescribe.plugin import TOOLS
+
+SEED = {
+    "get_labs": {
+        "codes": ["4548-4", "17856-6"],
+        "date_range": {"start": "2023-01-01T00:00:00Z", "end": "2025-12-31T23:59:59Z"},
+        "limit": 200,
+    },
+    "get_vitals": {
+        "date_range": {"start": "2024-01-01T00:00:00Z", "end": "2025-12-31T23:59:59Z"},
+        "limit": 365,
+    },
+    "get_meds": {"status": "active", "limit": 200},
+    "get_problems": {"status": "active", "limit": 100},
+    "get_notes": {
+        "date_range": {"start": "2024-06-01T00:00:00Z", "end": "2025-08-23T23:59:59Z"},
+        "limit": 200,
+    },
+    "get_notes_search_results": {"query": "ACE inhibitor intolerance", "top_k": 8},
+}
+FIELDS = {
+    "get_labs": {"code", "display", "value", "unit", "referenceRange", "effectiveDateTime"},
+    "get_vitals": {"type", "value", "unit", "effectiveDateTime"},
+    "get_meds": {"name", "dose", "route", "frequency", "startDate", "status"},
+    "get_problems": {"text", "status", "onset"},
+    "get_notes": {"date", "title", "service", "summary"},
+    "get_notes_search_results": {"note_id", "chunk_id", "text", "rank", "score"},
+}
+
+
+@pytest.fixture
+def samples(at_work):
+    for sample in (files("toolmd_simplescribe") / "samples").iterdir():
+        at_work.load_bytes(sample.read_bytes())
+    for patient in ("123", "456"):
+        at_work.index(patient)
+    return at_work
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_seeds_own_example_answers_with_the_seeds_own_fields(tool, samples, call):
+    result = call(tool, SEED[tool])
+    assert result.outcome == "ok"
+    assert result.notes == ()  # it is what the file says it Returns
+    assert result.data
+    for item in result.data:
+        assert item.keys() == {*FIELDS[tool], "source"}
+        assert item["source"].keys() == {"system", "updated"}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_items_of_the_other_patient_are_never_given(tool, samples, call):
+    mine = call(tool, {"query": "asthma inhaler cough"})
+    theirs = call(tool, {"patient_id": "456", "query": "asthma inhaler cough"}, patient="456")
+    assert mine.data
+    assert theirs.data
+    told = json.dumps(mine.data)
+    assert not [item for item in theirs.data if json.dumps(item) in told]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("asked", ["456", "124", "", "123 ", " 123", "Patient/123", "*", "%"])
+def test_a_call_for_another_patient_is_refused(tool, asked, samples, call):
+    result = call(tool, {"patient_id": asked, "query": "x"})
+    assert result.outcome == "denied"
+    assert result.error.code in {"other_patient", "invalid_arguments"}
+    assert "456" not in result.error.message.replace(f'"{asked}"', "")
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_dry_run_for_another_patient_is_refused(tool, call):
+    result = call(tool, {"patient_id": "456", "query": "x"}, dry_run=True)
+    assert (result.outcome, result.error.code) == ("denied", "other_patient")
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_without_a_patient_of_the_host_nothing_is_read(tool, samples, call):
+    result = call(tool, {"query": "x"}, patient=None)
+    assert (result.outcome, result.error.code) == ("denied", "patient_context_required")
+
+
+def test_the_functions_hold_the_scope_even_where_no_judge_does(desk, make):
+    from toolmd import ToolError
+
+    desk.load(make.lab())
+    for asked, named in (("123", "456"), ("123", None), ("", "")):
+        with pytest.raises(ToolError) as refused:
+            desk.store.chart(asked, named)
+        assert refused.value.code in {"other_patient", "patient_not_found"}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_patient_of_whom_nothing_was_loaded_is_no_healthy_patient(tool, call):
+    result = call(tool, {"query": "x"})
+    assert (result.outcome, result.error.code) == ("failed", "patient_not_found")
+
+
+def test_a_patient_of_whom_nothing_is_known_but_the_name_has_empty_lists(at_work, make, call):
+    at_work.load(make.patient())
+    for tool in TOOLS:
+        assert call(tool, {"query": "x"}).data == []
+
+
+def test_unknown_parameters_are_ignored_and_reported(samples, call):
+    result = call("get_problems", {"format": "pdf", "offset": 3})
+    assert result.data == call("get_problems").data
+    assert "format, offset" in result.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_labs", {"limit": 0}),
+        ("get_labs", {"limit": 1001}),
+        ("get_labs", {"limit": 1.5}),
+        ("get_labs", {"limit": "20"}),
+        ("get_labs", {"limit": True}),
+        ("get_labs", {"codes": "4548-4"}),
+        ("get_labs", {"codes": []}),
+        ("get_labs", {"codes": ["4548-4"] * 51}),
+        ("get_labs", {"codes": ["4548-4' OR 1=1 --"]}),
+        ("get_labs", {"codes": ["8480-6"]}),
+        ("get_labs", {"codes": [45484]}),
+        ("get_labs", {"patient_id": 123}),
+        ("get_labs", {"date_range": "2024"}),
+        ("get_labs", {"date_range": {"start": "2024-01-01"}}),
+        ("get_labs", {"date_range": {"start": "2024-02-30", "end": "2024-03-01"}}),
+        ("get_labs", {"date_range": {"start": "2024-02-01T25:00:00Z", "end": "2024-03-01"}}),
+        ("get_labs", {"date_range": {"start": "2024-02-01T10:00:00", "end": "2024-03-01"}}),
+        ("get_labs", {"date_range": {"start": "2024-02-01' --", "end": "2024-03-01"}}),
+        ("get_labs", {"date_range": {"start": "2024-03-02", "end": "2024-03-01"}}),
+        ("get_labs", {"date_range": {"start": "0000-01-01", "end": "2024-03-01"}}),
+        ("get_labs", {"date_range": {"start": "٢٠٢٤-01-01", "end": "2024-03-01"}}),
+        ("get_vitals", {"types": ["BP", "Height"]}),
+        ("get_meds", {"status": "on-hold"}),
+        ("get_problems", {"status": "inactive"}),
+        ("get_notes_search_results", {"query": ""}),
+        ("get_notes_search_results", {"query": "  \n*"}),
+        ("get_notes_search_results", {"query": "x" * 1001}),
+        ("get_notes_search_results", {"query": "x", "top_k": 21}),
+        ("get_notes_search_results", {"query": "x", "top_k": 0}),
+        ("get_notes_search_results", {"query": "x", "doc_ids": []}),
+        ("get_notes_search_results", {}),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_read(tool, arguments, samples, call):
+    result = call(tool, arguments)
+    assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
+
+
+def test_both_ends_of_a_date_range_belong_to_it(at_work, make, call):
+    times = [
+        "2024-01-01T00:00:00Z",
+        "2024-01-31",
+        "2024-01-31T23:59:59.999Z",
+        "2024-02-01T00:30:00+01:00",
+        "2024-02-01T00:00:00Z",
+        "2023-12-31T23:59:59Z",
+    ]
+    at_work.load(*[make.lab(day=time) for time in times])
+
+    def found(start, end):
+        result = call("get_labs", {"date_range": {"start": start, "end": end}})
+        return {item["effectiveDateTime"] for item in result.data}
+
+    assert found("2024-01-01", "2024-01-31") == set(times[:4])
+    assert found("2024-01-31T23:59:59Z", "2024-01-31T23:59:59Z") == {times[2]}
+    assert found("2024-01-31T23:59:59.999Z", "2024-02-01T00:00:00Z") == {times[2], times[4]}
+    assert found("2024-01-01T01:00:00+01:00", "2024-01-01T00:00:00Z") == {times[0]}
+    assert found("0001-01-01", "9999-12-31") == set(times)
+
+
+def test_a_range_of_medications_holds_their_start_and_leaves_out_what_has_none(at_work, make, call):
+    at_work.load(
+        make.medication(authoredOn="2024-05-01"),
+        make.medication(authoredOn=None),
+        make.medication(authoredOn="2025-05-01"),
+    )
+    ranged = {"date_range": {"start": "2024-01-01", "end": "2024-12-31"}}
+    assert [item["startDate"] for item in call("get_meds", ranged).data] == ["2024-05-01"]
+    starts = [item.get("startDate") for item in call("get_meds").data]
+    assert starts == ["2025-05-01", "2024-05-01", None]
+
+
+def test_a_limit_gives_the_newest_over_all_codes(at_work, make, call):
+    codes = ["4548-4", "2160-0", "2823-3"]
+    labs = [make.lab(n, codes[n % 3], day=f"2025-01-{n + 1:02}") for n in range(30)]
+    at_work.load(*labs)
+    found = call("get_labs", {"limit": 7}).data
+    assert [item["value"] for item in found] == [29, 28, 27, 26, 25, 24, 23]
+    twice = call("get_labs", {"limit": 4, "codes": ["2160-0", "2160-0"]}).data
+    assert [item["value"] for item in twice] == [28, 25, 22, 19]
+
+
+def test_a_code_off_the_list_is_not_given_though_it_was_loaded(at_work, make, call):
+    laboratory = [make.code("laboratory", system="x")]
+    at_work.load(make.lab(code="99999-9", category=laboratory), make.lab())
+    assert [item["code"] for item in call("get_labs").data] == ["4548-4"]
+    assert at_work.chart().labs(["99999-9"], None, None) == []
+    assert at_work.chart().counts()["labs"] == 2
+
+
+def test_the_text_of_a_note_never_comes_by_its_metadata(at_work, make, call):
+    secret = "The patient fears for the job and asked that nobody is told of it."
+    at_work.load(
+        make.note(secret, description=secret),
+        make.note(secret, description=f"Summary: {secret}"),
+        make.note(secret, description=secret[:50]),
+        make.note(secret, type={"text": secret}),
+        make.note(secret, context={"practiceSetting": {"text": secret}}),
+        make.note("Short.", description="Short."),
+        make.note(secret * 100, description=secret * 100),
+    )
+    told = json.dumps(call("get_notes").data)
+    assert "fears for the job" not in told
+    assert "Short." not in told
+    assert len(call("get_notes").data) == 7

@@ -1,0 +1,58 @@
+"""What the tools' files promise, held against what runs."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from toolmd import parse_tool
+from toolmd_simplescribe.allow_list import DIASTOLIC, LABS, SYSTOLIC, VITALS
+from toolmd_simplescribe.plugin import TOOLS
+
+FOLDER = files("toolmd_simplescribe") / "tools"
+TEXTS = {name: (FOLDER / f"{name.replace('_', '-')}.tool.md").read_text("utf-8") for name in TOOLS}
+SPECS = {name: parse_tool(text, name)[0] for name, text in TEXTS.items()}
+
+
+def test_the_package_brings_the_six_tools_without_a_finding(workspace):
+    assert workspace.diagnostics == ()
+    assert sorted(workspace.tools) == sorted(TOOLS)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_tool_is_read_only_scoped_to_a_patient_and_limited(name):
+    spec = SPECS[name]
+    assert spec.read_only
+    assert spec.requires_patient_context
+    assert spec.unknown_parameters == "ignore"
+    assert spec.limits.timeout_s
+    assert spec.limits.max_rows
+    assert spec.limits.max_bytes
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_examples_are_accepted_or_refused_as_they_say(name, workspace):
+    assert SPECS[name].examples
+    for example in SPECS[name].examples:
+        result = workspace.call_sync(name, example.arguments, patient="123", dry_run=True)
+        if example.error is None:
+            assert result.outcome == "allowed", example.title
+        else:
+            assert result.error.code == example.error, example.title
+
+
+def test_the_codes_in_the_file_are_the_codes_that_are_given():
+    codes = next(p for p in SPECS["get_labs"].parameters if p.name == "codes")
+    assert set(codes.shape.items.enum) == LABS.keys()
+    table = dict(re.findall(r"^\| (\d\S*) \| (.*) \|$", TEXTS["get_labs"], re.MULTILINE))
+    assert table == LABS
+
+
+@pytest.mark.parametrize("code", [*LABS, *VITALS, SYSTOLIC, DIASTOLIC])
+def test_every_code_has_the_check_digit_of_loinc(code):
+    digits, check = code.split("-")
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        doubled = int(digit) * (2 if place % 2 == 0 else 1)
+        total += doubled - 9 if doubled > 9 else doubled
+    assert (10 - total % 10) % 10 == int(check)

@@ -50,6 +50,11 @@ class Kiosk:
         self._uvicorn = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
+    @property
+    def connections(self) -> list[Any]:
+        """The connections that are open now, as the server holds them."""
+        return list(self._uvicorn.server_state.connections)
+
     def client(self, token: str = TOKEN, **headers: str) -> httpx.Client:
         sent = {"authorization": f"Bearer {token}", **headers}
         return httpx.Client(base_url=self.url, headers=sent, timeout=30)

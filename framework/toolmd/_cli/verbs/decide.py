@@ -93,15 +93,25 @@ def reject(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Refuse a held call: it never runs."""
+    """Refuse a held call: it never runs.
+
+    Ends with 0 rejected, 3 refused or too late, 4 the run asks for something else now, 5 no such
+    call.
+    """
     with open_workspace(project_of(ctx, project)) as workspace:
         result = workspace.reject_sync(held_id, user=user)
-    if result.error.code != "rejected":
+    following = result.confirmation
+    if result.error is not None and result.error.code == "rejected":
+        if json:
+            out_json(result.to_dict())
+        else:
+            err(f"rejected: {printable(result.tool)} will not run")
+    elif following is None or json:
         _end(result, json=json)
-    if json:
-        out_json(result.to_dict())
     else:
-        err(f"rejected: {printable(result.tool)} will not run")
+        err(f"rejected; the run now waits for: {printable(following.prompt)}")
+        err(f"help: toolmd confirm {following.id}, or reject")
+        raise typer.Exit(ExitCode.UNCONFIRMED)
 
 
 def respond(

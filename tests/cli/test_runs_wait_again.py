@@ -1,0 +1,136 @@
+"""A decision on a run's question, where the run then waits for the next one."""
+
+import json
+
+import pytest
+
+GUARDED = """# Take Back
+
+Take flowers back.
+
+## Metadata
+
+- **Name**: take_back
+- **Version**: 1.0.0
+- **Category**: stock
+
+## Parameters
+
+- `kind` (string, required): The kind
+
+## Returns
+
+- **Type**: string
+- **Description**: What was taken back
+
+## Safety
+
+- **Requires Confirmation**: true
+"""
+SKILL = """# Deliver
+
+Sell flowers, and take them back where the customer declines.
+
+## Metadata
+
+- **Name**: deliver
+- **Version**: 1.0.0
+- **Category**: sales
+- **Required Tools**: sell_flowers, take_back
+
+## Workflow
+
+1. **Sell**
+   - **Use**: sell_flowers
+   - **With**:
+     - kind: rose
+     - number: `1`
+   - **Undo**: take_back
+     - kind: rose
+
+2. **Deliver**
+   - **Ask**: Deliver it now?
+
+3. **Greet**
+   - **Ask**: Which greeting?
+   - **Save as**: greeting
+
+4. **Return**:
+   - greeting: `greeting`
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+- **Success**: boolean - Whether it was delivered
+- **Message**: string - What happened
+- **Data**: object - Contains greeting
+- **Error**: string - What went wrong
+"""
+
+
+@pytest.fixture
+def florist(shop, monkeypatch):
+    monkeypatch.setenv("TOOLMD_ENGINE", "sqlite")
+    shop.write("tools_md/take-back.tool.md", GUARDED)
+    shop.write("tools_md/take_back.py", "def take_back(kind: str) -> str: return kind\n")
+    shop.write("skills_md/deliver.skill.md", SKILL)
+    return shop
+
+
+def parked(florist) -> str:
+    ran = florist("run", "deliver", "--json")
+    assert ran.code == 4, ran.err
+    (one,) = json.loads(florist("pending", "--json").out)
+    return one["id"]
+
+
+def test_a_rejection_after_which_the_run_asks_for_its_undo_says_what_it_waits_for(florist):
+    held = parked(florist)
+    run_id = held.partition("/")[0]
+    typed = florist("reject", held)
+    (following,) = json.loads(florist("pending", "--json").out)
+    assert following["id"].startswith(f"{run_id}/")
+    assert typed.err.splitlines() == [
+        f"rejected; the run now waits for: {following['prompt']}",
+        f"help: toolmd confirm {following['id']}, or reject",
+    ]
+    assert typed.code == 4
+
+
+def test_a_rejection_with_json_gives_the_question_that_comes_next(florist):
+    typed = florist("reject", parked(florist), "--json")
+    (following,) = json.loads(florist("pending", "--json").out)
+    assert json.loads(typed.out)["confirmation"]["id"] == following["id"]
+    assert typed.code == 4
+
+
+@pytest.mark.parametrize("verb", [("confirm",), ("respond", "Yes, now.")])
+@pytest.mark.parametrize("shape", [(), ("--json",)])
+def test_an_approval_or_an_answer_says_what_the_run_waits_for_next(florist, verb, shape):
+    word, *text = verb
+    typed = florist(word, parked(florist), *text, *shape)
+    (following,) = json.loads(florist("pending", "--json").out)
+    assert following["prompt"] == "Which greeting?"
+    assert following["id"] in typed.out + typed.err
+    assert typed.code == 4
+
+
+def test_a_rejection_after_which_the_run_ends_well_shows_its_result(florist):
+    asked = "   - **Ask**: Deliver it now?\n"
+    bye = "### Say goodbye\n\n1. **Return**:\n   - greeting: none\n\n## Input Schema"
+    well = SKILL.replace(asked, asked + "   - **If no**: go to Say goodbye\n")
+    well = well.replace("## Input Schema", bye)
+    florist.write("skills_md/deliver.skill.md", well)
+    typed = florist("reject", parked(florist))
+    assert (json.loads(typed.out), typed.code) == ({"greeting": "none"}, 0)
+
+
+def test_a_rejection_of_a_held_call_still_says_that_it_will_not_run(florist):
+    florist("call", "take_back", "kind=rose")
+    (one,) = json.loads(florist("pending", "--json").out)
+    typed = florist("reject", one["id"])
+    assert (typed.err, typed.code) == ("rejected: take_back will not run\n", 0)

@@ -90,3 +90,13 @@ def did_you_mean(word: str, words: Iterable[str], most: int = 1, *, alike: float
     """Give `did you mean 'x' or 'y'?`, as `near_words` finds them; empty where none is near."""
     near = near_words(word, words, most, alike=alike)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def is_a_skill(name: str) -> str:
+    """Return the message about a skill's name where a tool's is expected."""
+    return f"{name!r} is a skill: run it with `toolmd run {name}`"
+
+
+def is_a_tool(name: str) -> str:
+    """Return the message about a tool's name where a skill's is expected."""
+    return f"{name!r} is a tool: call it with `toolmd call {name}`"

@@ -80,9 +80,9 @@ def test_a_tool_without_python_says_so(shop) -> None:
 
 
 def test_a_skill_is_no_tool_and_a_tool_no_skill(shop) -> None:
-    assert "help: run it: toolmd run make_bouquet" in shop("call", "make_bouquet").err
+    assert "is a skill: run it with `toolmd run make_bouquet`" in shop("call", "make-bouquet").err
     typed = shop("run", "sell_flowers")
-    assert "help: call it: toolmd call sell_flowers" in typed.err
+    assert "is a tool: call it with `toolmd call sell_flowers`" in typed.err
     assert typed.code == 5
 
 

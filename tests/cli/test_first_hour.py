@@ -109,9 +109,8 @@ def test_a_folders_plugin_that_is_no_python_is_told_with_its_line(project) -> No
 def test_a_tool_that_should_be_drawn_is_told_to_be_none_of_the_skills(project) -> None:
     typed = project("graph", "say_hello")
 
-    assert typed.err == (
-        "error: 'say_hello' is a tool, no skill\nhelp: call it: toolmd call say_hello\n"
-    )
+    told = "error: 'say_hello' is a tool: call it with `toolmd call say_hello`\n"
+    assert (typed.err, typed.code) == (told, 5)
 
 
 def test_a_name_like_nothing_is_told_where_names_stand(project) -> None:

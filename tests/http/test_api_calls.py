@@ -41,6 +41,8 @@ def test_tools_and_skills_are_listed_and_shown_whole(api: httpx.Client, kiosk: A
     assert problem(api.get("/api/tools/ordr")) == (404, "unknown_tool")
     assert "order" in api.get("/api/tools/ordr").json()["detail"]
     assert problem(api.get("/api/skills/order")) == (404, "unknown_skill")
+    assert "toolmd call order" in api.get("/api/skills/order").json()["detail"]
+    assert "toolmd run dine" in api.get("/api/tools/dine").json()["detail"]
 
 
 def test_a_result_is_a_200_whatever_its_outcome(api: httpx.Client, kiosk: Any) -> None:
@@ -68,6 +70,20 @@ def test_arguments_may_be_json_text_and_names_may_have_dashes(api: httpx.Client)
     assert answer.json()["data"] == {"n": 1}
     assert call(api, "who-asks").status_code == 200
     assert call(api, "who_asks").json()["data"] == {"user": "op", "patient": "p-op"}
+
+
+def test_a_skill_that_is_called_as_a_tool_is_a_404_that_names_run(api: httpx.Client) -> None:
+    answer = call(api, "greet-guest", {})
+
+    assert problem(answer) == (404, "unknown_tool")
+    assert "is a skill: run it with `toolmd run greet_guest`" in answer.json()["detail"]
+
+
+def test_a_tool_that_is_run_as_a_skill_is_a_404_that_names_call(api: httpx.Client) -> None:
+    answer = api.post("/api/skills/order/run", json={})
+
+    assert problem(answer) == (404, "unknown_skill")
+    assert "is a tool: call it with `toolmd call order`" in answer.json()["detail"]
 
 
 def test_a_tool_that_is_not_there_is_a_404_with_its_result(api: httpx.Client) -> None:

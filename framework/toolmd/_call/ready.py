@@ -25,7 +25,7 @@ from toolmd._values import (
     MalformedError,
     read_object,
 )
-from toolmd.errors import did_you_mean
+from toolmd.errors import did_you_mean, is_a_skill
 from toolmd.hooks import Judge
 
 
@@ -181,6 +181,8 @@ class ReadyTools:
         bound = self._registry.tools.get(name)
         if bound is None:
             read(call)
+            if (folded := name.replace("-", "_")) in self._registry.skills:
+                raise refuse("unknown_tool", f"{is_a_skill(folded)}.")
             hint = did_you_mean(name, self._registry.tools, 3) or "it is not in this project."
             raise refuse("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
         try:

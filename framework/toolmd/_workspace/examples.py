@@ -120,7 +120,7 @@ def _chosen(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
     for name in names:
         if name.replace("-", "_") in workspace.skills:
             raise NotFoundError(f"{name!r} is a skill: only tools have examples")
-        yield workspace.tools[known_name(name, workspace.tools, "tool")]
+        yield workspace.tools[known_name(name, workspace.registry, "tool")]
 
 
 def _unread_files(workspace: Workspace) -> Iterator[Tried]:

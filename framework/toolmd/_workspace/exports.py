@@ -30,9 +30,8 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     from toolmd._export.targets import TARGETS, export
 
     registry = live.registry
-    everything = (*registry.tools, *registry.skills)
     # Whoever names one twice means it once.
-    chosen = [*dict.fromkeys(known_name(name, everything, "tool or skill") for name in names)]
+    chosen = [*dict.fromkeys(known_name(name, registry, "tool or skill") for name in names)]
     tools = _chosen(registry.tools, chosen, named=bool(names))
     taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
     tool_specs = [bound.spec for bound in tools]

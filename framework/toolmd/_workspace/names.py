@@ -1,10 +1,11 @@
 """Find what is meant by a name: as it was exported, or with `-` for `_`."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cached_property
+from typing import Literal
 
 from toolmd._model.registry import BoundSkill, BoundTool, Registry
-from toolmd.errors import NotFoundError, did_you_mean
+from toolmd.errors import NotFoundError, did_you_mean, is_a_skill, is_a_tool
 
 Called = BoundTool | BoundSkill
 _SHOWN = "`toolmd list` shows what is there, and `toolmd check` what is broken"
@@ -15,11 +16,24 @@ def can_run(bound: BoundSkill) -> bool:
     return bound.binding.kind != "none" or bound.spec.executable
 
 
-def known_name(name: str, names: Collection[str], kind: str) -> str:
-    """Give a name as it is known, kebab or snake; raises NotFoundError with the near ones."""
+def known_name(
+    name: str, registry: Registry, kind: Literal["tool", "skill", "tool or skill"]
+) -> str:
+    """Return a name as it is known, kebab or snake.
+
+    Raises NotFoundError with the near names, or with what the name is where it is of the other
+    kind.
+    """
     folded = name.replace("-", "_")
-    if folded in names:
+    tools = registry.tools if "tool" in kind else ()
+    skills = registry.skills if "skill" in kind else ()
+    names = (*tools, *skills)
+    if folded in tools or folded in skills:
         return folded
+    if folded in registry.skills:
+        raise NotFoundError(is_a_skill(folded))
+    if folded in registry.tools:
+        raise NotFoundError(is_a_tool(folded))
     hint = did_you_mean(folded, names, 3) or _SHOWN
     raise NotFoundError(f"no {kind} {name!r}; {hint}")
 

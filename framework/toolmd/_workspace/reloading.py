@@ -78,8 +78,7 @@ class Reloading(OpenProject):
         """
         with self._turn:
             waiting = self._live.snapshot.waiting
-            folded = known_name(name, (*self._live.registry.tools, *self._live.registry.skills),
-                                "tool or skill")  # fmt: skip
+            folded = known_name(name, self._live.registry, "tool or skill")
             if folded not in waiting:
                 raise NotFoundError(f"no edit of {folded} waits to be acknowledged")
             edit, row = waiting[folded]

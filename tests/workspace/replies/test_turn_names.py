@@ -51,6 +51,15 @@ def test_any_other_name_is_unknown(world, name):
     assert world.ran == []
 
 
+@pytest.mark.parametrize("name", ["greet_in_prose", "greet-in-prose"])
+def test_a_skill_that_no_reply_can_call_is_told_to_be_a_skill(world, name):
+    (result,) = world.handle(inline(name, word="a")).results
+    assert (result.outcome, result.error.code) == ("denied", "unknown_tool")
+    assert result.error.message == (
+        "'greet_in_prose' is a skill: run it with `toolmd run greet_in_prose`."
+    )
+
+
 def test_an_unknown_name_is_answered_with_the_nearest(world):
     (result,) = world.handle(inline("ask_frist", word="a")).results
     assert "ask_first" in result.error.message

@@ -10,7 +10,7 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import busy, stdout_for_data
 from toolmd._model.diagnostic import Severity
-from toolmd.errors import ToolmdError, did_you_mean, near_words
+from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def unknown(
     """End because nothing has this name, and say which names are near, or why it did not load."""
     folded = name.replace("-", "_")
     if kind == "skill" and folded in workspace.tools:
-        stop(ExitCode.NOT_FOUND, f"{name!r} is a tool, no skill", f"call it: toolmd call {name}")
+        stop(ExitCode.NOT_FOUND, is_a_tool(folded))
     near = did_you_mean(folded, names, 3)
     help_ = not_loaded(name, workspace) or near or "`toolmd list` shows all"
     stop(ExitCode.NOT_FOUND, f"no {kind} {name!r}", help_)

@@ -23,6 +23,7 @@ from toolmd._cli.terminal.options import (
     stop,
 )
 from toolmd._cli.terminal.screen import err, out_json, paint, printable
+from toolmd.errors import is_a_skill
 
 
 def add(app: typer.Typer) -> None:
@@ -92,8 +93,7 @@ def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
     if bound is not None:
         return bound.name, bound.spec.parameters, ""
     if folded in workspace.skills:
-        help_ = f"run it: toolmd run {name}"
-        stop(ExitCode.NOT_FOUND, f"{name!r} is a skill, no tool", help_)
+        stop(ExitCode.NOT_FOUND, is_a_skill(folded))
     return name, (), not_loaded(name, workspace) or "`toolmd list` shows what is there"
 
 

@@ -78,7 +78,8 @@ def show(
         described = _described_file(file)
     else:
         with open_workspace(project_of(ctx, project)) as workspace:
-            bound = workspace.tools.get(name) or workspace.skills.get(name)
+            folded = str(name).replace("-", "_")
+            bound = workspace.tools.get(folded) or workspace.skills.get(folded)
             if bound is None:
                 unknown(str(name), (*workspace.tools, *workspace.skills), workspace)
             from toolmd._export.definition import describe_bound

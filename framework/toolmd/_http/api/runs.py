@@ -114,7 +114,7 @@ class RunAnswers:
 
     async def _run(self, asked: ApiRequest) -> Any:
         body = asked.body
-        name = known(asked.name, self._workspace.skills, "skill")
+        name = known(asked.name, self._workspace, "skill")
         caller = asked.caller._replace(message=body.message)
         if not body.wait:
             return await self._started(name, body, caller)

@@ -1,6 +1,6 @@
 """The tools and skills that there are, each whole, and a call of one through the one door."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -57,12 +57,10 @@ class Tools:
         return [list_entry(bound) for bound in self._workspace.skills.values()]
 
     async def _tool(self, asked: ApiRequest) -> Any:
-        tools = self._workspace.tools
-        return _whole(tools[known(asked.name, tools, "tool")])
+        return _whole(self._workspace.tools[known(asked.name, self._workspace, "tool")])
 
     async def _skill(self, asked: ApiRequest) -> Any:
-        skills = self._workspace.skills
-        return _whole(skills[known(asked.name, skills, "skill")])
+        return _whole(self._workspace.skills[known(asked.name, self._workspace, "skill")])
 
     async def _call(self, asked: ApiRequest) -> Any:
         body, caller = asked.body, asked.caller
@@ -97,10 +95,10 @@ def answered(result: Result) -> dict[str, Any]:
     return result.to_dict()
 
 
-def known(name: str, names: Any, kind: str) -> str:
-    """Give a name as it is known; raises Trouble with the near ones."""
+def known(name: str, workspace: Workspace, kind: Literal["tool", "skill"]) -> str:
+    """Return a name as it is known; raises Trouble with the near ones."""
     try:
-        return known_name(name, names, kind)
+        return known_name(name, workspace.registry, kind)
     except NotFoundError as error:
         raise Trouble(404, f"unknown_{kind}", str(error)) from None
 

@@ -80,8 +80,7 @@ class Runs:
     ) -> SkillResult:
         """Run a skill to its end, or until it waits for a person; see `Workspace.run`."""
         live = self._current()
-        skills = live.registry.skills
-        skill = skills[known_name(name, skills, "skill")]
+        skill = live.registry.skills[known_name(name, live.registry, "skill")]
         try:
             given = read_object(inputs)
         except MalformedError as error:

@@ -265,3 +265,15 @@ def test_doctor_outside_a_project_says_how_to_make_one(console) -> None:
     typed = console("doctor")
     assert typed.code == 1
     assert "help: run `toolmd init`" in typed.out
+
+
+def test_a_tool_that_the_projects_own_plugin_implements_is_listed_as_such(shop) -> None:
+    shop.write(
+        "tools_md/plugin.py",
+        "from toolmd import hookimpl\n\n"
+        "@hookimpl\ndef toolmd_implementation(spec):\n"
+        "    return (lambda: 'made') if spec.name == 'order_vase' else None\n",
+    )
+    listed = {line.split()[0]: line.split()[4] for line in shop("list").out.splitlines()}
+    assert listed["order_vase"] == "plugin"
+    assert listed["sell_flowers"] == "python"

@@ -90,7 +90,7 @@ def test_the_agent_with_openai_goes_on_after_a_reply_that_cannot_be_read(project
             OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="a-key",
         )  # fmt: skip
 
-    assert printed == "\nSorry.\n"
+    assert printed == "Sorry.\n"
     assert [message["role"] for message in model.heard[1]["messages"]] == ["user", "user"]
 
 

@@ -16,7 +16,7 @@ def test_a_failure_names_the_step_the_tool_and_the_code(world: World) -> None:
     )
     assert result.to_dict() == {
         "success": False,
-        "message": "Step 1 (Make it) failed: make: out of order",
+        "message": "Step 1 (Make it) failed: make: out of order.",
         "data": {},
         "error": "full: make: out of order",
         "run_id": "run-1",
@@ -144,7 +144,7 @@ def test_an_undo_that_fails_is_told_and_hinders_no_other(world: World) -> None:
         "   - **Undo**: drop\n     - name: `made.id`\n2. **Stop**: Enough.\n"
     )
     result = play_steps(world, steps)
-    assert result.message == "Enough. Not undone: step 1[1] (Make): drop: stuck"
+    assert result.message == "Enough. Not undone: step 1[1] (Make): drop: stuck."
     assert world.called.count("drop") == 3
 
 

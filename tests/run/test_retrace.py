@@ -11,6 +11,7 @@ from toolmd._model.run import Answer, RunEvent
 from toolmd._model.skill import SkillSpec
 from toolmd._run.graph import chart_of, states_of, svg
 from toolmd._run.retrace import retrace
+from toolmd.errors import ToolError
 
 ASKING = """1. **Make one**
    - **Use**: make
@@ -88,6 +89,23 @@ def test_each_step_of_a_waiting_run_has_its_state() -> None:
     _, anew, view = told(small_world(), skill(ASKING, "make, drop, read"))
     states = states_of("trial", anew, view.questions)
     assert states == {"1": "done", "2": "skipped", "3": "waiting"}
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_step_whose_undo_fails_stays_done_and_says_that_it_was_not_undone(fails: bool) -> None:
+    world = small_world()
+
+    def drop(name: str) -> Any:
+        if fails:
+            raise ToolError("stuck", code="stuck")
+        return {}
+
+    world.functions["drop"] = drop
+    _, anew, view = told(world, skill(ASKING, "make, drop, read"), NO)
+    states = states_of("trial", anew, view.questions)
+    assert states["1"] == ("done" if fails else "undone")
+    kept = [event.text for event in anew if event.kind == "kept"]
+    assert kept == (["Not undone: step 1 (Make one): drop: stuck."] if fails else [])
 
 
 def test_a_refused_run_went_another_way_and_undid_its_steps() -> None:

@@ -92,7 +92,8 @@ class Answer(NamedTuple):
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
-RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "progress"]
+RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "kept", "progress"]
+"""`kept`: the Undo of a step was refused or failed, so what the step did stays."""
 
 
 class RunEvent(NamedTuple):

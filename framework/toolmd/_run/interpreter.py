@@ -25,7 +25,7 @@ from toolmd._run.jump import cancelled, failure, jump_of, refusal, stopped
 from toolmd._run.loop import each
 from toolmd._run.python import run_python
 from toolmd._run.section import section_index
-from toolmd._run.text import value_of
+from toolmd._run.text import sentence, value_of
 from toolmd._run.undo import roll_back
 from toolmd._values import ArgumentsValidator, InvalidArgumentsError
 
@@ -108,7 +108,7 @@ class Interpreter:
             message = end.message or f"{frame.spec.title}: done."
             return SkillResult(success=True, message=message, data=dict(end.data))
         left = await roll_back(frame, self._actions)
-        message = " ".join([end.message, *left]).strip()
+        message = " ".join([sentence(end.message), *left]) if left else end.message
         said = end.error or end.message
         return SkillResult(success=False, message=message, error=said, code=end.code)
 

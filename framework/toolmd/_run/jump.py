@@ -2,6 +2,7 @@
 
 from toolmd._model.skill import Step, Way
 from toolmd._run.frame import End, Frame, Go, Jump, RefusedError, StepError
+from toolmd._run.text import sentence
 
 
 def stopped(message: str) -> End:
@@ -19,7 +20,7 @@ def failure(frame: Frame, step: Step, error: StepError, index: int | None = None
     """Give where a failed step leads: On error's way, or the end."""
     if step.on_error is not None:
         return jump_of(frame, step.on_error.then)
-    message = f"Step {frame.key(step, index)} ({step.title}) failed: {error.message}"
+    message = sentence(f"Step {frame.key(step, index)} ({step.title}) failed: {error.message}")
     return End(
         success=False, message=message, error=f"{error.code}: {error.message}", code=error.code
     )
@@ -53,4 +54,4 @@ def _said(frame: Frame, way: Way) -> str:
     try:
         return frame.text(way.text)
     except StepError as error:
-        return f"Stopped; {error.message}"
+        return sentence(f"Stopped; {error.message}")

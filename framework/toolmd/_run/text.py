@@ -42,6 +42,11 @@ def shown(value: Any) -> str:
             return str(value)
 
 
+def sentence(text: str) -> str:
+    """Return the text with a full stop, where it ends with no sign of its own."""
+    return text if not text or text.endswith((".", "!", "?", "…", ":")) else f"{text}."
+
+
 def text_of(template: Template, evaluate: Evaluate) -> str:
     """Give the template's text with the value of each expression in its place."""
     return "".join(p if isinstance(p, str) else shown(evaluate(p)) for p in template.parts)

@@ -2,6 +2,7 @@
 
 from toolmd._run.action import StepActions
 from toolmd._run.frame import Frame, RefusedError, StepError
+from toolmd._run.text import sentence
 
 
 async def roll_back(frame: Frame, actions: StepActions) -> list[str]:
@@ -16,8 +17,8 @@ async def roll_back(frame: Frame, actions: StepActions) -> list[str]:
             await actions.undo(undo)
         except (StepError, RefusedError) as error:
             reason = error.message if isinstance(error, StepError) else "it was refused"
-            left.append(f"Not undone: step {undo.key} ({undo.step.title}): {reason}")
-            undo.frame.tell("failed", undo.step, left[-1])
+            left.append(sentence(f"Not undone: step {undo.key} ({undo.step.title}): {reason}"))
+            undo.frame.tell("kept", undo.step, left[-1])
         else:
             undo.frame.tell("undone", undo.step, undo.tool)
     return left

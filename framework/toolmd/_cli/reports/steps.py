@@ -16,6 +16,7 @@ _MARKS: dict[str, tuple[str, Paint]] = {
     "skipped": ("skip", "dim"),
     "failed": ("fail", "red"),
     "undone": ("undo", "yellow"),
+    "kept": ("kept", "yellow"),
     "progress": ("  ..", "dim"),
 }
 _SIGNS: dict[str, tuple[str, str]] = {

@@ -49,8 +49,14 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
 
 def _runs(entry: dict[str, Any]) -> str:
     """Say what stands behind a definition, in a word."""
-    kind = entry["implementation"]["kind"]
-    said = {"sibling": "python", "entry_point": "package", "steps": "steps", "none": "-"}[kind]
+    implementation = entry["implementation"]
+    said = {"sibling": "python", "entry_point": "plugin", "steps": "steps", "none": "-"}[
+        implementation["kind"]
+    ]
+    # A package's definition has its file beside it; everything else comes from a plugin's hook.
+    python = Path(implementation.get("target", "").rpartition(":")[0])
+    if said == "plugin" and python.suffix == ".py" and python.name != "plugin.py":
+        said = "package"
     return f"{said} (stale)" if entry.get("stale") else said
 
 

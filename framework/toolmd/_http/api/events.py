@@ -42,7 +42,7 @@ KINDS = {
     "run": ("`{run_id, skill, state}`", "A run came to another state."),
     "run-step": (
         "`{run_id, kind, skill, step, title, text}`",
-        "`started`, `skipped`, `waiting`, `done`, `failed`, `undone` or `progress` of a step.",
+        "`started`, `skipped`, `waiting`, `done`, `failed`, `undone`, `kept` or `progress`.",
     ),
     "resync": ("`{}`", "Events were lost: look at everything anew."),
 }

@@ -33,8 +33,13 @@ def states_of(
     shows only that it runs or waits. `questions` are those that are open.
     """
     states: dict[str, StepState] = {}
+    ended: dict[str, StepState] = {}
     for event in events:
         key = step_id(event.step)
+        if event.kind == "kept":
+            # The Undo asked or ran; the step itself fares as before it.
+            states[key] = ended.get(key, "done")
+            continue
         whole = key == event.step and event.skill == skill
         state = _STATES.get(event.kind)
         if state == "waiting":
@@ -43,7 +48,7 @@ def states_of(
             if states.get(key, "waiting") == "waiting":
                 states[key] = "running"
         else:
-            states[key] = state
+            states[key] = ended[key] = state
     for question in questions:
         states[step_id(question.key)] = "waiting"
     return states

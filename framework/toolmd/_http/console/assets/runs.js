@@ -3,8 +3,8 @@
 import { announce, hear, hold, refresh } from "./live.js";
 
 const PAUSE_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 380;
-const STATES = { started: "running", skipped: "skipped", waiting: "waiting", done: "done", failed: "failed", undone: "undone" };
-const WORDS = { running: "runs", waiting: "waits", done: "done", failed: "failed", skipped: "skipped", undone: "undone" };
+const STATES = { started: "running", skipped: "skipped", waiting: "waiting", done: "done", failed: "failed", undone: "undone", kept: "done" };
+const WORDS = { running: "runs", waiting: "waits", done: "done", failed: "failed", skipped: "skipped", undone: "undone", kept: "not undone" };
 const queue = [];
 const ofPage = document.querySelector("[data-run-id]")?.dataset.runId ?? null;
 let playing = false;
@@ -66,15 +66,19 @@ function show({ step: key, kind, title, text }) {
   const box = step(here);
   if (box) {
     // What happens within a step shows only that the step runs, or waits.
-    const whole = here === key || kind === "undone" || kind === "waiting";
+    const whole = here === key || ["undone", "kept", "waiting"].includes(kind);
     if (whole && STATES[kind]) set(box, STATES[kind]);
     else if (!stateOf(box) || kind === "started") set(box, "running");
-    if (last && last !== here && kind !== "undone") walk(last, here);
-    if (kind !== "undone") last = here;
+    if (last && last !== here && !takesBack(kind)) walk(last, here);
+    if (!takesBack(kind)) last = here;
     box.scrollIntoView({ block: "nearest", inline: "nearest", behavior: PAUSE_MS ? "smooth" : "auto" });
   }
   log({ key, kind, title, text });
-  if (kind === "waiting" || kind === "failed") announce(`${title}: ${WORDS[kind]}. ${text}`);
+  if (["waiting", "failed", "kept"].includes(kind)) announce(`${title}: ${WORDS[kind]}. ${text}`);
+}
+
+function takesBack(kind) {
+  return kind === "undone" || kind === "kept";
 }
 
 function walk(from, to) {
@@ -86,7 +90,7 @@ function log({ key, kind, title, text }) {
   const list = document.querySelector("[data-run-log]");
   if (!list) return;
   let line = [...list.children].findLast((one) => one.dataset.step === key);
-  if (!line || kind === "undone") {
+  if (!line || takesBack(kind)) {
     line = document.createElement("li");
     line.dataset.step = key;
     list.append(line);
@@ -99,7 +103,7 @@ function log({ key, kind, title, text }) {
   name.textContent = `${key}. ${title}`;
   const how = document.createElement("span");
   how.className = "took";
-  how.textContent = ` ${WORDS[STATES[kind]] ?? "goes on"}`;
+  how.textContent = ` ${WORDS[kind] ?? WORDS[STATES[kind]] ?? "goes on"}`;
   head.append(name, how);
   line.replaceChildren(head);
   if (text) {

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from toolmd._gate.server import serve
+from toolmd._model.settings import ServeSettings
 
 
 def test_a_ctrl_c_before_the_server_serves_is_no_crash(capfd: pytest.CaptureFixture[str]) -> None:
@@ -18,7 +19,7 @@ def test_a_ctrl_c_before_the_server_serves_is_no_crash(capfd: pytest.CaptureFixt
         assert task is not None
         task.cancel()
         with socket.create_server(("127.0.0.1", 0)) as listening:
-            await serve(app, listening)
+            await serve(app, listening, settings=ServeSettings())
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(told_to_end())

@@ -1,22 +1,17 @@
 """The kiosk of a test, its operator and its two guests."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from kiosk import GUESTS, Kiosk
-
-HERE = Path(__file__).parent
+from kiosk import GUESTS, Kiosk, copied
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of the project, which the test may change."""
-    made = shutil.ignore_patterns(".toolmd", "__pycache__", "orders.jsonl")
-    shutil.copytree(HERE / "project", tmp_path / "kiosk", ignore=made)
-    return tmp_path / "kiosk"
+    return copied(tmp_path)
 
 
 @pytest.fixture

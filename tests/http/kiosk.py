@@ -3,15 +3,17 @@
 import asyncio
 import hashlib
 import json
+import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import httpx
-import uvicorn
 
 from toolmd import Workspace
 from toolmd._gate import Addresses, Tokens
+from toolmd._gate.server import HttpServer
 from toolmd._gate.sockets import bound_socket
 from toolmd._http.api.ears import PLUGIN, Ears
 from toolmd._http.api.feed import Feed
@@ -19,14 +21,22 @@ from toolmd._http.app import Server
 from toolmd._model.call import Caller
 from toolmd._model.settings import TokenSettings
 
+HERE = Path(__file__).parent
 TOKEN = "the-token-of-this-start"
 GUESTS = {"ana": "the-token-of-ana-which-is-long", "eve": "the-token-of-eve-which-is-long"}
+
+
+def copied(folder: Path) -> Path:
+    """Copy the project into a folder, where a test may change it."""
+    made = shutil.ignore_patterns(".toolmd", "__pycache__", "orders.jsonl")
+    return Path(shutil.copytree(HERE / "project", folder / "kiosk", ignore=made))
 
 
 class Kiosk:
     """The project served by a real server in a thread of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **serve: int) -> None:
+        """`serve` are settings of that table."""
         self.folder = folder
         self.ears = Ears(Feed())
         self.workspace = Workspace.open(folder, plugins={PLUGIN: self.ears})
@@ -44,16 +54,17 @@ class Kiosk:
             tokens=Tokens(known, own=TOKEN, caller=Caller("op", "p-op")),
             port=self.port,
         )
-        config = uvicorn.Config(
-            self.server.app, log_level="error", timeout_graceful_shutdown=1, ws="none"
+        self._http = HttpServer(
+            self.server.app,
+            self._listening,
+            settings=replace(self.workspace.settings.serve, **serve),
         )
-        self._uvicorn = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     @property
     def connections(self) -> list[Any]:
         """The connections that are open now, as the server holds them."""
-        return list(self._uvicorn.server_state.connections)
+        return list(self._http.server_state.connections)
 
     def client(self, token: str = TOKEN, **headers: str) -> httpx.Client:
         sent = {"authorization": f"Bearer {token}", **headers}
@@ -65,7 +76,7 @@ class Kiosk:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def _serve(self) -> None:
-        asyncio.run(self._uvicorn.serve(sockets=[self._listening]))
+        asyncio.run(self._http.serve(sockets=[self._listening]))
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -73,6 +84,6 @@ class Kiosk:
 
     def __exit__(self, *_: object) -> None:
         self.ears.feed.close()
-        self._uvicorn.should_exit = True
+        self._http.should_exit = True
         self._thread.join()
         self.workspace.close()

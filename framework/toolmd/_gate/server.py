@@ -8,7 +8,11 @@ from typing import Any
 
 import uvicorn
 
+from toolmd._gate.capacity import Capacity
+from toolmd._gate.connection import Connection
 from toolmd._gate.flights import Flights
+from toolmd._gate.listener import Listener
+from toolmd._model.settings import ServeSettings
 
 DRAIN_S = 30.0
 """How long calls under way may take when the server is told to end, in seconds."""
@@ -22,6 +26,7 @@ async def serve(
     app: Any,
     listening: socket.socket,
     *,
+    settings: ServeSettings,
     close: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> None:
@@ -30,37 +35,66 @@ async def serve(
     `close` ends streams that would never end; `tell` says what is waited for. A second signal
     ends the process at once.
     """
-    flights = Flights(app)
-    config = uvicorn.Config(
-        flights,
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=CLOSE_S,
-        ws="none",
-        lifespan="on",
-    )
+    server = HttpServer(app, listening, settings=settings, close=close, tell=tell)
     # A Ctrl-C that came before is raised here; within uvicorn it would be logged as a crash.
     await asyncio.sleep(0)
-    await _Server(config, flights, close, tell).serve(sockets=[listening])
+    await server.serve(sockets=[listening])
 
 
-class _Server(uvicorn.Server):
-    """Waits for calls, not for connections, when the process is told to end."""
+class HttpServer(uvicorn.Server):
+    """Bounds its connections, and waits for calls, not for them, when the process is to end."""
 
     def __init__(
         self,
-        config: uvicorn.Config,
-        flights: Flights,
-        close: Callable[[], None],
-        tell: Callable[[str], None],
+        app: Any,
+        listening: socket.socket,
+        *,
+        settings: ServeSettings,
+        close: Callable[[], None] = lambda: None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """Serve `app` on `listening`; `close` and `tell` as `serve` takes them."""
+        self._flights = Flights(app)
+        config = uvicorn.Config(
+            self._flights,
+            http="h11",
+            # What clients do wrong is answered to them; in the log, they could fill the disk.
+            log_level="error",
+            server_header=False,
+            timeout_keep_alive=settings.idle_timeout,
+            timeout_graceful_shutdown=CLOSE_S,
+            ws="none",
+            lifespan="on",
+        )
         super().__init__(config)
-        self._flights = flights
+        self._settings = settings
+        self._capacity = Capacity(settings.max_connections)
+        self._listener = Listener(listening, self._capacity, self._connection)
         self._close = close
         self._tell = tell
-        self._loop = asyncio.get_running_loop()
-        self._draining: Any = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._told = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept: by our own listener, since asyncio's spins where descriptors run out."""
+        del sockets
+        await super().startup(sockets=[])
+        self._loop = asyncio.get_running_loop()
+        self._tasks.append(self._loop.create_task(self._listener.run()))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and let what is open end."""
+        self._tasks[0].cancel()
+        await super().shutdown(sockets)
+
+    def _connection(self) -> Connection:
+        return Connection(
+            self.config,
+            self.server_state,
+            self.lifespan.state,
+            settings=self._settings,
+            capacity=self._capacity,
+        )
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Begin to end, or end now."""
@@ -76,7 +110,7 @@ class _Server(uvicorn.Server):
         self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:
-        self._draining = self._loop.create_task(self._drain())
+        self._tasks.append(self._loop.create_task(self._drain()))
 
     async def _drain(self) -> None:
         self._close()

@@ -57,11 +57,21 @@ class TokenSettings:
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
-    """The table `[serve]`: who may come in over HTTP."""
+    """The table `[serve]`: who may come in over HTTP, and what a connection may take."""
 
     tokens: tuple[TokenSettings, ...] = ()
     """Whose tokens are let in: the `sha256`, `user` and `patients` of each. With none, each start
     makes a token of its own."""
+    max_connections: int = 512
+    """How many connections may be open at one time, and never more than half of the process's
+    file descriptors. When they are, the one that has waited longest for its client is closed."""
+    head_timeout: int = 10
+    """How many seconds the head of a request may take to come, from its first byte on, and a new
+    connection to begin."""
+    body_timeout: int = 30
+    """How many seconds the body of a request may take to come, and an answer to be read."""
+    idle_timeout: int = 75
+    """How many seconds a connection stays open between two requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ class Settings:
     trace: TraceSettings = field(default_factory=TraceSettings)
     """What spans tell of a call."""
     serve: ServeSettings = field(default_factory=ServeSettings)
-    """Who may come in over HTTP, and as whom."""
+    """Who may come in over HTTP, as whom, and what a connection may take."""
     audit: bool = True
     """Whether each decision is recorded before its effect."""
     trust_edits: bool = False

@@ -15,6 +15,9 @@ from toolmd._model.settings import (
 )
 from toolmd.errors import ConfigError
 
+MOST = 1_000_000
+"""The largest number or duration in seconds that a setting takes."""
+
 
 class Origin(NamedTuple):
     """Where a value was written, for messages."""
@@ -78,6 +81,14 @@ def _confidence(value: Any, place: Origin) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise place.error(f"must be a number from 0 to 1, not {value!r}")
     return float(value)
+
+
+def _count(value: Any, place: Origin) -> int:
+    if isinstance(value, str) and place.text and value.isascii() and value.isdigit():
+        value = int(value[:10])
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST:
+        raise place.error(f"must be a whole number from 1 to {MOST}, not {value!r}")
+    return value
 
 
 def _flag(value: Any, place: Origin) -> bool:
@@ -158,6 +169,10 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "chat.base_url": _url,
     "trace.content": _flag,
     "serve.tokens": _tokens,
+    "serve.max_connections": _count,
+    "serve.head_timeout": _count,
+    "serve.body_timeout": _count,
+    "serve.idle_timeout": _count,
     "audit": _flag,
     "trust_edits": _flag,
     "plugins": _names,

@@ -104,5 +104,6 @@ async def serve_workspace(
 
     ready()
     taking_up = asyncio.create_task(asyncio.to_thread(workspace.start_runs))
-    await serve(server.app, place.listening, close=close, tell=err)
+    settings = workspace.settings.serve
+    await serve(server.app, place.listening, settings=settings, close=close, tell=err)
     await taking_up

@@ -1,6 +1,5 @@
 """The JSON body of a request, read strictly and within bounds."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -10,8 +9,6 @@ from toolmd._http.api.trouble import Trouble
 
 MAX_BODY = 512 * 1024
 """Bytes of a request; a model's reply may have 256 KiB."""
-PATIENCE_S = 30
-"""How long a body may take to come, in seconds."""
 
 
 async def read_json(request: Request) -> Any:
@@ -34,15 +31,11 @@ async def read_json(request: Request) -> Any:
 async def _whole(request: Request) -> bytes:
     parts = bytearray()
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            async for part in request.stream():
-                parts += part
-                if len(parts) > MAX_BODY:
-                    detail = f"The body is over {MAX_BODY // 1024} KiB."
-                    raise Trouble(413, "too_large", detail)
-    except TimeoutError:
-        detail = f"The body did not come within {PATIENCE_S} seconds."
-        raise Trouble(408, "too_slow", detail) from None
+        async for part in request.stream():
+            parts += part
+            if len(parts) > MAX_BODY:
+                detail = f"The body is over {MAX_BODY // 1024} KiB."
+                raise Trouble(413, "too_large", detail)
     except ClientDisconnect:
         raise Trouble(400, "malformed_request", "The body was cut off.") from None
     return bytes(parts)

@@ -1,0 +1,26 @@
+"""Log what strangers can cause at most once a minute, so that they can't fill the log."""
+
+import logging
+import time
+from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+AGAIN_S = 60.0
+"""How long the same warning is not repeated, in seconds."""
+
+
+class Warnings:
+    """Warns once, and again only after a minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` returns seconds; it may begin anywhere."""
+        self._clock = clock
+        self._last: dict[str, float] = {}
+
+    def warn(self, message: str, *values: object) -> None:
+        """Log `message % values`, unless this message was logged less than a minute ago."""
+        now = self._clock()
+        if now - self._last.get(message, now - AGAIN_S) >= AGAIN_S:
+            self._last[message] = now
+            logger.warning(message, *values)

@@ -1,0 +1,194 @@
+"""What a client owes has a deadline; what the server owes has none."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from kiosk import TOKEN, Kiosk
+from raw import answer, call, connected, everything, head, trickle
+from test_api_events import followed, until
+
+PATH = "/api/tools/who-asks/call"
+LATE_S = 8.0
+"""More than any deadline here and the slowness of a busy machine."""
+
+
+@pytest.fixture
+def hasty(project: Path) -> Iterator[Kiosk]:
+    """The kiosk with deadlines of one second."""
+    with Kiosk(project, head_timeout=1, body_timeout=1, idle_timeout=1) as open_:
+        yield open_
+
+
+def closed_after(sock: socket.socket) -> tuple[bytes, float]:
+    """Read until the server closes; return what came, and how long it took."""
+    began = time.monotonic()
+    return everything(sock), time.monotonic() - began
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [(b"", b""), (b"GET / HTTP/1.1\r\nHost: a\r\n", b"HTTP/1.1 408 ")],
+    ids=["nothing", "half a head"],
+)
+def test_a_new_connection_that_brings_no_request_is_closed(
+    hasty: Kiosk, sent: bytes, answered: bytes
+) -> None:
+    with connected(hasty.port) as sock:
+        sock.sendall(sent)
+        found, took = closed_after(sock)
+
+    assert found.startswith(answered)
+    assert bool(found) == bool(answered)
+    assert 0.9 < took < LATE_S
+
+
+def test_a_head_that_trickles_is_cut_off(hasty: Kiosk) -> None:
+    with connected(hasty.port) as sock:
+        found, took = trickle(sock, head(hasty.port, PATH, "X-Long: " + "a" * 4000))
+
+    assert found.startswith(b"HTTP/1.1 408 ")
+    assert b'"too_slow"' in found
+    assert took < LATE_S
+
+
+def test_the_second_head_of_a_connection_has_the_same_deadline(hasty: Kiosk) -> None:
+    with connected(hasty.port) as sock:
+        sock.sendall(call(hasty.port, "one"))
+        assert answer(sock)[0] == 200
+        found, took = trickle(sock, head(hasty.port, PATH, "X-Long: " + "a" * 4000))
+
+    assert found.startswith(b"HTTP/1.1 408 ")
+    assert took < LATE_S
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 4000", "Transfer-Encoding: chunked"])
+def test_a_body_that_trickles_is_cut_off_and_the_app_hears_no_more(
+    hasty: Kiosk, length: str
+) -> None:
+    with connected(hasty.port) as sock:
+        sock.sendall(head(hasty.port, PATH, length))
+        found, took = trickle(sock, b"fa0\r\n" + b" " * 4000)
+
+    assert found.startswith(b"HTTP/1.1 408 ")
+    assert found.count(b"HTTP/1.1 ") == 1
+    assert took < LATE_S
+
+
+def test_a_body_that_trickles_after_its_answer_is_cut_off(hasty: Kiosk) -> None:
+    with connected(hasty.port) as sock:
+        sock.sendall(head(hasty.port, PATH, "Content-Length: 4000", token="of-nobody"))
+        assert answer(sock)[0] == 401
+        found, took = trickle(sock, b" " * 4000)
+
+    assert found == b""
+    assert took < LATE_S
+
+
+def test_a_kept_connection_that_brings_no_second_request_is_closed(hasty: Kiosk) -> None:
+    with connected(hasty.port) as sock:
+        sock.sendall(call(hasty.port, "one"))
+        assert answer(sock)[0] == 200
+        found, took = closed_after(sock)
+
+    assert found == b""
+    assert 0.9 < took < LATE_S
+
+
+def test_a_client_that_reads_no_answer_is_cut_off(hasty: Kiosk) -> None:
+    with connected(hasty.port) as sock:
+        # More answers than the buffers of both sides take in.
+        asked = head(hasty.port, "/openapi.json", method="GET")
+        sock.settimeout(LATE_S)
+        with pytest.raises(ConnectionError):
+            sock.sendall(asked * 1_000_000)
+
+
+def test_a_stream_and_a_long_call_outlive_every_deadline(hasty: Kiosk, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with hasty.client() as client, followed(client) as coming, connected(hasty.port) as busy:
+        body = b'{"arguments": {"pipe": "%s"}}' % str(pipe).encode()
+        length = f"Content-Length: {len(body)}"
+        busy.sendall(head(hasty.port, "/api/tools/wait/call", length) + body)
+        with pipe.open("w") as writer:  # opens when the call reads
+            for _ in range(3):
+                with connected(hasty.port) as idle:
+                    everything(idle)  # a deadline has passed
+            hasty.ears.feed.publish("run", {"run_id": "late"})
+            until(coming, "run", run_id="late")
+            writer.write("done")
+        assert answer(busy)[0] == 200
+
+
+@pytest.fixture
+def small(project: Path) -> Iterator[Kiosk]:
+    """The kiosk with room for two connections."""
+    with Kiosk(project, max_connections=2) as open_:
+        yield open_
+
+
+def served(kiosk: Kiosk) -> int:
+    """Ask on a new connection; return the status."""
+    with connected(kiosk.port) as sock:
+        sock.sendall(call(kiosk.port, "new"))
+        return answer(sock)[0]
+
+
+def test_a_new_client_takes_the_place_of_a_stranger_before_that_of_a_known_one(
+    small: Kiosk,
+) -> None:
+    with connected(small.port) as known, connected(small.port) as stranger:
+        known.sendall(call(small.port, "one"))
+        assert answer(known)[0] == 200
+        stranger.sendall(b"GET ")
+
+        assert served(small) == 200
+        assert everything(stranger) == b""
+        known.sendall(call(small.port, "two"))
+        assert answer(known)[0] == 200
+
+
+def test_of_idle_clients_the_one_that_waits_longest_makes_room(small: Kiosk) -> None:
+    with connected(small.port) as older, connected(small.port) as newer:
+        for sock in (older, newer):
+            sock.sendall(call(small.port, "one"))
+            assert answer(sock)[0] == 200
+
+        assert served(small) == 200
+        assert everything(older) == b""
+        newer.sendall(call(small.port, "two"))
+        assert answer(newer)[0] == 200
+
+
+def test_a_body_of_a_stranger_makes_room(small: Kiosk) -> None:
+    body = head(small.port, "/api/session", "Content-Length: 400", method="POST") + b"{"
+    with connected(small.port) as one, connected(small.port) as two:
+        for sock in (one, two):
+            sock.sendall(body.replace(f"Authorization: Bearer {TOKEN}\r\n".encode(), b""))
+        assert served(small) == 200
+
+
+def test_where_all_connections_are_at_work_a_new_one_is_told_so(
+    small: Kiosk, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    token = {"authorization": f"Bearer {TOKEN}"}
+    body: dict[str, Any] = {"arguments": {"pipe": str(pipe)}}
+    with connected(small.port) as busy, small.client() as client, followed(client):
+        data = httpx.Request("POST", small.url, json=body).content
+        length = f"Content-Length: {len(data)}"
+        busy.sendall(head(small.port, "/api/tools/wait/call", length) + data)
+        with pipe.open("w") as writer:  # opens when the call reads
+            refused = httpx.get(f"{small.url}/api/tools", headers=token)
+            assert (refused.status_code, refused.json()["code"]) == (503, "too_many_connections")
+            assert refused.headers["retry-after"] == "1"
+            writer.write("done")
+        assert answer(busy)[0] == 200
+        assert served(small) == 200

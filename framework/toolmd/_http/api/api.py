@@ -20,6 +20,7 @@ from toolmd._http.api.replies import Replies
 from toolmd._http.api.runs import Background, RunAnswers
 from toolmd._http.api.service import HEALTH, Service
 from toolmd._http.api.session import PATH, Session
+from toolmd._http.api.snapshot_document import SnapshotDocument
 from toolmd._http.api.tools import Tools
 from toolmd._http.api.trouble import Trouble
 from toolmd._workspace import Workspace
@@ -45,7 +46,7 @@ class Api:
             *Records(workspace).operations(),
             *Events(ears).operations(),
             *Session(tokens, sessions).operations(),
-            *Service(self.document).operations(),
+            *Service(SnapshotDocument(workspace, self.document)).operations(),
         )
 
     def document(self) -> dict[str, Any]:

@@ -69,6 +69,8 @@ def _described(operation: Operation) -> dict[str, Any]:
     }
     if operation.id == "runSkill":
         told["responses"]["202"] = _answer("Started", "It runs; the Location shows how far it is.")
+    if operation.tagged:
+        told["responses"]["304"] = {"description": "The client has it: see If-None-Match."}
     if operation.details:
         told["description"] = operation.details
     parameters = [*_places(operation.path), *map(_asked, operation.query)]

@@ -3,9 +3,12 @@
 import asyncio
 from typing import Any
 
+from starlette.responses import Response
+
 from toolmd._http.api.operation import ApiRequest, NamesInQuery, Operation
 from toolmd._http.api.runs import Nothing
 from toolmd._http.api.trouble import Trouble
+from toolmd._http.api.wire import json_bytes
 from toolmd._workspace import Workspace
 from toolmd.errors import NotFoundError
 
@@ -36,8 +39,9 @@ class Files:
     async def _diagnostics(self, asked: ApiRequest) -> Any:
         del asked
         # The first look imports every implementation.
-        found = await asyncio.to_thread(lambda: self._workspace.diagnostics)
-        return [diagnostic.to_dict() for diagnostic in found]
+        return await asyncio.to_thread(
+            lambda: _json([diagnostic.to_dict() for diagnostic in self._workspace.diagnostics])
+        )
 
     async def _held(self, asked: ApiRequest) -> Any:
         del asked
@@ -52,10 +56,16 @@ class Files:
 
     async def _export(self, asked: ApiRequest) -> Any:
         try:
-            exported = await asyncio.to_thread(
-                self._workspace.exported, asked.name, asked.names("name")
-            )
+            return await asyncio.to_thread(self._exported, asked.name, asked.names("name"))
         except NotFoundError as error:
             raise Trouble(404, "unknown_name", str(error)) from None
+
+    def _exported(self, target: str, names: list[str]) -> Response:
+        exported = self._workspace.exported(target, names)
         losses = [str(loss) for loss in exported.losses]
-        return {"target": exported.target, "items": exported.items, "losses": losses}
+        return _json({"target": exported.target, "items": exported.items, "losses": losses})
+
+
+def _json(value: Any) -> Response:
+    """Write an answer that may be long, so that it takes no time of the event loop."""
+    return Response(json_bytes(value), media_type="application/json")

@@ -93,6 +93,8 @@ class Operation(NamedTuple):
     open: bool = False
     """Whether it needs no token."""
     details: str = ""
+    tagged: bool = False
+    """Whether its answer has an ETag, and is 304 where the client has it."""
 
     def route(self) -> Route:
         """Give what serves it."""

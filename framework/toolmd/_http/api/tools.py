@@ -1,12 +1,15 @@
 """The tools and skills that there are, each whole, and a call of one through the one door."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from toolmd._export.definition import describe_bound, list_entry
 from toolmd._http.api.operation import ApiRequest, Body, Operation
+from toolmd._http.api.snapshot_document import SnapshotDocument
 from toolmd._http.api.trouble import Trouble
+from toolmd._model.registry import Bound
 from toolmd._model.result import Result
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import known_name
@@ -33,28 +36,23 @@ class Tools:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._tools = SnapshotDocument(workspace, lambda: _entries(workspace.tools))
+        self._skills = SnapshotDocument(workspace, lambda: _entries(workspace.skills))
 
     def operations(self) -> tuple[Operation, ...]:
         """Give the routes."""
         return (
-            Operation("GET", "/api/tools", "listTools", "List the tools.", self._tools, "Entries"),
+            Operation("GET", "/api/tools", "listTools", "List the tools.",
+                      self._tools.answer, "Entries", tagged=True),
             Operation("GET", "/api/tools/{name}", "showTool", "Show a tool whole.", self._tool,
                       "Definition", problems=(404,)),
             Operation("POST", "/api/tools/{name}/call", "callTool", "Call a tool.", self._call,
                       "Result", CallBody, (400, 404, 408, 413), details=CALL),
-            Operation("GET", "/api/skills", "listSkills", "List the skills.", self._skills,
-                      "Entries"),
+            Operation("GET", "/api/skills", "listSkills", "List the skills.",
+                      self._skills.answer, "Entries", tagged=True),
             Operation("GET", "/api/skills/{name}", "showSkill", "Show a skill whole.", self._skill,
                       "Definition", problems=(404,)),
         )  # fmt: skip
-
-    async def _tools(self, asked: ApiRequest) -> Any:
-        del asked
-        return [list_entry(bound) for bound in self._workspace.tools.values()]
-
-    async def _skills(self, asked: ApiRequest) -> Any:
-        del asked
-        return [list_entry(bound) for bound in self._workspace.skills.values()]
 
     async def _tool(self, asked: ApiRequest) -> Any:
         return _whole(self._workspace.tools[known(asked.name, self._workspace, "tool")])
@@ -101,6 +99,10 @@ def known(name: str, workspace: Workspace, kind: Literal["tool", "skill"]) -> st
         return known_name(name, workspace.registry, kind)
     except NotFoundError as error:
         raise Trouble(404, f"unknown_{kind}", str(error)) from None
+
+
+def _entries(bound: Mapping[str, Bound[Any]]) -> list[dict[str, Any]]:
+    return [list_entry(one) for one in bound.values()]
 
 
 def _whole(bound: Any) -> dict[str, Any]:

@@ -60,10 +60,16 @@ def page(template: str, *, status: int = 200, **values: Any) -> Response:
     return HTMLResponse(printed(template, **values), status, headers)
 
 
+@cache
+def _asset_bytes(name: str) -> bytes:
+    return STYLE.encode() if name == "graph.css" else (HERE / "assets" / name).read_bytes()
+
+
 def asset(name: str) -> Response:
     """Give one of the files that pages load."""
-    body = STYLE.encode() if name == "graph.css" else (HERE / "assets" / name).read_bytes()
-    return Response(body, media_type=ASSETS[name], headers={"cache-control": "no-cache"})
+    return Response(
+        _asset_bytes(name), media_type=ASSETS[name], headers={"cache-control": "no-cache"}
+    )
 
 
 def slug(text: str) -> str:

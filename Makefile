@@ -57,7 +57,7 @@ docs: $(STAMP)  ## write the generated pages of docs/reference anew, and the sit
 	@$(BIN)/python docs/build_site.py
 
 pictures: $(STAMP)  ## take the pictures of the console anew; needs a Chromium
-	@$(BIN)/python docs/take_pictures.py
+	@$(BIN)/python -m docs.take_pictures
 
 crash: $(STAMP)  ## kill processes over durable runs, on SQLite and on Postgres: half an hour
 	@$(BIN)/python tests/durability/crash/crash.py

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from docs.browser import NoBrowserError, open_browser
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 PICTURES = Path(__file__).parent / "pictures"
-BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 LARGEST = 300_000
 """Bytes of a picture."""
@@ -24,17 +24,17 @@ TOOL = "tools_md/appointment"
 
 def main() -> None:
     """Work on a copy of the clinic, and take each picture."""
-    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if browser is None:
-        sys.exit("no Chromium here (Debian: apt-get install chromium-headless-shell)")
     PICTURES.mkdir(exist_ok=True)
     with TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        try:
+            opened = open_browser(playwright.chromium)
+        except NoBrowserError as error:
+            sys.exit(str(error))
         project = Path(scratch) / "clinic"
         for name in ("tools_md", "skills_md"):
             shutil.copytree(ROOT / name, project / name)
         (project / "toolmd.toml").write_text("plugins = []\n")
         toolmd("clinic", "seed", f"--today={TODAY}", f"--project={project}")
-        opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         with served(project) as link:
             page = opened.new_page()
             page.goto(link)

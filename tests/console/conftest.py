@@ -1,14 +1,11 @@
 """A project in a folder, followed and served, and a real browser before it."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from at_work import Desk, Visitor
-
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture
@@ -22,13 +19,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("no Chromium here (Debian: apt-get install chromium-headless-shell)")
+    from docs.browser import NoBrowserError, open_browser
+
     api.expect.set_options(timeout=15_000)
     with api.sync_playwright() as playwright:
-        # --no-sandbox: in CI the tests run as root, where Chromium's sandbox does not start.
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        try:
+            opened = open_browser(playwright.chromium)
+        except NoBrowserError as error:
+            pytest.skip(str(error))
         yield opened
         opened.close()
 

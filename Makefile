@@ -2,12 +2,13 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock docs clean
+.PHONY: help demo test test-places check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock vendor docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BEGAN := $(shell date +%s)
 PACKAGES := $(wildcard plugins/*/pyproject.toml)
 
 # A name on the path may be a stub that runs nothing, so each candidate is asked for its version.
@@ -19,10 +20,14 @@ help:  ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(STAMP)  ## the main job, from markdown to result, on the dental clinic
-	@$(BIN)/python demo/main_job.py
+	@$(BIN)/python demo/main_job.py $(BEGAN)
 
 test: $(STAMP)  ## everything: units, properties, golden files, documents, the house
 	@$(BIN)/python -m pytest -n auto --dist worksteal
+
+# As root it tries more: other users, and a folder of root's own. PLACE=name tries one.
+test-places: $(STAMP)  ## a part of it in places where users keep projects: some minutes
+	@$(BIN)/python tests/places/places.py $(PLACE)
 
 check: format lint types storeys  ## format, lint, types, storeys
 
@@ -82,8 +87,13 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package toolmd --quiet -o constraints.txt
 
+vendor: $(STAMP)  ## copy what framework/toolmd/_vendor holds again, and make lock after it
+	@$(BIN)/python -m venv .venv-vendor
+	@.venv-vendor/bin/python -m pip install --quiet --disable-pip-version-check vendoring
+	@.venv-vendor/bin/vendoring sync
+
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) $(PEERS) $(FUZZ) .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) $(PEERS) $(FUZZ) .venv-vendor .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

@@ -5,6 +5,11 @@ from typing import ClassVar
 
 from toolmd._model.diagnostic import Diagnostic
 
+NO_POSTGRES_DRIVER = (
+    "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'"
+)
+"""What to do where `engine` names a Postgres and the extra `postgres` is not installed."""
+
 
 class ToolmdError(Exception):
     """The root of everything that Toolmd raises."""

@@ -2,12 +2,12 @@
 
 import ast
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tracked import ROOT, tracked
+
 LONGEST_FILE = 300
 LONGEST_FUNCTION = 50
 NAMED_AFTER_NO_THING = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
@@ -25,14 +25,7 @@ LONG_FUNCTIONS: dict[str, str] = {
 """`path:name` of what is longer, and why."""
 
 
-def tracked(*patterns: str) -> list[str]:
-    """Give the files that are in the history or about to be, below the root."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return sorted(name for name in listed.stdout.splitlines() if (ROOT / name).is_file())
-
-
-PYTHON = tracked("*.py")
+PYTHON = [name for name in tracked() if name.endswith(".py")]
 SHIPPED = [name for name in PYTHON if "tests" not in Path(name).parts]
 
 
@@ -85,6 +78,6 @@ def test_a_room_is_named_after_a_thing() -> None:
 
 
 def test_test_files_have_names_of_their_own() -> None:
-    counted = Counter(Path(name).name for name in tracked("tests/**/*.py", "plugins/*/tests/*.py"))
+    counted = Counter(Path(name).name for name in PYTHON if name not in SHIPPED)
 
     assert not {name for name, times in counted.items() if times > 1 and name != "conftest.py"}

@@ -1,13 +1,11 @@
 """Hold what is committed to what any machine can use: no strange hosts, no local paths."""
 
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from tracked import ROOT, tracked
 
 KNOWN_HOSTS = {
     "127.0.0.1": "this machine",
@@ -39,10 +37,8 @@ LOCAL_PATH = re.compile(r"(?<![\w.~-])/(?:wor[k]|roo[t]|far[m]|tm[p])/\w")
 
 def tracked_text() -> dict[str, str]:
     """Give every file of the history that is text."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     texts = {}
-    for name in listed.stdout.splitlines():
+    for name in tracked():
         try:
             texts[name] = (ROOT / name).read_text("utf-8")
         except (UnicodeDecodeError, FileNotFoundError):

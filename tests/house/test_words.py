@@ -3,16 +3,17 @@
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
+
+from tracked import ROOT, tracked
 
 import toolmd
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_a_class_shares_its_name_with_no_other() -> None:
     homes = defaultdict(list)
-    for file in (ROOT / "framework/toolmd").rglob("*.py"):
+    for file in (ROOT / name for name in tracked() if name.startswith("framework/toolmd/")):
+        if file.suffix != ".py":
+            continue
         for node in ast.parse(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(file.relative_to(ROOT).as_posix())

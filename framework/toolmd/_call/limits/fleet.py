@@ -8,6 +8,7 @@ from typing import Any
 
 from toolmd._call.refusal import guard_failed
 from toolmd._call.threads import in_thread
+from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError
 
 _MADE = (
     # Two that create at once would both find nothing there.
@@ -88,8 +89,10 @@ class FleetStarts:
     def _open(self) -> None:
         if self._connection is not None:
             return
-        import psycopg
-
+        try:
+            import psycopg
+        except ImportError as error:
+            raise ConfigError(f"engine: {NO_POSTGRES_DRIVER}") from error
         self._connection = psycopg.connect(
             self._url, autocommit=True, connect_timeout=5, tcp_user_timeout=5000
         )

@@ -17,12 +17,14 @@ from toolmd.errors import ConfigError, UnreachableError
 _PARTS = (
     "toolmd",
     "cel-expr-python",
+    "filelock",
     "google-re2",
     "httpx",
     "markdown-it-py",
     "pluggy",
     "protobuf",
     "pydantic",
+    "sqlalchemy",
     "svcs",
     "typer",
     "watchdog",
@@ -33,6 +35,7 @@ _EXTRAS = {
     "chat": ("openai", "`toolmd chat`"),
     "lsp": ("pygls", "`toolmd lsp`"),
     "mcp": ("mcp", "`toolmd serve`"),
+    "postgres": ("psycopg", "durable runs on Postgres"),
     "server": ("starlette", "`toolmd dev` and `toolmd serve --transport http`"),
 }
 """The parts that are installed where they are wanted: a package of each, and who wants it."""

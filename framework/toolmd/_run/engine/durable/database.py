@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toolmd._run.engine import RUNS_FILE
-from toolmd.errors import ConfigError, UnreachableError
+from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
 
 SCHEMA = "toolmd"
 """Where the tables lie on Postgres."""
@@ -72,8 +72,7 @@ def open_database(url: str) -> sa.Engine:
         own = {key: value for key, value in _TCP.items() if key not in sa.make_url(url).query}
         engine = sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args=own)
     except ImportError as error:
-        remedy = 'install it: pip install "psycopg[binary]"'
-        raise ConfigError(f"engine: psycopg, Postgres' driver, is missing; {remedy}") from error
+        raise ConfigError(f"engine: {NO_POSTGRES_DRIVER}") from error
     sa.event.listen(engine, "connect", _prepare_session)
     return engine
 

@@ -5,6 +5,7 @@ that is cut or damaged is none. Written under a lock, by whichever process chang
 """
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,9 @@ from toolmd.config import state_folder
 FOLDER = "live"
 """Below the state folder; of its own, so that it can be watched without what calls write."""
 FILE = "definitions.journal"
+LOCK = "definitions.lock"
+POLL_S = 0.005
+"""How long lies between two tries for the lock, in seconds."""
 SPARE = 1024 * 1024
 """Bytes of lines that no longer count, before the journal is written anew."""
 
@@ -188,15 +192,16 @@ def _replace(file: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _lock(folder: Path) -> Iterator[None]:
-    """Hold off the other processes of the project."""
+    """Keep the other processes of the project from writing; without locks the last one wins."""
+    from filelock import lock_descriptor
+
+    descriptor = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        import fcntl
-    except ImportError:  # Not on Windows, where two writers at one moment may lose one's rows.
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            lock_descriptor(descriptor, poll_interval=POLL_S)
+        except OSError as error:
+            if error.errno != errno.ENOSYS:
+                raise
         yield
     finally:
         os.close(descriptor)

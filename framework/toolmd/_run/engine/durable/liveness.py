@@ -1,11 +1,20 @@
 """Know which processes live: each holds a lock on a file of its own for as long as it does."""
 
-import fcntl
+import errno
+import logging
 import os
 import secrets
 import socket
 from contextlib import suppress
 from pathlib import Path
+
+from filelock import lock_descriptor
+
+logger = logging.getLogger(__name__)
+
+
+POLL_S = 0.01
+"""How long lies between two tries for a lock that another process tests, in seconds."""
 
 
 class Locks:
@@ -27,7 +36,7 @@ class Locks:
             self.end()
         while self._lock is None:
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._take(lock)
             # Somebody may have found the file free in between, and buried it.
             if path.exists():
                 self._lock = lock
@@ -52,17 +61,26 @@ class Locks:
             os.close(self._lock)
             self._lock = None
 
+    def _take(self, lock: int) -> None:
+        try:
+            lock_descriptor(lock, poll_interval=POLL_S)
+        except OSError as error:
+            if error.errno != errno.ENOSYS:
+                raise
+            # No process can be seen to be dead then, so none loses its runs to another.
+            logger.warning(
+                "%s: this system locks no files: runs of a process that was killed stay where "
+                "they are until `toolmd runs resume`",
+                self._folder,
+            )
+
     def _is_free(self, path: Path) -> bool:
         if path.name == self.own:
             return False
         with suppress(OSError):
             lock = os.open(path, os.O_RDWR)
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-            else:
-                return True
+                return lock_descriptor(lock, blocking=False)
             finally:
                 os.close(lock)
         return False

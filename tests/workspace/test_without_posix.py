@@ -1,0 +1,74 @@
+"""Nothing that only POSIX has is needed: the modules are taken away, and the main job is done."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from workspace_shop import skill
+
+ROOT = Path(__file__).parents[2]
+ABSENT = ("fcntl", "grp", "pty", "pwd", "resource", "termios")
+BLOCK = f"import sys\nfor name in {ABSENT}:\n    sys.modules[name] = None\n"
+EVERY_MODULE = """
+import importlib, pkgutil, toolmd
+for found in pkgutil.walk_packages(toolmd.__path__, "toolmd."):
+    # The MCP SDK itself wants fcntl, except on Windows.
+    if not found.name.startswith(("toolmd.__main__", "toolmd._vendor.", "toolmd.adapters.mcp.")):
+        importlib.import_module(found.name)
+"""
+STEPS = "1. **Greet**.\n   - **Use**: greet"
+RUN_AND_RELOAD = """
+from pathlib import Path
+from toolmd import Workspace
+with Workspace.open(".") as workspace:
+    assert workspace.run_sync("welcome", {}).success
+    tool = Path("tools_md/greet.tool.md")
+    tool.write_text(tool.read_text().replace("1.0.0", "1.0.1"))
+    workspace.reload()
+    assert workspace.call_sync("greet", {}).data == {"said": "hello"}
+    assert workspace.run_sync("welcome", {}).success
+"""
+
+
+@pytest.fixture
+def child(tmp_path):
+    """Give what runs Python without these modules, in it and in what it starts."""
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "sitecustomize.py").write_text(BLOCK)
+
+    def run(*words: str | Path, folder: Path = tmp_path) -> str:
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(blocked), "TOOLMD_ENGINE": "sqlite"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    return run
+
+
+def test_every_module_is_imported_without_them(child):
+    child("-c", EVERY_MODULE)
+
+
+def test_a_durable_run_and_a_reload_need_none_of_them(child, shop, tmp_path):
+    shop.write("toolmd.toml", "plugins = []\n")
+    shop.tool("greet", 'def greet(): return {"said": "hello"}')
+    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
+
+    child("-c", RUN_AND_RELOAD)
+
+    assert (tmp_path / ".toolmd" / "runs.sqlite3").is_file()
+
+
+def test_the_demonstration_needs_none_of_them(child):
+    assert "Schedule Appointment: done." in child(ROOT / "demo" / "main_job.py")

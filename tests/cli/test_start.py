@@ -12,7 +12,6 @@ HEAVY = {
     "apprise",
     "asyncio",
     "cel_expr_python",
-    "dbos",
     "google.protobuf",
     "httpx",
     "jsonschema",
@@ -25,10 +24,25 @@ HEAVY = {
     "re2",
     "rich",
     "sqlite3",
+    "sqlalchemy",
     "svcs",
+    "toolmd._vendor.dbos",
     "watchdog",
     "yaml",
 }
+FOR_SKILLS_AND_SERVERS = {
+    "apprise", "croniter", "dateutil", "greenlet", "httpx", "jinja2", "mcp", "openai",
+    "opentelemetry.sdk", "psycopg", "pygls", "pygments", "rich", "sqlalchemy", "starlette",
+    "toolmd._vendor.dbos", "uvicorn", "watchdog",
+}  # fmt: skip
+"""What a call of a tool never needs."""
+OPEN_AND_CALL = """
+import json, sys
+from toolmd import Workspace
+with Workspace.open(".") as workspace:
+    code = not workspace.call_sync("sell_flowers", {"kind": "rose", "number": 2}).success
+print(json.dumps([code, sorted(sys.modules)]), file=sys.__stderr__)
+"""
 OF_TYPER = {"pydantic", "pydantic_core"}
 """With what Typer itself reads the values of options."""
 LIST = """
@@ -39,18 +53,18 @@ print(json.dumps([code, sorted(sys.modules)]), file=sys.__stderr__)
 """
 
 
-def imported(folder, *words: str) -> set[str]:
+def imported(folder, *words: str, script: str = LIST, among: set[str] = HEAVY) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-c", LIST, *words],
+        [sys.executable, "-c", script, *words],
         cwd=folder,
-        env={**os.environ, "TOOLMD_LOAD_PLUGINS": ""},
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", "TOOLMD_ENGINE": "sqlite"},
         capture_output=True,
         text=True,
         check=True,
     )
     code, modules = json.loads(done.stderr.splitlines()[-1])
     assert code == 0
-    return HEAVY & set(modules)
+    return among & set(modules)
 
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",)])
@@ -66,6 +80,20 @@ def test_a_small_verb_imports_no_more_than_typer_does(tmp_path, words: tuple[str
 def test_check_on_a_warm_cache_imports_no_parser_and_no_expressions(shop) -> None:
     shop("check")
     assert imported(shop.folder, "check") <= OF_TYPER
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (LIST, ("check",)),
+        (LIST, ("call", "sell_flowers", "kind=rose", "number=2")),
+        (OPEN_AND_CALL, ()),
+    ],
+    ids=["check", "call", "Workspace.open"],
+)
+def test_a_project_of_tools_imports_nothing_of_skills_and_servers(shop, script, words) -> None:
+    none = imported(shop.folder, *words, script=script, among=FOR_SKILLS_AND_SERVERS)
+    assert none == set()
 
 
 def completed(folder, words: str) -> subprocess.CompletedProcess[str]:

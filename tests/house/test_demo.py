@@ -1,8 +1,11 @@
 """The demonstration shows the main job, whatever day it is."""
 
 import os
+import re
+import runpy
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -27,3 +30,24 @@ def test_the_demonstration_shows_the_main_job(now: str) -> None:
     assert "Schedule Appointment: done." in done.stdout
     assert "your visit is booked" in done.stdout
     assert "stopped: No slots in the evening" in done.stdout
+    assert re.search(r"^Done in \d+ seconds\.$", done.stdout, re.MULTILINE)
+
+
+def test_the_demonstration_counts_the_installation_into_its_time() -> None:
+    took = runpy.run_path(str(ROOT / "demo" / "main_job.py"))["took"]
+    now = time.time()
+
+    assert re.fullmatch(
+        r"Done in 12\d seconds: 100 to install, 2\d to show\.", took(now - 20, now - 120)
+    )
+    assert re.fullmatch(r"Done in 2\d seconds\.", took(now - 20, now - 21))
+
+
+def test_make_tells_the_demonstration_when_it_began() -> None:
+    before = int(time.time())
+    words = ["make", "--dry-run", "--no-print-directory", "demo"]
+    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    began = re.search(r"main_job\.py (\d+)$", told, re.MULTILINE)
+    assert began is not None
+    assert before <= int(began[1]) <= time.time()

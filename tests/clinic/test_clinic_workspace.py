@@ -1,6 +1,7 @@
 """The clinic's tools from end to end: the project's own files, opened and called."""
 
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import pytest
 from tools_md._clinic.resources import FILE
@@ -81,6 +82,26 @@ def test_a_visit_is_booked_moved_annotated_and_cancelled(workspace):
         assert result.message
     assert moved.data["time"] == "10:30 AM"
     assert gone.data["status"] == "cancelled"
+
+
+@pytest.mark.parametrize("module", ["bookings.py", "visits.py", "resources.py", "schema.py"])
+def test_a_booking_that_waits_is_asked_again_once_the_clinics_code_was_edited(
+    clinic, monday, tmp_path, module
+):
+    copytree(ROOT / "tools_md", tmp_path / "tools_md", ignore=ignore_patterns("__pycache__"))
+    overrides = {"state": str(tmp_path / "state"), "plugins": []}
+    edited = tmp_path / "tools_md/_clinic" / module
+    visit = {"child_names": ["Mia"], "appointment_time": f"{WEDNESDAY}T09:00:00"}
+    with Workspace.open(tmp_path, overrides=overrides) as ws:
+        arguments = visit | {"appointment_type": "exam"}
+        held = ws.call_sync("book_appointment", arguments, patient="P-1001").confirmation.id
+
+        edited.write_text(edited.read_text() + "\n# edited\n")
+        ws.reload()
+        stale = ws.confirm_sync(held)
+
+        assert (stale.outcome, stale.error.code) == ("confirm", "confirmation_stale")
+        assert ws.confirm_sync(stale.confirmation.id).outcome == "ok"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class Implementation(NamedTuple):
     target: str
     """`tools_md/appointment/book_appointment.py:book_appointment`."""
     hash: str
-    """Hex sha256 of the bytes that were compiled."""
+    """Hex sha256 over the bytes of its module and of the modules that it imports."""
     function: Callable[..., Any]
     mode: Mode
     names: Mapping[str, str] = MappingProxyType({})

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolmd._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason
+from toolmd._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, home_of, reason
 from toolmd._bind.source.files import File, Folder, read_one, walk, whole_file
 from toolmd._bind.source.modules import Modules
 from toolmd._model.code import Code
@@ -119,8 +119,7 @@ def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterat
 
 def _importer(plugin: Any, folder: Folder, modules: Modules) -> Callable[[File], ModuleType]:
     """Import a package's files by their own names, so that all of it shares its types."""
-    own = plugin if isinstance(plugin, ModuleType) else sys.modules.get(type(plugin).__module__)
-    top = (own.__name__ if own is not None else "").partition(".")[0]
+    top = home_of(plugin).partition(".")[0]
     for base in getattr(sys.modules.get(top), "__path__", ()):
         root = Path(base).resolve()
         if folder.root.is_relative_to(root):

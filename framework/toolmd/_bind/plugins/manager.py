@@ -6,6 +6,7 @@ import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pluggy
@@ -52,6 +53,10 @@ class Plugins:
         self.modules = Modules()
         """The Python of the snapshot; forgotten when its plugins are."""
         self._late: dict[str, Callable[[], object]] = {}
+        self._points: dict[str, str] = {}
+        """The modules that entry points name, by plugin."""
+        self._beside: set[str] = set()
+        """The implementations' modules: which of them are loaded depends on the calls."""
         self._broken: dict[str, BaseException] = {}
         self._lock = threading.RLock()
         for name, plugin in (given or {}).items():
@@ -69,6 +74,7 @@ class Plugins:
         """Take an implementation's module: its hooks, if any, count from now on."""
         with self._lock:
             if not self.manager.has_plugin(name):
+                self._beside.add(name)
                 self._admit(name, module)
 
     def wake(self) -> None:
@@ -131,9 +137,24 @@ class Plugins:
         plugin: object | None = self.manager.get_plugin(name)
         return plugin
 
+    def modules_of(self, name: str) -> tuple[str, ...]:
+        """Return the dotted names of the modules in which a plugin's code begins."""
+        own = home_of(self.plugin(name))
+        return tuple(dict.fromkeys((own, self._points.get(name, own))))
+
+    def modules_behind(self, hook: str) -> Iterator[str]:
+        """Return the modules of the plugins that answer a hook; implementations' own left out."""
+        self.wake()
+        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+        for implementation in caller.get_hookimpls():
+            if implementation.plugin_name not in self._beside:
+                yield implementation.function.__module__
+                yield from self.modules_of(implementation.plugin_name)
+
     def _load(self, name: str, point: Any, package: Any) -> None:
         info = PluginInfo(name, package.name, package.version, "loaded")
         try:
+            self._points[name] = point.module
             plugin = point.load()
             plugin = plugin() if inspect.isclass(plugin) else plugin
         except FAULTS as error:
@@ -192,6 +213,11 @@ def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> D
     """Make the diagnostic of a plugin, which stands in no file: its name is the place."""
     help_ = f"mend or uninstall the package, or leave it out of `plugins`: {name}"
     return whole_file(name, code, f"plugin {name} {message}", help_)
+
+
+def home_of(plugin: object) -> str:
+    """Return the dotted name of the module that is a plugin, or in which its class stands."""
+    return plugin.__name__ if isinstance(plugin, ModuleType) else type(plugin).__module__
 
 
 def reason(error: BaseException) -> str:

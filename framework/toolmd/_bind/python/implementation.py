@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolmd._bind.plugins.manager import FAULTS, Plugins, reason
 from toolmd._bind.plugins.resources import SnapshotResources
 from toolmd._bind.python.own_clients import own_clients
 from toolmd._bind.python.signature import Bond, bind
+from toolmd._bind.source.code import CodeHashes
 from toolmd._bind.source.files import File, shown_path, whole_file
-from toolmd._bind.source.modules import code_hash
 from toolmd._model.code import Code
 from toolmd._model.contract import Contract
 from toolmd._model.diagnostic import Diagnostic, Severity
 from toolmd._model.registry import AnySpec, Implementation
 from toolmd.errors import ImplementationError, near_words
+
+_MOST_WRAPPERS = 16
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -30,6 +33,23 @@ class SnapshotParts:
     project: Path
     plugins: Plugins
     resources: SnapshotResources
+    code: CodeHashes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.code = CodeHashes(self.plugins.modules, self.project)
+
+
+class Found(NamedTuple):
+    """A function, and where its code lies."""
+
+    function: Callable[..., Any]
+    modules: tuple[str, ...]
+    """The dotted names of the modules in which its code begins."""
+    file: File | None = None
+    """Its file, where the bytes were read."""
+
+
+Find = Callable[[Contract], Found]
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -39,8 +59,8 @@ class Loader:
     around: SnapshotParts
     contract_of: Callable[[], Contract]
     markdown: File
-    find: Callable[[Contract], tuple[Callable[..., Any], File | None]]
-    """Gives the function and its file; raises ImplementationError."""
+    find: Find
+    """Gives the function; raises ImplementationError."""
     target: str
     plugin: str | None = None
     """The plugin of the folder, without which its tools are refused."""
@@ -87,22 +107,21 @@ class Loader:
                 if self.plugin is not None:
                     self.around.plugins.demand(self.plugin)
                 contract = self.contract_of()
-                function, file = self.find(contract)
+                function, modules, file = self.find(contract)
                 bond = Bond(contract, function, self.markdown.data.decode(errors="replace"), file)
-                digest = code_hash(file) if file is not None else ""
-                provides = self.around.resources.provides
-                found = bind(bond, f"{self.target}:{contract.name}", digest, provides)
-                self._found = found._replace(keeps=self.around.plugins.modules)
+                around = self.around
+                found = bind(bond, f"{self.target}:{contract.name}", around.resources.provides)
+                providers = around.plugins.modules_behind("toolmd_resources")
+                digest = around.code.of(modules, providers, provided=bool(bond.resources))
+                self._found = found._replace(hash=digest, keeps=around.plugins.modules)
                 self._bond = bond
             return self._found
 
 
-def from_module(
-    around: SnapshotParts, load: Callable[[], ModuleType], file: File
-) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
+def from_module(around: SnapshotParts, load: Callable[[], ModuleType], file: File) -> Find:
     """Find the function of a definition's name in the Python beside it."""
 
-    def find(contract: Contract) -> tuple[Callable[..., Any], File | None]:
+    def find(contract: Contract) -> Found:
         try:
             module = load()
             around.plugins.add_module(file.path, module)
@@ -111,24 +130,23 @@ def from_module(
         function = getattr(module, contract.name, None)
         if not callable(function):
             raise _missing(contract, file, module)
-        return function, file
+        return Found(function, (module.__name__,), file)
 
     return find
 
 
-def from_plugins(
-    around: SnapshotParts, spec_of: Callable[[], AnySpec]
-) -> Callable[[Contract], tuple[Callable[..., Any], File | None]]:
+def from_plugins(around: SnapshotParts, spec_of: Callable[[], AnySpec]) -> Find:
     """Ask the plugins for the function behind a definition."""
 
-    def find(contract: Contract) -> tuple[Callable[..., Any], File | None]:
+    def find(contract: Contract) -> Found:
         for answer in around.plugins.ask("toolmd_implementation", spec=spec_of()):
             if answer.error is not None:
                 raise ImplementationError(
                     f"plugin {answer.plugin} can't give {contract.name}: {reason(answer.error)}"
                 ) from answer.error
             if callable(answer.value):
-                return answer.value, None
+                modules = around.plugins.modules_of(answer.plugin)
+                return Found(answer.value, (*_homes(answer.value), *modules))
         raise ImplementationError(
             f"{contract.name} has no implementation: no Python stands beside "
             f"{contract.source.path}, and "
@@ -136,6 +154,17 @@ def from_plugins(
         )
 
     return find
+
+
+def _homes(function: Any) -> Iterator[str]:
+    """Return the modules in which a function, and what it wraps, were written."""
+    for _ in range(_MOST_WRAPPERS):
+        scope = getattr(function, "__globals__", {})
+        for name in (scope.get("__name__"), getattr(function, "__module__", None)):
+            if isinstance(name, str):
+                yield name
+        inner = function.func if isinstance(function, functools.partial) else None
+        function = inner or getattr(function, "__wrapped__", None)
 
 
 def _broken(

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from toolmd._bind.source.files import File
+from toolmd._bind.source.imports import bound_names, dotted
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic, Severity
 from toolmd._model.source import Span
@@ -32,40 +33,16 @@ def own_clients(file: File) -> Iterator[Diagnostic]:
         tree = ast.parse(file.data)
     except (SyntaxError, ValueError, RecursionError):
         return  # Said by whoever imports it.
-    names = dict(_imported(tree))
+    names = bound_names(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            called = _dotted(node.func, names)
+            called = dotted(node.func, names)
             if called in _OPENERS:
                 message = f"`{called}` goes past the tool's Allowed Domains"
                 yield Diagnostic(
                     _span(file.path, node.func), Code.OWN_HTTP_CLIENT, Severity.WARNING, message,
                     _HELP,
                 )  # fmt: skip
-
-
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Give the names that imports bind, wherever they stand, and what each means."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                # `import a.b` binds `a`, and `import a.b as c` binds `a.b`.
-                whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                yield alias.asname or whole, whole
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-def _dotted(node: ast.expr, names: dict[str, str]) -> str:
-    """Give `httpx.get` for an expression that names it; empty where it names nothing imported."""
-    attributes: list[str] = []
-    while isinstance(node, ast.Attribute):
-        attributes.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in names:
-        return ""
-    return ".".join([names[node.id], *reversed(attributes)])
 
 
 def _span(path: str, node: ast.expr) -> Span:

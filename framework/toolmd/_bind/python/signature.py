@@ -58,7 +58,7 @@ class Bond:
         self.diagnostics.append(Diagnostic(span, code, severity, message, help_))
 
 
-def bind(bond: Bond, target: str, digest: str, provides: Callable[[type], bool]) -> Implementation:
+def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implementation:
     """Hold the two sides against each other, fill the bond's diagnostics, and give both as one.
 
     `provides` tells which types a plugin registered; it is asked only where one is wanted.
@@ -80,7 +80,7 @@ def bind(bond: Bond, target: str, digest: str, provides: Callable[[type], bool])
             _provide(bond, p, provides)
     return Implementation(
         target=target,
-        hash=digest,
+        hash="",
         function=bond.function,
         mode=mode_of(bond.function),
         names=bond.names,

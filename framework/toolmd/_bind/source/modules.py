@@ -33,8 +33,8 @@ class Modules:
 
     def __init__(self) -> None:
         self.root = f"{PREFIX}{next(_serial)}"
-        self._files: dict[str, File | None] = {self.root: None}
-        """A package without an `__init__.py` has no file."""
+        self.files: dict[str, File | None] = {self.root: None}
+        """By dotted name; a package without an `__init__.py` has no file."""
         _live[self.root] = self
         weakref.finalize(self, _forget, self.root).atexit = False
         if _finder not in sys.meta_path:
@@ -45,10 +45,10 @@ class Modules:
         """Take a folder's Python in; gives the dotted name of its package."""
         package = wanted = f"{self.root}.{_part(name)}"
         for number in itertools.count(2):
-            if package not in self._files:
+            if package not in self.files:
                 break
             package = f"{wanted}_{number}"
-        self._files[package] = None
+        self.files[package] = None
         for file in files:
             self._add(package, file)
         return package
@@ -59,9 +59,9 @@ class Modules:
             parts.pop()
         dotted = package
         for part in parts:
-            self._files.setdefault(dotted, None)
+            self.files.setdefault(dotted, None)
             dotted = f"{dotted}.{part}"
-        self._files[dotted] = file
+        self.files[dotted] = file
 
     def name_of(self, package: str, file: File) -> str:
         """Give the dotted name of a file of the folder that `add_folder` took."""
@@ -74,9 +74,9 @@ class Modules:
 
     def find(self, dotted: str) -> ModuleSpec | None:
         """Give the import system what it needs for one of these modules."""
-        if dotted not in self._files:
+        if dotted not in self.files:
             return None
-        file = self._files[dotted]
+        file = self.files[dotted]
         package = file is None or file.parts[-1] == "__init__.py"
         return ModuleSpec(
             dotted,

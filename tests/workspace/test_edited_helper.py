@@ -1,0 +1,60 @@
+"""A yes is good for the code that was there: also for the modules that a tool imports."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from workspace_shop import Shop
+
+ASKS = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+PAY = "from .bank import send\ndef pay(): return {'paid': send()}\n"
+
+
+def implementations(state: Path) -> list[str]:
+    """Return the hashes of the implementations in the audit, in order."""
+    with sqlite3.connect(state / "audit.sqlite3") as store:
+        rows = store.execute("SELECT record FROM decision ORDER BY number").fetchall()
+    return [hash_ for (row,) in rows if (hash_ := json.loads(row).get("implementation"))]
+
+
+@pytest.mark.parametrize("way", ["reload", "restart"])
+def test_a_confirmation_is_stale_once_a_module_that_the_tool_imports_was_edited(
+    shop: Shop, way: str
+) -> None:
+    shop.tool("pay", PAY, ASKS)
+    shop.write("tools_md/bank.py", "def send(): return 1\n")
+    shop.write("tools_md/unrelated.py", "N = 1\n")
+    ws = shop.open()
+    kept, late = (ws.call_sync("pay").confirmation.id for _ in range(2))
+
+    shop.write("tools_md/unrelated.py", "N = 2\n")
+    ws.reload()
+    assert ws.confirm_sync(kept).data == {"paid": 1}
+    shop.write("tools_md/bank.py", "def send(): return 9\n")
+    if way == "reload":
+        ws.reload()
+    else:
+        ws.close()
+        ws = shop.open()
+
+    stale = ws.confirm_sync(late)
+
+    assert (stale.outcome, stale.error.code) == ("confirm", "confirmation_stale")
+    assert ws.confirm_sync(stale.confirmation.id).data == {"paid": 9}
+    hashes = implementations(ws.settings.state)
+    assert len(set(hashes)) == 2
+    assert hashes[0] != hashes[-1]
+
+
+def test_a_confirmation_stays_good_while_the_module_of_before_runs_on(shop: Shop) -> None:
+    shop.tool("pay", PAY, ASKS)
+    shop.write("tools_md/bank.py", "def send(): return 1\n")
+    ws = shop.open()
+    held = ws.call_sync("pay").confirmation.id
+
+    shop.write("tools_md/bank.py", "def send(\n")
+    ws.reload()
+
+    assert ws.tools["pay"].stale
+    assert ws.confirm_sync(held).data == {"paid": 1}

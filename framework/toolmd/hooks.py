@@ -3,7 +3,8 @@
 A plugin is a module or an object with functions marked `@hookimpl`. It is found through the
 entry-point group `toolmd` of an installed package, as `plugin.py` at the root of a folder of
 definitions, or as an implementation beside its markdown. Each hook is called by keyword, so an
-implementation takes only the arguments that it wants.
+implementation takes only the arguments that it wants. None means that it has nothing to give;
+any other value that does not fit is reported with the plugin's name.
 """
 
 import sys
@@ -87,8 +88,9 @@ def toolmd_implementation(
 ) -> Callable[..., Any] | None:
     """Give the function behind a definition that has no Python beside it, or None.
 
-    Called when the tool is first used or checked; the first answer counts. A failure makes
-    calls of this tool fail, and no others.
+    Called when the tool is first used or checked; the first answer that is not None counts. None
+    means that the definition is not this plugin's: a skill then runs its steps. A failure, or an
+    answer that is not a function, makes calls of this tool fail, and no others.
     """
 
 

@@ -55,6 +55,14 @@ class Binding(NamedTuple):
 NOT_IMPLEMENTED = Binding("none")
 
 
+class LateBinding(NamedTuple):
+    """A binding that only running a plugin decides; decided when it is first asked for."""
+
+    target: str
+    decide: Callable[[], Binding]
+    """Asks the plugins; never raises."""
+
+
 Spec = TypeVar("Spec", "ToolSpec", "SkillSpec")
 AnySpec: TypeAlias = "ToolSpec | SkillSpec"
 """What either file says. Whoever only names it need not import pydantic, as the nouns do."""
@@ -70,22 +78,23 @@ class Bound(Generic[Spec]):
     """
 
     __slots__ = (
+        "_binding",
         "_decode",
         "_hash",
         "_read",
         "_spec",
-        "binding",
         "default_min",
         "diagnostics",
         "name",
         "stale",
+        "target",
     )
 
     def __init__(  # noqa: PLR0913 - what is known of a definition, by keyword
         self,
         name: str,
         spec: Spec | Callable[[], Spec],
-        binding: Binding = NOT_IMPLEMENTED,
+        binding: Binding | LateBinding = NOT_IMPLEMENTED,
         *,
         contract: Callable[[], Contract] | None = None,
         content_hash: Callable[[], str] | None = None,
@@ -95,7 +104,7 @@ class Bound(Generic[Spec]):
     ) -> None:
         """`contract` and `content_hash` give those of a spec which is not decoded."""
         self.name = name
-        self.binding = binding
+        self.bind(binding)
         self.diagnostics = diagnostics
         self.stale = stale
         self.default_min = default_min
@@ -103,6 +112,31 @@ class Bound(Generic[Spec]):
         self._spec: Spec | None = None if callable(spec) else spec
         self._read = contract
         self._hash: Callable[[], str] | str | None = content_hash
+
+    def bind(self, binding: Binding | LateBinding) -> None:
+        """Put another binding in the place of the one that it has."""
+        self._binding = binding
+        self.target = binding.target
+        """Where its Python is, as far as reading the project tells; runs none of its code."""
+
+    @property
+    def late(self) -> LateBinding | None:
+        """The binding, where nobody asked for it yet and only running a plugin decides it."""
+        return self._binding if isinstance(self._binding, LateBinding) else None
+
+    @property
+    def binding(self) -> Binding:
+        """Where its Python is; the first look may run the plugin of its folder."""
+        if isinstance(self._binding, LateBinding):
+            # Two threads may both ask: the plugins give the same answer twice.
+            self._binding = self._binding.decide()
+        return self._binding
+
+    @property
+    def ready(self) -> bool:
+        """Whether its Python is loaded and fits; loads nothing."""
+        binding = self._binding
+        return isinstance(binding, Binding) and binding.ready is not None and binding.ready()
 
     @property
     def spec(self) -> Spec:

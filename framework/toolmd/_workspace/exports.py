@@ -1,13 +1,17 @@
 """Choose what leaves the workspace: the tools and the skills that can run, for one target."""
 
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from toolmd._bind.plugins.manager import reason
+from toolmd._bind.plugins.offered import Offered, offered
 from toolmd._export.exported import Exported
 from toolmd._model.registry import AnySpec
 from toolmd._workspace.names import can_run, known_name
 from toolmd._workspace.snapshot.live import Live
+from toolmd.errors import ToolmdError
 
 
 def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
@@ -37,12 +41,29 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     tool_specs = [bound.spec for bound in tools]
     skill_specs = [b.spec for b in taken if target == "agentskills" or can_run(b)]
     if target.replace("_", "-") not in TARGETS:
-        for answer in live.snapshot.plugins.ask("toolmd_exporters"):
-            if answer.error is None and target in (answer.value or {}):
-                return Exported(target, answer.value[target](tool_specs, skill_specs))
+        writer, _, troubles = offered(live.snapshot.plugins, "toolmd_exporters", target)
+        if writer is not None:
+            return _written(target, writer, tool_specs, skill_specs)
+        if troubles:
+            raise ToolmdError(f"no export {target!r} is known, and {'; '.join(troubles)}")
     return export(
         target, tool_specs, skill_specs, asks_confidence=lambda spec: _asks_confidence(live, spec)
     )
+
+
+def _written(
+    target: str, writer: Offered, tools: Sequence[AnySpec], skills: Sequence[AnySpec]
+) -> Exported:
+    try:
+        items = writer.make(tools, skills)
+    except Exception as error:
+        raise ToolmdError(f"{writer.plugin} can't export {target}: {reason(error)}") from error
+    if not isinstance(items, str | list | dict):
+        gave = reprlib.repr(items)
+        raise ToolmdError(
+            f"{writer.plugin} can't export {target}: it gave {gave}, not a list or text"
+        )
+    return Exported(target, items)
 
 
 def _asks_confidence(live: Live, spec: AnySpec) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolmd._bind.build import open_plugins
 from toolmd._bind.plugins.manager import Plugins, reason
+from toolmd._bind.plugins.offered import offered
 from toolmd.config import load_settings
 from toolmd.errors import NotFoundError, ToolmdError
 
@@ -34,18 +35,11 @@ def import_by_plugin(folder: Path | None, kind: str, source: str) -> Mapping[str
     and ConfigError where the settings can't be read.
     """
     plugins = open_plugins(load_settings(folder))
-    known: set[str] = set()
-    for answer in plugins.ask("toolmd_importers"):
-        importers = answer.value if answer.error is None else None
-        if not isinstance(importers, Mapping):
-            continue
-        known |= importers.keys()
-        if kind in importers:
-            try:
-                return dict(importers[kind](source))
-            except Exception as error:
-                raise ToolmdError(
-                    f"{answer.plugin} can't import {source}: {reason(error)}"
-                ) from error
-    others = f"; plugins add {', '.join(sorted(known))}" if known else ""
-    raise NotFoundError(f"no kind of source {kind!r}{others}")
+    read, known, troubles = offered(plugins, "toolmd_importers", kind)
+    if read is None:
+        others = f"; plugins add {', '.join(sorted(known))}" if known else ""
+        raise NotFoundError("; ".join([f"no kind of source {kind!r}{others}", *troubles]))
+    try:
+        return dict(read.make(source))
+    except Exception as error:
+        raise ToolmdError(f"{read.plugin} can't import {source}: {reason(error)}") from error

@@ -11,7 +11,15 @@ from toolmd._bind.definitions.reading import DefinitionReader, FoundDefinition, 
 from toolmd._bind.source.files import whole_file
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic, Severity
-from toolmd._model.registry import BoundSkill, BoundTool, SkillSpecs, Specs, ToolSpecs
+from toolmd._model.registry import (
+    Binding,
+    BoundSkill,
+    BoundTool,
+    LateBinding,
+    SkillSpecs,
+    Specs,
+    ToolSpecs,
+)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -41,8 +49,34 @@ class Checks:
     def _one(
         self, bound: BoundSkill, tools: ToolSpecs, skills: SkillSpecs, all_names: str
     ) -> tuple[Diagnostic, ...]:
+        def said(*, implemented: bool) -> tuple[Diagnostic, ...]:
+            return self._said(bound, tools, skills, all_names, implemented=implemented)
+
+        late = bound.late
+        if late is None:
+            return said(implemented=bound.binding.kind != "none")
+        # Only running a plugin tells: it is asked at once where the steps alone would not do.
+        bare, given = said(implemented=False), said(implemented=True)
+        if refused(bare) and bare != given:
+            return said(implemented=bound.binding.kind != "none")
+
+        def decide() -> Binding:
+            binding = late.decide()
+            return binding if binding.kind != "none" else binding._replace(inspect=lambda: bare)
+
+        bound.bind(LateBinding(late.target, decide))
+        return given
+
+    def _said(
+        self,
+        bound: BoundSkill,
+        tools: ToolSpecs,
+        skills: SkillSpecs,
+        all_names: str,
+        *,
+        implemented: bool,
+    ) -> tuple[Diagnostic, ...]:
         own = self.definitions[bound.name]
-        implemented = bound.binding.kind != "none"
         grounds: list[Any] = [all_names, own.file.path, own.digest, implemented]
         for name in own.requires:
             needed = self.definitions.get(name)

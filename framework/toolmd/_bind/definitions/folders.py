@@ -8,7 +8,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolmd._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, home_of, reason
+from toolmd._bind.plugins.manager import (
+    PluginAnswer,
+    Plugins,
+    broken_plugin,
+    home_of,
+    reason,
+    several,
+)
 from toolmd._bind.source.files import File, Folder, read_one, walk, whole_file
 from toolmd._bind.source.modules import Modules
 from toolmd._model.code import Code
@@ -102,7 +109,7 @@ def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterat
         plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
         return
     try:
-        paths = [Path(str(path)) for path in answer.value]
+        paths = [Path(str(path)) for path in several(answer.value)]
     except Exception as error:  # noqa: BLE001 - a plugin may give anything
         fault = f"gives no list of paths in toolmd_definitions: {reason(error)}"
         plugins.diagnostics.append(broken_plugin(answer.plugin, fault))

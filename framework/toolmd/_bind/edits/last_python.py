@@ -50,9 +50,7 @@ class Loaded(Protocol):
 
 def used_of(snapshot: Loaded) -> frozenset[str]:
     """Give the definitions whose Python is known to load."""
-    return snapshot.used | {
-        name for name, bound in _bound(snapshot.registry) if (r := bound.binding.ready) and r()
-    }
+    return snapshot.used | {name for name, bound in _bound(snapshot.registry) if bound.ready}
 
 
 def broken_python(old: Loaded, new: Loaded, put: Put) -> LastPython | None:

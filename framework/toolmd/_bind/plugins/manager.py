@@ -3,6 +3,7 @@
 import inspect
 import logging
 import re
+import reprlib
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -218,6 +219,15 @@ def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> D
 def home_of(plugin: object) -> str:
     """Return the dotted name of the module that is a plugin, or in which its class stands."""
     return plugin.__name__ if isinstance(plugin, ModuleType) else type(plugin).__module__
+
+
+def several(answer: Any) -> list[Any]:
+    """Return the items that a plugin gave, none where it gave None; raises TypeError."""
+    if answer is None:
+        return []
+    if isinstance(answer, str | bytes | Mapping):
+        raise TypeError(f"{reprlib.repr(answer)} is not a list")
+    return list(answer)
 
 
 def reason(error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """Bind definitions to the Python beside them, or to what plugins give."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from toolmd._bind.definitions.folders import Group
@@ -8,7 +9,7 @@ from toolmd._bind.definitions.reading import FoundDefinition
 from toolmd._bind.python.implementation import Loader, SnapshotParts, from_module, from_plugins
 from toolmd._bind.source.files import File
 from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation
+from toolmd._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, LateBinding
 
 
 def bind_all(
@@ -17,17 +18,20 @@ def bind_all(
     """Bind each definition to its Python; nothing is imported."""
     beside = {id(group): {file.parts: file for file in group.folder.modules} for group in groups}
     asks = around.plugins.implements("toolmd_implementation", awake=False)
-    late = any(group.may_implement for group in groups)
+    late = [group.plugin for group in groups if group.may_implement and group.plugin is not None]
+
+    def given(definition: FoundDefinition) -> Binding | LateBinding:
+        if late:
+            # Which of them a folder's plugin gives, nobody can know before it runs.
+            decide = partial(_from_plugins, definition, around, late)
+            return LateBinding(f"toolmd_implementation:{definition.name}", decide)
+        return _from_plugins(definition, around) if asks else NOT_IMPLEMENTED
+
     bound: dict[str, Bound[Any]] = {}
     for name, definition in named.items():
         group = definition.group
         sibling = _sibling(definition.file, beside[id(group)])
-        if sibling is not None:
-            binding = _beside(definition, sibling, around)
-        elif asks or late:
-            binding = _from_plugins(definition, around, ask=not late)
-        else:
-            binding = NOT_IMPLEMENTED
+        binding = _beside(definition, sibling, around) if sibling else given(definition)
         bound[name] = Bound(
             name,
             definition.get,
@@ -61,21 +65,29 @@ def _beside(definition: FoundDefinition, sibling: File, around: SnapshotParts) -
     return Binding(kind, f"{sibling.path}:{definition.name}", *_ways(loader))
 
 
-def _from_plugins(definition: FoundDefinition, around: SnapshotParts, *, ask: bool) -> Binding:
-    """Bind to what plugins give; where a folder's plugin may, nobody can know before it runs."""
-    target = "toolmd_implementation"
-    if ask:
-        for answer in around.plugins.ask(target, awake=False, spec=definition.get()):
-            if answer.error is not None or answer.value is not None:
-                target = answer.plugin
-                break
-        else:
-            return NOT_IMPLEMENTED
-    loader = Loader(
-        around, definition.contract, definition.file, from_plugins(around, definition.get), target,
-        definition.group.plugin,
-    )  # fmt: skip
-    return Binding("entry_point", f"{target}:{definition.name}", *_ways(loader))
+def _from_plugins(
+    definition: FoundDefinition, around: SnapshotParts, late: Sequence[str] = ()
+) -> Binding:
+    """Bind to what plugins give: the first that answers with anything but None, or fails.
+
+    `late` are the folders' plugins that may answer; one that does not load may have given it.
+    """
+    hook, plugins = "toolmd_implementation", around.plugins
+    for answer in plugins.ask(hook, awake=bool(late), spec=definition.get()):
+        if answer.error is not None or answer.value is not None:
+            return _given(definition, around, answer.plugin, definition.group.plugin)
+    for name in late:
+        if not plugins.sound(name):
+            return _given(definition, around, name, name)
+    return NOT_IMPLEMENTED
+
+
+def _given(
+    definition: FoundDefinition, around: SnapshotParts, plugin: str, needed: str | None
+) -> Binding:
+    find = from_plugins(around, definition.get)
+    loader = Loader(around, definition.contract, definition.file, find, plugin, needed)
+    return Binding("entry_point", f"{plugin}:{definition.name}", *_ways(loader))
 
 
 def _ways(

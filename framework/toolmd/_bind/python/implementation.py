@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import reprlib
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -136,21 +137,25 @@ def from_module(around: SnapshotParts, load: Callable[[], ModuleType], file: Fil
 
 
 def from_plugins(around: SnapshotParts, spec_of: Callable[[], AnySpec]) -> Find:
-    """Ask the plugins for the function behind a definition."""
+    """Ask the plugins for the function behind a definition; None means that it is not theirs."""
 
     def find(contract: Contract) -> Found:
         for answer in around.plugins.ask("toolmd_implementation", spec=spec_of()):
+            failed = f"plugin {answer.plugin} can't give {contract.name}: "
             if answer.error is not None:
-                raise ImplementationError(
-                    f"plugin {answer.plugin} can't give {contract.name}: {reason(answer.error)}"
-                ) from answer.error
+                raise ImplementationError(failed + reason(answer.error)) from answer.error
             if callable(answer.value):
                 modules = around.plugins.modules_of(answer.plugin)
                 return Found(answer.value, (*_homes(answer.value), *modules))
+            if answer.value is not None:
+                odd = reprlib.repr(answer.value)
+                raise ImplementationError(
+                    f"{failed}toolmd_implementation gave {odd}, which is not a function; give a "
+                    "function, or None for a definition of others"
+                )
         raise ImplementationError(
             f"{contract.name} has no implementation: no Python stands beside "
-            f"{contract.source.path}, and "
-            "no plugin gives any"
+            f"{contract.source.path}, and no plugin gives any"
         )
 
     return find

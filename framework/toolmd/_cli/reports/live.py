@@ -54,7 +54,7 @@ class LiveReport:
 
 def _named(registry: Any) -> dict[str, Any]:
     bound = (*registry.tools.values(), *registry.skills.values())
-    return {one.name: (one.hash, one.stale, one.binding.target) for one in bound}
+    return {one.name: (one.hash, one.stale, one.target) for one in bound}
 
 
 def _few(names: list[str]) -> str:

@@ -80,4 +80,4 @@ class Ears:
 
 def _named(registry: Registry) -> dict[str, tuple[str, bool, str]]:
     bound: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
-    return {one.name: (one.hash, one.stale, one.binding.target) for one in bound}
+    return {one.name: (one.hash, one.stale, one.target) for one in bound}

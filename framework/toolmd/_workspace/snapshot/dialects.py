@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from toolmd._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason
+from toolmd._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason, several
 from toolmd._dialect import DIALECTS
 from toolmd._model.diagnostic import Diagnostic
 from toolmd._model.reply import Dialect
@@ -39,7 +39,7 @@ def _given(answer: PluginAnswer) -> tuple[list[Dialect], BaseException | None]:
     if answer.error is not None:
         return [], answer.error
     try:
-        given = list(answer.value or ())
+        given = several(answer.value)
     except Exception as error:  # noqa: BLE001 - foreign code
         return [], error
     if odd := [one for one in given if not isinstance(one, Dialect)]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from toolmd._bind.plugins.manager import Plugins
+from toolmd._bind.plugins.manager import Plugins, several
 from toolmd._model.call import Call
 from toolmd._model.registry import BoundTool
 from toolmd._model.result import Result
@@ -32,7 +32,7 @@ def judges_of(
         for answer in answers:
             if answer.error is not None:
                 raise answer.error
-            found.extend(answer.value or ())
+            found.extend(several(answer.value))
         return found
 
     return judges
@@ -57,7 +57,7 @@ def origins_of(
 
 def _texts(said: Any) -> tuple[str, ...]:
     try:
-        return () if isinstance(said, str) else tuple(t for t in said if isinstance(t, str))
+        return tuple(text for text in several(said) if isinstance(text, str))
     except Exception:  # noqa: BLE001 - what can't be read approves nothing
         return ()
 

@@ -1,0 +1,216 @@
+"""Hooks that answer None, which means nothing, or an odd value, which is told by the plugin."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from workspace_shop import Shop, skill
+
+from toolmd import Workspace
+from toolmd._workspace.plugins import import_by_plugin
+from toolmd.errors import NotFoundError, ToolmdError
+from toolmd.hooks import hookimpl
+
+GIVES = """
+from toolmd.hooks import hookimpl
+RAN = []
+def greet(): return {{'said': 'given'}}
+@hookimpl
+def toolmd_implementation(spec):
+    {body}
+"""
+NONE = GIVES.format(body="return None")
+STEPS = "1. **Greet**.\n   - **Use**: greet"
+BROKEN = "1. **Greet**.\n   - **Use**: greet\n   - **When**: nothing.here > 1"
+
+
+def codes(ws: Workspace) -> list[str]:
+    return sorted({str(found.code) for found in ws.diagnostics})
+
+
+@pytest.mark.parametrize("body", ["return None", "pass", "return {}.get(spec.name)"])
+def test_a_plugin_that_answers_none_leaves_skills_of_steps_to_their_steps(
+    shop: Shop, body: str
+) -> None:
+    shop.write("tools_md/plugin.py", GIVES.format(body=body))
+    shop.tool("greet", "def greet(): return {'said': 'beside'}")
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet", STEPS))
+    ws = shop.open()
+
+    assert ws.diagnostics == ()
+    assert ws.run_sync("hello", {}).success
+    assert ws.skills["hello"].binding.kind == "none"
+
+
+def test_a_plugin_that_answers_none_hides_no_error_of_a_skill(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet", BROKEN))
+    shop.write("skills_md/prose.skill.md", skill("prose", "greet", "Greet somebody."))
+    plain = shop.open().diagnostics
+    assert {"error", "hint"} == {str(found.severity) for found in plain}
+
+    shop.write("tools_md/plugin.py", NONE)
+
+    assert shop.open().diagnostics == plain
+
+
+def test_a_skill_that_a_plugin_implements_runs_that_whatever_its_steps_say(shop: Shop) -> None:
+    body = "return greet if spec.name == 'hello' else None"
+    shop.write("tools_md/plugin.py", GIVES.format(body=body))
+    shop.tool("greet", "def greet(): return {'said': 'beside'}")
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet", BROKEN))
+    ws = shop.open()
+
+    assert ws.diagnostics == ()
+    assert ws.run_sync("hello", {}).data == {"said": "given"}
+
+
+def test_reading_a_project_runs_no_plugin_that_may_implement_its_skills(shop: Shop) -> None:
+    shop.write("tools_md/plugin.py", "raise RuntimeError('ran')\n" + NONE)
+    shop.tool("greet", "def greet(): return {}")
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet", STEPS))
+    ws = shop.open()
+    ws.reload()
+
+    assert [*ws.registry.skills] == ["hello"]
+    assert ws.registry.diagnostics == ()
+    assert codes(ws) == ["broken-plugin"]
+    assert not ws.run_sync("hello", {}).success
+
+
+def test_a_tool_that_no_plugin_gives_is_as_one_without_python(shop: Shop) -> None:
+    shop.write("tools_md/plugin.py", NONE)
+    shop.tool("greet", "")
+    (shop.root / "tools_md/greet.py").unlink()
+    ws = shop.open()
+
+    assert ws.diagnostics == ()
+    assert ws.call_sync("greet", {}).error.code == "not_implemented"
+
+
+@pytest.mark.parametrize("value", ["5", "'greet'", "False", "{}"])
+def test_an_implementation_that_is_no_function_is_told(shop: Shop, value: str) -> None:
+    shop.write("tools_md/plugin.py", GIVES.format(body=f"return {value}"))
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet", STEPS))
+    shop.tool("greet", "def greet(): return {}")
+    ws = shop.open()
+
+    (found,) = ws.diagnostics
+
+    assert found.code == "broken-implementation"
+    assert f"toolmd_implementation gave {value}, which is not a function" in found.message
+    assert "tools_md/plugin.py" in found.message
+
+
+class Answers:
+    """A plugin whose hooks all answer one value."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @hookimpl
+    def toolmd_definitions(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_judges(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_approved_origins(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_resources(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_dialects(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_exporters(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_before_call(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_after_call(self) -> Any:
+        return self.value
+
+    @hookimpl
+    def toolmd_implementation(self) -> Any:
+        return None
+
+
+def open_with(shop: Shop, value: Any) -> Workspace:
+    shop.tool("greet", "def greet(): return {}")
+    opened = Workspace.open(
+        shop.root, overrides={"plugins": []}, plugins={"odd-one": Answers(value)}
+    )
+    shop.opened.append(opened)
+    return opened
+
+
+def test_none_means_nothing_in_every_hook(shop: Shop) -> None:
+    ws = open_with(shop, None)
+
+    assert ws.diagnostics == ()
+    assert ws.call_sync("greet", {}).success
+    with pytest.raises(NotFoundError):
+        ws.export("pigeon")
+
+
+@pytest.mark.parametrize("value", [0, False, 5, "abc", "", {"a": 1}, object()])
+def test_an_odd_answer_is_told_by_the_plugins_name_and_guards_closed(
+    shop: Shop, value: Any
+) -> None:
+    ws = open_with(shop, value)
+
+    told = [found for found in ws.diagnostics if "odd-one" in found.message]
+    assert len(told) == 2
+    assert ["definitions" in found.message for found in told].count(True) == 1
+    assert ws.call_sync("greet", {}).error.code == "internal_guard_error"
+    if not isinstance(value, Mapping):
+        with pytest.raises(ToolmdError, match="odd-one"):
+            ws.export("pigeon")
+
+
+IMPORTS = """
+from toolmd.hooks import hookimpl
+@hookimpl
+def toolmd_importers(): return {value}
+@hookimpl
+def toolmd_exporters(): return {value}
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("5", "gives no functions by name in toolmd_importers: 5"),
+        ("1 / 0", "fails in toolmd_importers: ZeroDivisionError"),
+        ("{'pigeon': lambda source: 5}", "can't import x"),
+        ("{'pigeon': 5}", "can't import x"),
+    ],
+)
+def test_an_importer_that_is_odd_is_told(
+    shop: Shop, value: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_LOAD_PLUGINS", "")
+    shop.write("tools_md/plugin.py", IMPORTS.format(value=value))
+
+    with pytest.raises(ToolmdError, match=r"plugin\.py") as raised:
+        import_by_plugin(shop.root, "pigeon", "x")
+
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize("value", ["lambda tools, skills: None", "lambda: []", "5"])
+def test_an_exporter_that_is_odd_is_told(shop: Shop, value: str) -> None:
+    shop.write("tools_md/plugin.py", IMPORTS.format(value=f"{{'pigeon': {value}}}"))
+
+    with pytest.raises(ToolmdError, match=r"plugin\.py can't export pigeon"):
+        shop.open().export("pigeon")

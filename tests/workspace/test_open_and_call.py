@@ -367,3 +367,16 @@ def test_a_tool_with_a_threshold_asks_for_confidence_in_its_export(shop: Shop) -
 
     assert "_confidence" not in plain["function"]["parameters"]["properties"]
     assert "_confidence" in asking["function"]["parameters"]["properties"]
+
+
+def test_a_decorator_that_is_not_async_may_stand_over_a_function_that_is(shop: Shop) -> None:
+    wraps = "functools.wraps(function)(lambda **given: function(**given))"
+    python = (
+        f"import functools\ndef plain(function):\n    return {wraps}\n"
+        "@plain\nasync def greet() -> dict: return {'n': 1}\n"
+    )
+    shop.tool("greet", python)
+    ws = shop.open()
+
+    assert ws.diagnostics == ()
+    assert ws.call_sync("greet").data == {"n": 1}

@@ -14,11 +14,8 @@ class Opening(TypedDict):
     chairs_free: int
 
 
-class Booking(TypedDict):
+class BookedVisit(TypedDict):
     """A visit in the book."""
-
-    message: NotRequired[str]
-    """What was done, in a sentence; the runtime shows it beside the data."""
 
     booking_id: str
     status: str
@@ -30,7 +27,14 @@ class Booking(TypedDict):
     child_names: list[str]
 
 
-class Visit(Booking):
+class Booking(BookedVisit):
+    """A visit that was just written to the book."""
+
+    message: NotRequired[str]
+    """What was done, in a sentence; the runtime shows it beside the data."""
+
+
+class Visit(BookedVisit):
     """A visit as the history shows it."""
 
     notes: list[str]

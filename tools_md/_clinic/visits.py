@@ -6,7 +6,7 @@ from datetime import datetime
 
 from . import refusal
 from .clock import clock_face
-from .records import Booking, Visit
+from .records import BookedVisit, Booking, Visit
 
 
 def find(db: sqlite3.Connection, patient_id: str, booking_id: str) -> sqlite3.Row:
@@ -57,7 +57,11 @@ def children_of(db: sqlite3.Connection, row: sqlite3.Row) -> list[sqlite3.Row]:
 
 
 def show(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Booking:
-    """Give a visit as a tool answers it."""
+    """Return a visit as a tool answers it."""
+    return {**_booked(db, row, now)}  # type: ignore[typeddict-item]  # the message comes later
+
+
+def _booked(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> BookedVisit:
     moment = datetime.fromisoformat(row["starts_at"])
     passed = row["status"] == "booked" and moment <= now
     return {
@@ -89,7 +93,7 @@ def show_with_notes(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> 
         "SELECT text FROM note WHERE appointment_id = ? ORDER BY id", (row["id"],)
     ).fetchall()
     visit: Visit = {
-        **show(db, row, now),
+        **_booked(db, row, now),
         "notes": [note["text"] for note in notes],
         "cancel_reason": row["cancel_reason"] or "",
     }

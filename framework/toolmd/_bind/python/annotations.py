@@ -90,6 +90,41 @@ def _dataclass_fields(record: type) -> dict[str, RecordField]:
     }
 
 
+def given_fields(record: Any) -> Mapping[str, RecordField] | None:
+    """Return the fields that JSON has of a record class; None for another class.
+
+    `needed` is whether a value always has the field. A model that writes itself is another class.
+    """
+    if not isinstance(record, type):
+        return None
+    if hasattr(record, "model_fields") and hasattr(record, "model_validate"):
+        return _model_fields(record)
+    if dataclasses.is_dataclass(record):
+        known = hints(record)
+        names = [field.name for field in dataclasses.fields(record)]
+        return {name: RecordField(known.get(name, Any), needed=True) for name in names}
+    return fields(record) if is_typed_dict(record) else None
+
+
+def _model_fields(record: Any) -> dict[str, RecordField] | None:
+    own = record.__pydantic_decorators__
+    if own.model_serializers or getattr(record, "__pydantic_root_model__", False):
+        return None
+    by_alias = record.model_config.get("serialize_by_alias", False)
+    rewritten = {name for one in own.field_serializers.values() for name in one.info.fields}
+    found: dict[str, RecordField] = {}
+    for name, field in record.model_fields.items():
+        changed = {name, "*"} & rewritten or any(
+            hasattr(one, "return_type") for one in field.metadata
+        )
+        shown = (field.serialization_alias or name) if by_alias else name
+        if not field.exclude:
+            found[shown] = RecordField(Any if changed else field.annotation, needed=True)
+    for name, computed in record.model_computed_fields.items():
+        found[name] = RecordField(computed.return_type, needed=True)
+    return found
+
+
 def hints(record: type) -> dict[str, Any]:
     """Give the annotations of a class, resolved; what can't be resolved is Any."""
     try:

@@ -36,7 +36,7 @@ class Misfit(NamedTuple):
     """Whether some values fit all the same, and a call tells the others apart."""
 
 
-_ARTICLES: dict[JsonType, str] = {
+ARTICLES: dict[JsonType, str] = {
     "string": "a string",
     "number": "a number",
     "integer": "an integer",
@@ -64,7 +64,7 @@ def misfit(shape: Schema, annotation: Any, depth: int = 0) -> Misfit | None:
     if depth > MAX_DEPTH or any(anything(choice) for choice in choices):
         return None
     found = None
-    for kind in _kinds(shape):
+    for kind in kinds_of(shape):
         reasons = [_held(kind, shape, choice, depth) for choice in choices]
         if None in reasons:
             continue
@@ -82,7 +82,8 @@ def adapter(annotation: Any) -> Callable[[Any], Any]:
     return TypeAdapter(annotation).validate_python
 
 
-def _kinds(shape: Schema) -> tuple[JsonType, ...]:
+def kinds_of(shape: Schema) -> tuple[JsonType, ...]:
+    """Return the JSON types that a shape allows; none where it allows all."""
     if shape.enum is None or shape.types:
         return shape.types
     kinds = {_kind_of(value) for value in shape.enum}
@@ -124,7 +125,7 @@ def _held(kind: JsonType, shape: Schema, choice: Any, depth: int) -> Misfit | No
         return Misfit("`int` can't hold a number with a fraction, such as 2.5", partly=True)
     if _holds_scalar(kind, origin) or _made_by_pydantic(kind, origin):
         return None
-    return Misfit(f"`{show(choice)}` can't hold {_ARTICLES[kind]}")
+    return Misfit(f"`{show(choice)}` can't hold {ARTICLES[kind]}")
 
 
 def _holds_scalar(kind: JsonType, origin: Any) -> bool:
@@ -153,7 +154,7 @@ def _among(kind: JsonType, shape: Schema, values: tuple[Any, ...], choice: Any) 
     if every is not None and len(set(kept)) == every:
         return None
     if not kept:
-        return Misfit(f"`{show(choice)}` can't hold {_ARTICLES[kind]}")
+        return Misfit(f"`{show(choice)}` can't hold {ARTICLES[kind]}")
     if shape.enum is None:
         return Misfit(f"`{show(choice)}` can't hold every {kind}, and the markdown has no Enum")
     asked = [value for value in shape.enum if _kind_of(value) == kind]

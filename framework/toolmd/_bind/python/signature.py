@@ -8,19 +8,22 @@ from typing import Any
 from toolmd._bind.python.annotations import members, show
 from toolmd._bind.python.convert import converter
 from toolmd._bind.python.fits import misfit
+from toolmd._bind.python.gives import unwritable
 from toolmd._bind.python.places import in_markdown, in_python
 from toolmd._bind.source.files import File
 from toolmd._model.code import Code
 from toolmd._model.context import Context
-from toolmd._model.contract import Contract
+from toolmd._model.contract import Contract, ToolContract
 from toolmd._model.diagnostic import Diagnostic, Severity
 from toolmd._model.registry import Implementation, Mode
-from toolmd._model.schema import Parameter
+from toolmd._model.schema import Parameter, Schema
 from toolmd.hooks import INLINE
 
 CONTEXT = "context"
 """The keyword-only parameter that takes the Context."""
 
+_RETURNS = "Returns"
+"""The section of the markdown that says what a tool gives."""
 _Kind = inspect.Parameter
 _NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
 
@@ -78,11 +81,14 @@ def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implement
     for name, p in accepted.items():
         if name not in taken:
             _provide(bond, p, provides)
+    mode = mode_of(bond.function)
+    if signature is not None and isinstance(bond.contract, ToolContract):
+        _check_returns(bond, bond.contract.returns, signature, mode)
     return Implementation(
         target=target,
         hash="",
         function=bond.function,
-        mode=mode_of(bond.function),
+        mode=mode,
         names=bond.names,
         converters=bond.converters,
         context=bond.context,
@@ -174,6 +180,19 @@ def _hold(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> None:
         bond.converters[parameter.name] = convert
 
 
+def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mode: Mode) -> None:
+    """Check what the function gives, by its annotation, against Returns."""
+    annotation = _resolved(bond, signature.return_annotation, "the result", _RETURNS)
+    if (found := unwritable(returns, annotation, mode)) is not None:
+        bond.report(
+            Code.TYPE_DRIFT,
+            f"the result: {found.why}",
+            "change the annotation or Returns, so that both say the same",
+            _RETURNS,
+            severity=Severity.WARNING if found.partly else Severity.ERROR,
+        )
+
+
 def _provide(bond: Bond, own: inspect.Parameter, provides: Callable[[type], bool]) -> None:
     """Find what a parameter gets that the markdown does not name."""
     if own.kind in (own.VAR_KEYWORD, own.VAR_POSITIONAL):
@@ -222,8 +241,13 @@ def _resource_types(annotation: Any) -> Iterator[type]:
 
 
 def _annotation(bond: Bond, own: inspect.Parameter) -> Any:
-    """Give a parameter's annotation, resolved by itself: another's fault must not hide it."""
-    annotation = own.annotation
+    return _resolved(bond, own.annotation, f"`{own.name}`", python=own.name)
+
+
+def _resolved(
+    bond: Bond, annotation: Any, of: str, markdown: str | None = None, python: str | None = None
+) -> Any:
+    """Resolve one annotation by itself: another's fault must not hide it."""
     if isinstance(annotation, str):
         scope = getattr(inspect.unwrap(bond.function), "__globals__", {})
         try:
@@ -231,10 +255,11 @@ def _annotation(bond: Bond, own: inspect.Parameter) -> Any:
         except Exception as error:  # noqa: BLE001 - an annotation may hold any code
             bond.report(
                 Code.TYPE_DRIFT,
-                f"the annotation of `{own.name}` can't be read: {error}",
+                f"the annotation of {of} can't be read: {error}",
                 "import the name at run time, outside `if TYPE_CHECKING`",
-                python=own.name,
-                severity=Severity.WARNING,
+                markdown,
+                python,
+                Severity.WARNING,
             )
             return _Kind.empty
     return annotation

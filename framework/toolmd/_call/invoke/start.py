@@ -21,7 +21,9 @@ async def start(implementation: Implementation, arguments: Arguments, context: C
     function = implementation.function
     match implementation.mode:
         case "sync":
-            return await in_thread(lambda: function(**keywords))
+            value = await in_thread(lambda: function(**keywords))
+            # A decorator that is not async, around a function that is.
+            return await value if isinstance(value, Awaitable) else value
         case "stream":
 
             async def tell(item: Any) -> None:

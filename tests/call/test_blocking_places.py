@@ -1,29 +1,260 @@
-"""Blocking calls have so many places; beyond them a call is refused, and waits for nothing."""
+"""Blocking calls run in kept threads; beyond their number, calls wait in order."""
 
 import asyncio
+import contextvars
+import gc
+import os
+import subprocess
+import sys
 import threading
+import weakref
 
-from toolmd._call.threads import MAX_THREADS
+import pytest
+
+from toolmd._call.threads import CALLS, MAX_THREADS, Threads
+from toolmd._model.contract import Limits
 
 
-def test_a_blocking_call_beyond_the_places_is_refused(harness, tool):
-    free = threading.Event()
-    world = harness(tool("wait", free.wait))
+class Gate:
+    """A blocking function that counts its calls and waits until it is opened."""
+
+    def __init__(self):
+        self.opened = threading.Event()
+        self.began = threading.Semaphore(0)
+        self.order = []
+
+    def __call__(self, number=0):
+        self.order.append(number)
+        self.began.release()
+        self.opened.wait(20)
+        return number
+
+    def wait_for(self, calls):
+        for _ in range(calls):
+            assert self.began.acquire(timeout=20)
+
+
+@pytest.fixture
+def gate():
+    made = Gate()
+    yield made
+    made.opened.set()
+
+
+def test_400_blocking_calls_at_once_all_run(harness, tool):
+    crowd = threading.Barrier(MAX_THREADS // 2)
+
+    def meet():
+        # As many wait for one another as a half of the places: they do run side by side.
+        crowd.wait(20)
+
+    world = harness(tool("meet", meet))
 
     async def main():
-        # Twice as many: a late call of another test may hold a place, or give it back meanwhile.
-        calls = [world.door.call("wait", "{}") for _ in range(2 * MAX_THREADS)]
-        made = [asyncio.create_task(call) for call in calls]
-        await asyncio.sleep(0)
-        refused = [task.result() for task in made if task.done()]
-        waiting = [task for task in made if not task.done()]
-        free.set()
-        return refused, await asyncio.gather(*waiting)
+        calls = (world.door.call("meet", "{}") for _ in range(3 * MAX_THREADS // 2))
+        return await asyncio.gather(*calls)
 
-    refused, done = asyncio.run(main())
-    assert {(result.outcome, result.error.code) for result in refused} == {
-        ("denied", "rate_limited")
-    }
-    assert 0 < len(done) <= MAX_THREADS
-    assert all(result.success for result in done)
-    assert world.call("wait").success
+    assert {result.outcome for result in asyncio.run(main())} == {"ok"}
+
+
+def test_functions_beyond_the_threads_run_in_the_order_in_which_they_came(gate):
+    threads = Threads("few", most=2)
+
+    async def main():
+        made = [asyncio.create_task(threads.run(lambda n=n: gate(n))) for n in range(20)]
+        await asyncio.sleep(0)
+        gate.wait_for(2)
+        assert sorted(gate.order) == [0, 1]
+        gate.opened.set()
+        return await asyncio.gather(*made)
+
+    assert asyncio.run(main()) == list(range(20))
+    # Two threads take them in order; who of the two is ahead is theirs.
+    assert all(abs(number - place) <= 1 for place, number in enumerate(gate.order))
+
+
+def test_a_thread_is_kept_for_the_next_function():
+    threads = Threads("kept", most=8)
+
+    async def main():
+        return {await threads.run(threading.get_ident) for _ in range(50)}
+
+    assert len(asyncio.run(main())) == 1
+
+
+def test_a_thread_without_work_ends_after_a_while():
+    threads = Threads("idle", idle_s=0.0)
+
+    async def main():
+        thread = await threads.run(threading.current_thread)
+        thread.join(20)
+        return thread.is_alive(), await threads.run(lambda: "another")
+
+    assert asyncio.run(main()) == (False, "another")
+
+
+def test_a_cancelled_function_that_still_waits_never_runs(gate):
+    threads = Threads("one", most=1)
+    ran = []
+
+    async def main():
+        first = asyncio.create_task(threads.run(gate))
+        second = asyncio.create_task(threads.run(lambda: ran.append("second")))
+        third = asyncio.create_task(threads.run(lambda: ran.append("third")))
+        await asyncio.sleep(0)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        gate.opened.set()
+        await asyncio.gather(first, third)
+
+    asyncio.run(main())
+    assert ran == ["third"]
+
+
+def test_what_a_closed_loop_left_in_the_queue_never_runs(gate):
+    threads = Threads("one", most=1)
+    ran = []
+    loop = asyncio.new_event_loop()
+    left = [loop.create_task(threads.run(gate)),
+            loop.create_task(threads.run(lambda: ran.append("left")))]  # fmt: skip
+    loop.run_until_complete(asyncio.sleep(0))
+    gate.wait_for(1)
+    loop.close()
+    gate.opened.set()
+    asyncio.run(threads.run(lambda: ran.append("later")))
+    assert ran == ["later"]
+    assert not any(task.done() for task in left)
+
+
+def test_a_function_sees_the_context_variables_of_its_caller_and_changes_none():
+    threads = Threads("context", most=1)
+    name = contextvars.ContextVar("name", default="nobody")
+
+    def swap():
+        before = name.get()
+        name.set("the thread")
+        return before
+
+    async def called_by(who):
+        name.set(who)
+        return await threads.run(swap), name.get()
+
+    async def main():
+        return await asyncio.gather(called_by("Ana"), called_by("Ben"))
+
+    assert asyncio.run(main()) == [("Ana", "Ana"), ("Ben", "Ben")]
+
+
+def test_what_a_function_held_is_let_go_before_the_next_one_comes():
+    threads = Threads("kept", most=1)
+
+    class Thing:
+        pass
+
+    async def main():
+        thing = Thing()
+        known = weakref.ref(thing)
+        await threads.run(lambda thing=thing: None)
+        del thing
+        # The thread settles the call before it forgets it: the next one finds it free.
+        await threads.run(lambda: None)
+        gc.collect()
+        return known()
+
+    assert asyncio.run(main()) is None
+
+
+def test_a_call_whose_time_is_up_in_the_queue_never_ran(harness, tool, gate):
+    ran = []
+    world = harness(
+        tool("hold", gate),
+        tool("pay", lambda: ran.append("paid"), mode="sync", limits=Limits(timeout_s=0.05)),
+    )
+
+    async def main():
+        held = [asyncio.create_task(world.door.call("hold", "{}")) for _ in range(MAX_THREADS)]
+        await asyncio.sleep(0)
+        # A late call of another test may hold a place, which only adds to the queue.
+        late = await world.door.call("pay", "{}")
+        gate.opened.set()
+        await asyncio.gather(*held)
+        return late
+
+    late = asyncio.run(main())
+    assert (late.outcome, late.error.code, late.attempts) == ("failed", "timeout", 0)
+    assert "never ran" in late.error.message
+    assert ran == []
+    assert world.call("pay").success
+
+
+def test_stuck_functions_end_no_call_but_their_own_and_free_their_places_when_they_end(
+    harness, tool, gate
+):
+    stuck = tool("stuck", gate, limits=Limits(timeout_s=0.05))
+    world = harness(stuck, tool("quick", lambda: "done", mode="sync"))
+
+    async def main():
+        calls = (world.door.call("stuck", "{}") for _ in range(MAX_THREADS))
+        late = await asyncio.gather(*calls)
+        waits = asyncio.create_task(world.door.call("quick", "{}"))
+        await asyncio.sleep(0)
+        gate.opened.set()
+        return late, await waits
+
+    late, quick = asyncio.run(main())
+    assert {result.error.code for result in late} <= {"outcome_unknown", "timeout"}
+    assert quick.data == "done"
+
+
+def test_a_guard_does_not_wait_behind_the_functions_of_tools(harness, tool, gate):
+    from toolmd._call.threads import AROUND
+
+    async def main():
+        held = [asyncio.create_task(CALLS.run(gate)) for _ in range(MAX_THREADS)]
+        await asyncio.sleep(0)
+        asked = await AROUND.run(lambda: "asked")
+        gate.opened.set()
+        await asyncio.gather(*held)
+        return asked
+
+    assert asyncio.run(main()) == "asked"
+
+
+HANGS = """
+import asyncio, threading
+from toolmd._call.threads import Threads
+threads = Threads("hang", most=1)
+async def main():
+    hung = asyncio.create_task(threads.run(threading.Event().wait))
+    queued = asyncio.create_task(threads.run(lambda: print("ran")))
+    await asyncio.sleep(0)
+asyncio.run(main())
+print("ended")
+"""
+FORKS = """
+import asyncio, os, sys
+from toolmd._call.threads import CALLS
+asyncio.run(CALLS.run(lambda: None))
+child = os.fork()
+if not child:
+    asyncio.run(CALLS.run(lambda: os.write(1, b"child ran\\n")))
+    os._exit(0)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+def printed(script):
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout
+
+
+def test_a_function_that_hangs_does_not_keep_the_process_alive():
+    assert printed(HANGS) == "ended\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_the_child_of_a_fork_has_threads_of_its_own():
+    assert printed(FORKS) == "child ran\n"

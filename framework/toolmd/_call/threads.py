@@ -1,52 +1,141 @@
-"""Run a blocking function in a thread of its own, with the caller's context variables."""
+"""Run blocking functions in kept threads, with the caller's context variables, in order."""
 
 import asyncio
+import os
+from collections import OrderedDict
 from collections.abc import Callable
-from contextvars import copy_context
-from threading import BoundedSemaphore, Thread
-from typing import Any
-
-from toolmd._call.refusal import refuse
+from contextlib import suppress
+from contextvars import Context, copy_context
+from threading import Condition, Thread
+from typing import Any, NamedTuple
 
 MAX_THREADS = 256
-"""Blocking calls at one time in this process, those that outlived their deadline included."""
+"""Blocking functions that run at one time, those that outlived their deadline included."""
+IDLE_S = 30.0
+"""How long a thread without work is kept, in seconds."""
 
-_places = BoundedSemaphore(MAX_THREADS)
 
+class _Job(NamedTuple):
+    """A function that waits for a thread, and the future of whoever waits for it."""
 
-async def in_thread(function: Callable[[], Any]) -> Any:
-    """Give what the function gives; cancelling stops the waiting, not the thread.
+    function: Callable[[], Any]
+    begin: Callable[[], None]
+    context: Context
+    done: "asyncio.Future[tuple[Any, BaseException | None]]"
 
-    Raises a Refusal when all 256 places are taken.
-    """
-    if not _places.acquire(blocking=False):
-        raise refuse("rate_limited", f"{MAX_THREADS} blocking calls are running: try later")
-    loop = asyncio.get_running_loop()
-    done = loop.create_future()
-    context = copy_context()
-
-    def work() -> None:
-        value, error = None, None
+    def run(self) -> tuple[Any, BaseException | None]:
+        """Return what the function returns, or what it raises; raises nothing."""
         try:
-            value = context.run(function)
-        except BaseException as raised:  # noqa: BLE001 - handed to whoever waits
-            error = raised
-        _places.release()
+            return self.context.run(self.function), None
+        except BaseException as raised:  # noqa: BLE001 - handed to the coroutine that waits
+            return None, raised
+
+    def settle(self, ended: tuple[Any, BaseException | None]) -> None:
+        """Tell the coroutine that waits what came of the function."""
         # The loop may be closed by now: the call timed out, and nobody waits.
-        if not loop.is_closed():
-            try:
-                loop.call_soon_threadsafe(_settle, done, value, error)
-            except RuntimeError:
-                return
-
-    # Daemon threads, not the loop's own pool: a call that hangs must not keep the process alive.
-    Thread(target=work, name="toolmd-call", daemon=True).start()
-    value, error = await done
-    if error is not None:
-        raise error
-    return value
+        with suppress(RuntimeError):
+            self.done.get_loop().call_soon_threadsafe(_settle, self.done, ended)
 
 
-def _settle(done: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+def _settle(done: "asyncio.Future[Any]", ended: tuple[Any, BaseException | None]) -> None:
     if not done.done():
-        done.set_result((value, error))
+        done.set_result(ended)
+
+
+class Threads:
+    """Kept threads for blocking functions; what finds none free waits in order.
+
+    They are daemon threads: a function that hangs must not keep the process alive.
+    """
+
+    def __init__(self, name: str, most: int = MAX_THREADS, idle_s: float = IDLE_S) -> None:
+        self._name = name
+        self._most = most
+        self._idle_s = idle_s
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin without threads, as the child of a fork must."""
+        self._changed = Condition()
+        # Ordered, since a plain dict takes ever longer to find its first key.
+        self._waiting: OrderedDict[int, _Job] = OrderedDict()
+        self._count = 0
+        self._free = 0
+
+    async def run(
+        self, function: Callable[[], Any], begin: Callable[[], None] = lambda: None
+    ) -> Any:
+        """Return what the function returns.
+
+        Cancelling takes a function that still waits out of the queue; one that runs is left
+        alone. `begin` is called, under a lock, at the moment from which on it can't be taken out.
+
+        Raises:
+            BaseException: what the function raises.
+        """
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        job = _Job(function, begin, copy_context(), done)
+        self._put(job)
+        try:
+            value, error = await done
+        except asyncio.CancelledError:
+            with self._changed:
+                self._waiting.pop(id(job), None)
+            raise
+        if error is not None:
+            raise error
+        return value
+
+    def _put(self, job: _Job) -> None:
+        with self._changed:
+            self._waiting[id(job)] = job
+            if len(self._waiting) <= self._free:
+                self._changed.notify()
+                return
+            if self._count >= self._most:
+                return
+            try:
+                Thread(target=self._work, name=self._name, daemon=True).start()
+            except RuntimeError:
+                # The system has no further thread: one that there is takes it, if there is any.
+                if not self._count:
+                    del self._waiting[id(job)]
+                    raise
+                return
+            self._count += 1
+            self._free += 1
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            ended = job.run()
+            with self._changed:
+                self._free += 1
+            job.settle(ended)
+            # What it held must not live until the next one comes.
+            del job, ended
+
+    def _next(self) -> _Job | None:
+        """Return the job that waits longest; None when this thread has waited enough."""
+        with self._changed:
+            while True:
+                while self._waiting:
+                    _, job = self._waiting.popitem(last=False)
+                    # Of a loop that was closed nobody waits for anything.
+                    if not job.done.get_loop().is_closed():
+                        self._free -= 1
+                        job.begin()
+                        return job
+                if not self._changed.wait(self._idle_s) and not self._waiting:
+                    self._count -= 1
+                    self._free -= 1
+                    return None
+
+
+CALLS = Threads("toolmd-call")
+"""For the functions of tools and skills."""
+AROUND = Threads("toolmd-around")
+"""For what stands around a call: guards, counters, questions. Stuck tools hold up none of it."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=CALLS.reset)
+    os.register_at_fork(after_in_child=AROUND.reset)

@@ -79,8 +79,8 @@ class Invoker:
             implementation = self._implementation or self._load()
         except Exception as error:  # noqa: BLE001 - what can't be loaded was never tried
             return self._settle(error, call.id, began, 0)
+        work = Work(self._contract, implementation, context, tries, self._limits)
         try:
-            work = Work(self._contract, implementation, context, tries, self._limits)
             try:
                 with self._deadlines.within(seconds):
                     value = await work.do(arguments)
@@ -99,7 +99,8 @@ class Invoker:
             result = given(value, bounds, context.remarks, arguments, work.notes, answer)
             return result if tries.made == 1 else result._replace(attempts=tries.made)
         except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
-            return self._settle(error, call.id, began, tries.made)
+            waited = isinstance(error, DeadlineError) and not work.begun
+            return self._settle(error, call.id, began, 0 if waited else tries.made)
 
     def _handed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int
@@ -147,7 +148,7 @@ class Invoker:
         outcome: Outcome = "failed"
         match error:
             case DeadlineError():
-                outcome, failure = self._late(error.seconds)
+                outcome, failure = self._late(error.seconds, begun=attempts > 0)
             case Refusal(failure=Failure() as failure):
                 outcome, attempts = "denied", 0
             case DomainNotApprovedError():
@@ -189,8 +190,14 @@ class Invoker:
             return "unknown", Failure("outcome_unknown", message)
         return "failed", Failure(API_OFFLINE, message)
 
-    def _late(self, seconds: float) -> tuple[Outcome, Failure]:
+    def _late(self, seconds: float, *, begun: bool) -> tuple[Outcome, Failure]:
         contract = self._contract
+        if not begun:
+            message = (
+                f"{contract.name} waited {seconds:.3g} s for its turn and never ran."
+                f" It may be called again."
+            )
+            return "failed", Failure("timeout", message)
         within = f"{contract.name} did not answer within {seconds:.3g} s"
         if contract.is_repeatable:
             return "failed", Failure("timeout", f"{within}. It may be called again.")

@@ -6,7 +6,7 @@ from typing import Any
 from toolmd._call.invoke.context import CallContext
 from toolmd._call.refusal import refuse
 from toolmd._call.result.answer import as_json
-from toolmd._call.threads import in_thread
+from toolmd._call.threads import CALLS
 from toolmd._model.registry import Implementation
 from toolmd._model.result import Event
 from toolmd._model.verdict import Problem
@@ -15,16 +15,25 @@ from toolmd._values import shown_value
 Arguments = dict[str, Any]
 
 
-async def start(implementation: Implementation, arguments: Arguments, context: CallContext) -> Any:
-    """Await what an implementation gives; raises what it raises."""
+async def start(
+    implementation: Implementation,
+    arguments: Arguments,
+    context: CallContext,
+    begin: Callable[[], None] = lambda: None,
+) -> Any:
+    """Return what an implementation returns; raises what it raises.
+
+    `begin` is called when the function begins: a blocking one may wait for a thread before.
+    """
     keywords = await _keywords_of(implementation, arguments, context)
     function = implementation.function
     match implementation.mode:
         case "sync":
-            value = await in_thread(lambda: function(**keywords))
+            value = await CALLS.run(lambda: function(**keywords), begin)
             # A decorator that is not async, around a function that is.
             return await value if isinstance(value, Awaitable) else value
         case "stream":
+            begin()
 
             async def tell(item: Any) -> None:
                 data = as_json(item)
@@ -32,6 +41,7 @@ async def start(implementation: Implementation, arguments: Arguments, context: C
 
             return await _last_of(function(**keywords), tell)
         case _:
+            begin()
             value = function(**keywords)
             return await value if isinstance(value, Awaitable) else value
 

@@ -32,6 +32,8 @@ class Work:
         self._limits = limits
         self.notes: tuple[str, ...] = ()
         """Which items of a batch are missing from the result."""
+        self.begun = False
+        """Whether the implementation began; until then it waited for a thread or a resource."""
 
     async def do(self, arguments: Arguments) -> Any:
         """Give what the implementation gives; raises what its last try raised."""
@@ -57,13 +59,16 @@ class Work:
 
     async def _tried(self, arguments: Arguments) -> Any:
         async def once() -> Any:
-            return await start(self._implementation, arguments, self._context)
+            return await start(self._implementation, arguments, self._context, self._begin)
 
         async def again() -> None:
             await self._limits.wait(self._tries.left)
             await self._context.again()
 
         return await self._tries.of(once, again)
+
+    def _begin(self) -> None:
+        self.begun = True
 
     async def _next_start(self, name: str, first: int) -> None:
         try:

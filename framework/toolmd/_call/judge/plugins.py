@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from toolmd._call.refusal import guard_failed
-from toolmd._call.threads import in_thread
+from toolmd._call.threads import AROUND
 from toolmd._model.call import Call
 from toolmd._model.verdict import Ruling, Verdict
 from toolmd.hooks import Judge
@@ -45,7 +45,7 @@ async def _answer(judge: Judge, call: Call) -> Verdict | None:
         answer = await judge(call, arguments)
     else:
         # In a thread, so that a slow one can be given up.
-        answer = await in_thread(lambda: judge(call, arguments))
+        answer = await AROUND.run(lambda: judge(call, arguments))
         if inspect.isawaitable(answer):
             answer = await answer
     if answer is None or (isinstance(answer, Verdict) and isinstance(answer.ruling, Ruling)):

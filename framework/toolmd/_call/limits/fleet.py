@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from toolmd._call.refusal import guard_failed
-from toolmd._call.threads import in_thread
+from toolmd._call.threads import AROUND
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError
 
 _MADE = (
@@ -45,11 +45,11 @@ class FleetStarts:
     async def ready(self, tool: str) -> None:
         """Connect, and make the table where it is not there yet."""
         if self._connection is None:
-            await in_thread(lambda: self._guarded(tool, self._open))
+            await AROUND.run(lambda: self._guarded(tool, self._open))
 
     async def take(self, tool: str, apart: float) -> float:
         """Do as `SharedStarts.take`."""
-        wait: float = await in_thread(
+        wait: float = await AROUND.run(
             lambda: self._guarded(tool, lambda: self._taken({"tool": tool, "apart": apart}))
         )
         return wait

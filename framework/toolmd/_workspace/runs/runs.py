@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from toolmd._call.redact import changes, redacted, without_sensitive
-from toolmd._call.threads import in_thread
+from toolmd._call.threads import AROUND
 from toolmd._model.call import NOBODY, Call, Caller
 from toolmd._model.held import HeldCall
 from toolmd._model.plan import Plan
@@ -262,7 +262,7 @@ def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
             reply = await ask(question)
         else:
             # Someone at a terminal takes long: time-outs and parallel steps must not wait.
-            reply = await in_thread(lambda: ask(question))
+            reply = await AROUND.run(lambda: ask(question))
             reply = await reply if inspect.isawaitable(reply) else reply
         return Answer(approved=reply) if isinstance(reply, bool) else reply
 

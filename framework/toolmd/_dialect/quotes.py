@@ -1,12 +1,25 @@
-"""Find what a reply only quotes: fenced code, code spans and block quotes, as CommonMark has them.
+"""Find what a reply only quotes: code and block quotes as in CommonMark, elements, others' speech.
 
 One pass from left to right, linear in the text: each question is about a place at or after the
 last one. Where CommonMark and a model's habits differ, more is quoted rather than less.
 """
 
+import re
 from typing import NamedTuple
 
 from toolmd._dialect.decoder import skip
+from toolmd._dialect.elements import Elements
+from toolmd._dialect.lines import (
+    begins_block,
+    column_of,
+    content_of,
+    ends_paragraph,
+    leaves_open,
+    line_end,
+    marker_end,
+    run_of,
+)
+from toolmd._dialect.speech import COLONS, MARKS, attributed_end, quotation_end
 from toolmd.errors import MalformedReplyError
 
 MAX_STEPS = 32_768
@@ -14,9 +27,11 @@ MAX_STEPS = 32_768
 _LOOK = 16
 """Steps that it costs to look at a run of backticks, a fence or a quoted line; scanning 16
 characters costs one."""
-_MAX_LISTS = 16
+_GLANCE = 4
+"""Steps that it costs to look at a quotation mark, or a colon."""
+# One character of a set: its search is linear.
+_OPENERS = re.compile(f"[`<{COLONS}{MARKS}]|~~~")
 _SPACE = " \t"
-_BULLETS = "-*+"
 _STARTS = frozenset(["", *"\t >#|-*+_=0123456789`~"])
 """How a line may begin that ends the paragraph before it."""
 
@@ -48,7 +63,10 @@ class Quotes:
         self._at = 0
         self._left = MAX_STEPS
         self._asked = 0
-        self._next: dict[str, int] = {}
+        self._next = -1
+        self._first_word = skip(self._text, 0, " \t\n")
+        self._elements = Elements(self._text, self.spend)
+        self._thoughts = self._elements.thoughts_end()
         self._unclosed: set[int] = set()
         self._first = self._text.find(">")
         self._judged = (0, False)
@@ -67,33 +85,48 @@ class Quotes:
     def cover(self, mark: int) -> Quote | None:
         """Give the quote around the place `mark`, or None."""
         self.spend(_LOOK)
-        while (opener := min(self._find("`"), self._find("~~~"))) <= mark:
+        if mark < self._thoughts:
+            return Quote(0, self._thoughts, 0, self._thoughts, fenced=False)
+        self._at = max(self._at, self._thoughts)
+        while (opener := self._opener()) <= mark:
             if quote := self._open(opener):
                 self._at = quote.end
                 if quote.end > mark:
                     return quote
         self._at = max(self._at, mark)
         line = self._line_of(mark)
-        return self._whole(line) if line.quoted else None
+        return self._whole(line) if line.quoted or self._is_code(line) else None
 
-    def _find(self, what: str) -> int:
-        """Give the next `what` from here on; past the text where there is none."""
-        found = self._next.get(what, -1)
-        if found < self._at:
-            found = self._text.find(what, self._at)
-            self._next[what] = found = found if found >= 0 else len(self._text) + 1
-        return found
+    def _opener(self) -> int:
+        """Return the next place from here on where a quote may open; past the text without one."""
+        if self._next < self._at:
+            found = _OPENERS.search(self._text, self._at)
+            self._next = found.start() if found else len(self._text) + 1
+        return self._next
 
     def _open(self, start: int) -> Quote | None:
-        """Read what begins at this backtick or tilde, and step over it where it is nothing."""
+        """Read what begins at this sign, and step over it where it is nothing."""
         text, line = self._text, self._line_of(start)
-        self.spend(_LOOK)
+        sign = text[start]
+        self.spend(_LOOK if sign in "`~<" else _GLANCE)
         if line.quoted:
             return self._whole(line)
-        sign = text[start]
-        run = _run(text, start)
+        if sign in "`~":
+            return self._code(line, start)
+        self._at = start + 1
+        if sign == "<":
+            end = self._elements.end(start)
+        elif sign in COLONS:
+            end = attributed_end(text, start)
+        else:
+            end = quotation_end(text, start, self.spend, is_first=start == self._first_word)
+        return Quote(start, end, start + 1, end, fenced=False) if end else None
+
+    def _code(self, line: _Line, start: int) -> Quote | None:
+        text, sign = self._text, self._text[start]
+        run = run_of(text, start)
         if run >= 3 and start == line.content:  # noqa: PLR2004 - CommonMark's shortest fence
-            end = _line_end(text, start)
+            end = line_end(text, start)
             if sign == "~" or "`" not in text[start + run : end]:
                 return self._fence(line, start, run)
         if sign == "~":
@@ -106,17 +139,17 @@ class Quotes:
 
     def _fence(self, line: _Line, start: int, run: int) -> Quote:
         text, sign = self._text, self._text[start]
-        column = _column(text, line.start, start)
-        inner = min(_line_end(text, start) + 1, len(text))
+        column = column_of(text, line.start, start)
+        inner = min(line_end(text, start) + 1, len(text))
         at = inner
         while (found := text.find(sign * run, at)) >= 0:
             self.spend(_LOOK)
             begin = text.rfind("\n", at - 1, found) + 1 or at
-            end = _line_end(text, found)
+            end = line_end(text, found)
             closes = (
                 not text[begin:found].strip(_SPACE)
-                and not text[found + _run(text, found) : end].strip(_SPACE)
-                and abs(_column(text, begin, found) - column) <= 3  # noqa: PLR2004 - CommonMark
+                and not text[found + run_of(text, found) : end].strip(_SPACE)
+                and abs(column_of(text, begin, found) - column) <= 3  # noqa: PLR2004 - CommonMark
             )
             if closes:
                 return Quote(start, end, inner, begin, fenced=True)
@@ -138,7 +171,7 @@ class Quotes:
         begin = at
         while (found := self._text.find("`" * run, at)) >= 0:
             self.spend(_LOOK)
-            length = _run(self._text, found)
+            length = run_of(self._text, found)
             if length == run:
                 self.spend((found - begin) // _LOOK)
                 return found
@@ -158,7 +191,7 @@ class Quotes:
         lines[-1] += "`"
         odd = [line for line in lines[1:] if line[:1] in _STARTS]
         self.spend(len(odd) * _LOOK)
-        return any(map(_begins_block, odd))
+        return any(map(begins_block, odd))
 
     def _line_of(self, at: int) -> _Line:
         newline = self._text.rfind("\n", self._asked, at)
@@ -168,9 +201,28 @@ class Quotes:
         return self._line
 
     def _line_at(self, start: int) -> _Line:
-        content = _content(self._text, start)
+        content = content_of(self._text, start)
         quoted = self._text.startswith(">", content) or self._goes_on(start)
         return _Line(start, content, quoted)
+
+    def _is_code(self, line: _Line) -> bool:
+        """Tell whether the line is indented code: behind a blank line, and below a paragraph."""
+        text, begin = self._text, line.start
+        if column_of(text, begin, skip(text, begin, _SPACE)) < 4:  # noqa: PLR2004 - CommonMark
+            return False
+        blank = False
+        while begin > 0:
+            end, begin = begin - 1, text.rfind("\n", 0, begin - 1) + 1
+            self.spend(2)
+            at = skip(text, begin, _SPACE)
+            if at >= end:
+                blank = True
+            elif column_of(text, begin, at) < 4:  # noqa: PLR2004 - as above
+                # What is indented below a list's item is the item's.
+                return blank and marker_end(text, at) == at
+            else:
+                blank = False
+        return False
 
     def _goes_on(self, start: int) -> bool:
         """Tell whether the line goes on with a quoted paragraph, which needs no sign for that."""
@@ -183,92 +235,12 @@ class Quotes:
             end = begin - 1
             begin = text.rfind("\n", known, end) + 1 or known
             self.spend(2)
-            if (said := _leaves_open(text[begin:end])) is not None:
+            if (said := leaves_open(text[begin:end])) is not None:
                 is_open = said
                 break
         self._judged = (start, is_open)
-        return is_open and not _ends_paragraph(text[start : _line_end(text, start)])
+        return is_open and not ends_paragraph(text[start : line_end(text, start)])
 
     def _whole(self, line: _Line) -> Quote:
-        end = _line_end(self._text, max(line.content, self._asked))
+        end = line_end(self._text, max(line.content, self._asked))
         return Quote(line.start, end + 1, line.content, end, fenced=False)
-
-
-def _content(text: str, start: int) -> int:
-    """Give the place behind a line's white space and list markers."""
-    at = start
-    for _ in range(_MAX_LISTS):
-        at = skip(text, at, _SPACE)
-        behind = _marker_end(text, at)
-        if behind == at:
-            break
-        at = behind
-    return at
-
-
-def _marker_end(text: str, at: int) -> int:
-    """Give the place behind a list marker and its space, or `at` where there is none."""
-    end = at
-    if text[at : at + 1] and text[at] in _BULLETS:
-        end = at + 1
-    else:
-        while end - at <= 9 and text[end : end + 1] and text[end] in "0123456789":  # noqa: PLR2004
-            end += 1
-        if end == at or text[end : end + 1] not in {".", ")"}:
-            return at
-        end += 1
-    return end + 1 if text[end : end + 1] in {" ", "\t"} else at
-
-
-def _leaves_open(line: str) -> bool | None:
-    """Tell whether the next line can go on with a quoted paragraph; None where this one tells not.
-
-    So it is behind quoted words, and is not behind what ends a paragraph, quoted or not.
-    """
-    at = _content(line, 0)
-    if line.startswith(">", at):
-        words = line[at:].lstrip("> \t")
-        return bool(words) and not words.startswith(("#", "```", "~~~"))
-    return False if _ends_paragraph(line) else None
-
-
-def _ends_paragraph(line: str) -> bool:
-    """Tell whether a line without a quote's sign ends a quoted paragraph, as few do."""
-    at = skip(line, 0, _SPACE)
-    words = line[at:].rstrip(_SPACE)
-    if not words or _column(line, 0, at) > 3:  # noqa: PLR2004 - further in, it is text
-        return not words
-    sign, run = words[0], _run(words, 0)
-    if sign == "#":
-        return run <= 6 and words[run : run + 1] in {"", " ", "\t"}  # noqa: PLR2004 - headings
-    if sign in "`~":
-        return run >= 3 and (sign == "~" or "`" not in words[run:])  # noqa: PLR2004 - a fence
-    if sign in "-*_" and not words.strip(sign + _SPACE) and words.count(sign) >= 3:  # noqa: PLR2004
-        return True
-    behind = _marker_end(words, 0)
-    number = words[:behind].rstrip(".) \t")
-    return sign == ">" or (0 < behind < len(words) and number.lstrip("0") in {*_BULLETS, "1"})
-
-
-def _begins_block(line: str) -> bool:
-    """Tell whether the line ends the paragraph before it."""
-    at = skip(line, 0, _SPACE)
-    if at == len(line) or line[at] in ">#|":
-        return True
-    sign = line[at]
-    if sign in "-*+_=0123456789":
-        return not line[at:].strip(sign + _SPACE) or _marker_end(line, at) > at
-    return line.startswith(("```", "~~~"), at)
-
-
-def _column(text: str, start: int, at: int) -> int:
-    return len(text[start:at].expandtabs(4))
-
-
-def _run(text: str, start: int) -> int:
-    return skip(text, start, text[start]) - start
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return end if end >= 0 else len(text)

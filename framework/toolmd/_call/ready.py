@@ -1,6 +1,7 @@
 """Tools made ready for calls on their first use: all that a contract decides, decided once."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,9 @@ from toolmd._call.invoke.trace import TracedInvoker, Tracing
 from toolmd._call.judge.plugins import ask
 from toolmd._call.judge.policy import rows_of
 from toolmd._call.limits.starts import StartLimits
+from toolmd._call.redact import hider
 from toolmd._call.refusal import Refusal, guard_failed, refuse
+from toolmd._crash import hiding
 from toolmd._model.call import Call
 from toolmd._model.contract import ToolContract
 from toolmd._model.registry import BoundTool, Registry
@@ -27,6 +30,8 @@ from toolmd._values import (
 )
 from toolmd.errors import did_you_mean, is_a_skill
 from toolmd.hooks import Judge
+
+_NOTHING_HIDDEN = nullcontext()
 
 
 class ReadyTool:
@@ -54,6 +59,7 @@ class ReadyTool:
         self.validator = ArgumentsValidator(contract.parameters, ignore_unknown=ignores)
         self._at_once = self.validator.at_once
         self._rules = _rules(contract)
+        self._holds_sensitive = any(p.shape.holds_sensitive for p in contract.parameters)
         self._needs_caller = contract.requires_auth or contract.requires_patient_context
         self.ignores_unknown = ignores
         is_clear = self.is_clear if self._rows or self._rules else None
@@ -64,6 +70,12 @@ class ReadyTool:
         )
         self.is_plain = self.validator.is_quick and not (judges or limits.binds)
         """Whether no row of the ladder waits or counts, so that its calls may go the quick way."""
+
+    def hiding(self, arguments: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Keep the Sensitive values of a call from what is logged of it meanwhile."""
+        if not self._holds_sensitive:
+            return _NOTHING_HIDDEN
+        return hiding(hider(arguments, self.contract.parameters))
 
     @property
     def hash(self) -> str:
@@ -104,7 +116,8 @@ class ReadyTool:
             except Refusal:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
-                raise guard_failed(call.tool, "rule", error) from None
+                with self.hiding(arguments):
+                    raise guard_failed(call.tool, "rule", error) from None
         return arguments
 
     def weigh(self, call: Call, arguments: dict[str, Any]) -> Verdict:
@@ -116,7 +129,8 @@ class ReadyTool:
                 if verdict is not ALLOWED and verdict.ruling > worst.ruling:
                     worst = verdict
         except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
-            raise guard_failed(call.tool, "policy", error) from None
+            with self.hiding(arguments):
+                raise guard_failed(call.tool, "policy", error) from None
         return worst
 
     def is_clear(
@@ -136,9 +150,10 @@ class ReadyTool:
     async def judge(self, call: Call, arguments: dict[str, Any]) -> Verdict:
         """Rows 4 to 7, then the judges of plugins; raises a Refusal."""
         worst = self.weigh(call, arguments)
-        async for verdict in ask(self.judges, call, arguments):
-            if verdict.ruling > worst.ruling:
-                worst = verdict
+        with self.hiding(arguments):
+            async for verdict in ask(self.judges, call, arguments):
+                if verdict.ruling > worst.ruling:
+                    worst = verdict
         return worst
 
     def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:

@@ -1,13 +1,18 @@
 """Hide Sensitive values wherever a call's arguments are kept or told."""
 
+import base64
+import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from toolmd._model.schema import Parameter, Schema
 
 HIDDEN = "(hidden)"
+_SHORT = 4
+"""A value of fewer characters is hidden as a word alone: it may stand within any other."""
 
 
 def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
@@ -74,3 +79,44 @@ def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterat
             yield from _hidden(item, below, within=inside)
     elif inside and value not in (None, "", True, False):
         yield str(value)
+
+
+def hider(
+    arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> Callable[[str], str] | None:
+    """Return what takes the Sensitive ones among these arguments out of a text; None without any.
+
+    It finds them as they are, within other words too, and as they are written in Python, JSON,
+    HTML, addresses, hexadecimal and Base64.
+    """
+    shapes = {p.name: p.shape for p in parameters if p.shape.holds_sensitive}
+    said = {w for n, v in arguments.items() if n in shapes for w in _hidden(v, shapes[n])}
+    written = {form for word in said for form in _forms(word)}
+    # Lists and errors show the texts within them as Python does.
+    written |= {repr(form)[1:-1] for form in written}
+    if not written:
+        return None
+    words = [
+        rf"(?<!\w){re.escape(form)}(?!\w)" if len(form) < _SHORT else re.escape(form)
+        for form in sorted(written, key=len, reverse=True)
+    ]
+    pattern = re.compile("|".join(words))
+    return lambda text: pattern.sub(HIDDEN, text)
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Give the ways in which a text may write a value."""
+    yield word
+    if len(word) < _SHORT:
+        return
+    yield from (repr(word)[1:-1], ascii(word)[1:-1], html.escape(word))
+    yield from (json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1])
+    encoded = word.encode("utf-8", "surrogatepass")
+    yield from (quote(encoded), quote(encoded, safe=""), quote_plus(encoded))
+    yield from (repr(encoded)[2:-1], encoded.hex(), encoded.hex().upper())
+    for before in range(3):
+        # Behind other bytes, as in `user:password`; signs at the ends hold those too.
+        text = base64.b64encode(bytes(before) + encoded).decode().rstrip("=")
+        inner = text[(0, 2, 3)[before] : len(text) - bool((before + len(encoded)) % 3)]
+        if len(inner) >= _SHORT:
+            yield from (inner, inner.replace("+", "-").replace("/", "_"))

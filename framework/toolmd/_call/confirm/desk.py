@@ -84,10 +84,10 @@ class Desk:
         """
         contract = tool.contract
         sensitivity = contract.safety.sensitivity or "low"
-        prompt = prompt_of(contract, arguments)
+        shown = redacted(arguments, contract.parameters)
+        prompt = prompt_of(contract, shown)
         if call.dry_run:
             return Held("", prompt, sensitivity)
-        shown = redacted(arguments, contract.parameters)
         now = self._clock()
         kind: Literal["confirm", "review"] = "review" if ruling is Ruling.REVIEW else "confirm"
         held = HeldCall(
@@ -95,7 +95,7 @@ class Desk:
             kind=kind,
             call=call._replace(arguments=dict(arguments)),
             bound_to=self._bound(tool, arguments),
-            prompt=prompt_of(contract, shown),
+            prompt=prompt,
             sensitivity=sensitivity,
             created=now,
             expires=now + EXPIRES_S,

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from toolmd._call.result.cut import bounds_of
 from toolmd._call.result.given import ReadOn, Remarks
+from toolmd._crash import hidden
 from toolmd._model.call import Call
 from toolmd._model.contract import Contract, ToolContract
 from toolmd._model.result import Event, EventListener, Result
@@ -132,7 +133,7 @@ class CallContext:
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Tell whoever waits how far the work is; `fraction` is 0..1."""
         await self.tell(Event("progress", self._contract.name, self.call_id,
-                              {"text": text, "fraction": fraction}))  # fmt: skip
+                              {"text": hidden(text), "fraction": fraction}))  # fmt: skip
 
     async def tell(self, event: Event) -> None:
         """Hand an event to the listener, if there is one."""

@@ -14,11 +14,12 @@ from toolmd._call.invoke.tries import Tries
 from toolmd._call.invoke.work import Work
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmd._call.limits.starts import StartLimits
+from toolmd._call.redact import hider
 from toolmd._call.refusal import Refusal
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.cut import bounds_of
 from toolmd._call.result.given import given
-from toolmd._crash import logged
+from toolmd._crash import hidden, hiding, logged
 from toolmd._egress import DomainNotApprovedError
 from toolmd._model.call import Call
 from toolmd._model.contract import Limits
@@ -51,6 +52,7 @@ class Invoker:
         self._limits = limits
         self._is_clear = is_clear
         self._deadlines = Deadlines()
+        self._holds_sensitive = any(p.shape.holds_sensitive for p in contract.parameters)
         self._answer = answer_of(contract.name, contract.returns)
         self._seconds = contract.limits.timeout_s or DEFAULT_S
         self._implementation: Implementation | None = None
@@ -63,7 +65,17 @@ class Invoker:
         """Run a call that passed every row; raises nothing but cancellation."""
         if self.plain is not None and call.budget is None:
             return self.plain("", call.id, arguments=arguments, began=began)
+        if self._holds_sensitive:
+            return self._run_hiding(call, arguments, began, on_event)
         return self._run(call, arguments, began, on_event)
+
+    async def _run_hiding(
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
+    ) -> Result:
+        """Run a call whose Sensitive values no message and no log may tell."""
+        # Found before it runs: the tool may change what it was given.
+        with hiding(hider(arguments, self._contract.parameters)):
+            return await self._run(call, arguments, began, on_event)
 
     async def _run(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
@@ -131,7 +143,7 @@ class Invoker:
         made = load()
         self._implementation = made
         adapted = made.names or made.converters or made.context or made.resources
-        quick = not adapted and _is_unbounded(self._contract.limits)
+        quick = not (adapted or self._holds_sensitive) and _is_unbounded(self._contract.limits)
         if quick and made.mode == "async" and inspect.iscoroutinefunction(made.function):
             ways = Ways(self._answer, self._settle, self._door.take)
             self.plain = plain_run(
@@ -152,12 +164,14 @@ class Invoker:
             case Refusal(failure=Failure() as failure):
                 outcome, attempts = "denied", 0
             case DomainNotApprovedError():
-                outcome, failure = "denied", Failure(error.code, str(error))
+                outcome, failure = "denied", Failure(error.code, hidden(str(error)))
             case ToolError():
                 unnamed = fault is not None and error.code == ToolError.CODE
-                failure = Failure(API_OFFLINE if unnamed else error.code, _short(str(error)))
+                failure = Failure(
+                    API_OFFLINE if unnamed else error.code, _short(hidden(str(error)))
+                )
             case AnswerError():
-                failure = Failure("tool_error", f"{name} ran, but {error}")
+                failure = Failure("tool_error", hidden(f"{name} ran, but {error}"))
             case asyncio.CancelledError() if _is_cancelled():
                 raise error
             case Exception() if fault is not None:
@@ -208,7 +222,7 @@ class Invoker:
         reference = logged(error, "%s failed", name)
         if isinstance(error, ToolmdError):
             # Written for whoever reads it: an implementation that can't be loaded says why.
-            return Failure("tool_error", f"{error} (reference {reference})")
+            return Failure("tool_error", f"{hidden(str(error))} (reference {reference})")
         message = f"{name} failed inside; its operator finds the reason under {reference}."
         return Failure("tool_error", message)
 

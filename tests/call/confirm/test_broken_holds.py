@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from toolmd import Workspace
 from toolmd._model.contract import Safety
 from toolmd._model.settings import Settings
 
@@ -97,3 +98,11 @@ def test_what_cannot_be_claimed_is_not_decided(world, decision):
 def test_the_file_of_held_calls_is_its_owners_alone(world):
     world.door().call("act")
     assert (world.root / "state" / "held.sqlite3").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("held_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])
+@pytest.mark.parametrize("decide", ["confirm", "reject"])
+def test_nothing_is_held_under_what_is_no_id(tmp_path, held_id, decide):
+    with Workspace.open(tmp_path) as workspace:
+        result = getattr(workspace, f"{decide}_sync")(held_id)
+    assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")

@@ -63,7 +63,7 @@ class Decisions:
         `key` is the idempotency key where a runtime made one. Never raises but for cancellation.
         """
         began = perf_counter()
-        call = Call(held_id, {})
+        call = Call(str(held_id), {})
         try:
             held = await self._desk.find(held_id, user)
             call = held.call
@@ -143,7 +143,7 @@ class Decisions:
         drops: bool = False,
     ) -> Result:
         began = perf_counter()
-        call = Call(held_id, {})
+        call = Call(str(held_id), {})
         try:
             held = await self._desk.find(held_id, user)
             call = held.call

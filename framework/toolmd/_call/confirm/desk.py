@@ -128,12 +128,13 @@ class Desk:
         A host that names no user decides for its operator.
         """
         try:
-            held = await self._patience.give(lambda: self._holds.get(held_id))
+            # A host may hand on anything as an id: nothing is held under what is no text.
+            held = await self._patience.give(lambda: self._holds.get(str(held_id)))
         except (sqlite3.Error, OSError) as error:
             raise guard_failed("the held call", "confirmation", error) from None
         other = held is not None and user is not None and held.call.caller.user not in (None, user)
         if held is None or (other and held.kind == "confirm"):
-            raise refuse("confirmation_not_found", f"No call is held under {held_id[:40]!r}.")
+            raise refuse("confirmation_not_found", f"No call is held under {str(held_id)[:40]!r}.")
         return held
 
     async def admit(self, held: HeldCall, user: str | None, *, drops: bool = False) -> None:

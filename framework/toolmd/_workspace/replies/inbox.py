@@ -107,7 +107,7 @@ class Inbox(RunControl):
 
     async def _answered(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
         """Give what comes of a question that a skill's run asked; None where none did."""
-        if "/" not in held_id:
+        if "/" not in str(held_id):
             return None
         answered: Result | None = await self._skill_calls.decide(held_id, answer, user)
         return answered

@@ -63,7 +63,9 @@ def test_without_the_venv_module_it_names_the_package(bare: Path) -> None:
     assert "apt-get install python3-venv" in done.stderr
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "install", "check", "bench", "docs", "lock"])
+@pytest.mark.parametrize(
+    "target", ["demo", "test", "test-places", "install", "check", "bench", "docs", "lock", "vendor"]
+)
 def test_every_command_is_listed_and_stands_in_contributing(target: str) -> None:
     listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 

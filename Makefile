@@ -49,7 +49,7 @@ PEERS := .venv-peers
 bench-peers: $(STAMP)  ## Toolmd beside its peers, which have an environment of their own
 	@test -x $(PEERS)/bin/python || $(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
-		pydantic-ai-slim fastmcp openai-agents langchain-core -e .
+		pydantic-ai-slim fastmcp openai-agents langchain-core fastapi -e '.[server,mcp]'
 	@$(PEERS)/bin/python tests/benchmarks/bench_peers.py
 
 # Some minutes: each judge is installed into .interop, which a clone has not. SKILLS=FOLDER has

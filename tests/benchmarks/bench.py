@@ -6,7 +6,6 @@ beyond its bound.
 """
 
 import argparse
-import asyncio
 import gc
 import hashlib
 import json
@@ -15,39 +14,16 @@ import tempfile
 import time
 from pathlib import Path
 
+import bench_calls
 import bench_cut
 import bench_dialect
+import bench_edits
 import bench_reload
+import bench_servers
 import bench_start
 from book import BOOKING
 
-from toolmd.testing import memory_workspace
-
-ARGUMENTS = {
-    "child_names": ["Emma", "Noah"],
-    "appointment_time": "2026-03-05T09:00:00",
-    "appointment_type": "exam",
-}
-SAFETY = """
-## Safety
-
-- **Min Confidence**: 0.7
-- **Explicit Intent**: true
-- **Intent Keywords**: book, schedule
-"""
-SAID = "Please book an exam for Emma and Noah on March 5 at nine"
 FILES = 1000
-
-
-async def book_appointment(child_names, appointment_time, appointment_type):
-    """Give a booking without any work, so that all that is measured is the way to it."""
-    return {
-        "booking_id": f"A-{len(child_names)}",
-        "status": "booked",
-        "datetime": appointment_time,
-        "appointment_type": appointment_type,
-        "child_names": child_names,
-    }
 
 
 def best(measure, rounds=60):
@@ -57,50 +33,6 @@ def best(measure, rounds=60):
         return min(measure() for _ in range(rounds))
     finally:
         gc.enable()
-
-
-async def _seconds(make, calls=500):
-    began = time.process_time()
-    for _ in range(calls):
-        await make()
-    return (time.process_time() - began) / calls
-
-
-def calls():
-    """Measure a call from JSON text through `Workspace.call` against the bare function."""
-    good = json.dumps(ARGUMENTS)
-    bad = json.dumps({**ARGUMENTS, "appointment_type": "exm"})
-    times = dict.fromkeys(("bare", "valid", "invalid", "guarded"), 9.0)
-    with _open(BOOKING) as plain, _open(BOOKING + SAFETY) as guarded:
-        makers = {
-            "bare": lambda: book_appointment(**ARGUMENTS),
-            "valid": lambda: plain.call("book_appointment", good, patient="p1"),
-            "invalid": lambda: plain.call("book_appointment", bad, patient="p1"),
-            "guarded": lambda: guarded.call(
-                "book_appointment", good, patient="p1", confidence=0.9, message=SAID
-            ),
-        }
-
-        async def measure():
-            assert (await makers["valid"]()).success
-            assert (await makers["guarded"]()).success
-            assert (await makers["invalid"]()).error.code == "invalid_arguments"
-            gc.disable()
-            for _ in range(60):
-                for name, make in makers.items():
-                    times[name] = min(times[name], await _seconds(make))
-            gc.enable()
-
-        asyncio.run(measure())
-    bare = times["bare"]
-    yield "a valid call / the bare function", times["valid"] / bare, 6, f"{bare * 1e6:.2f} µs bare"
-    yield "an invalid call / the bare function", times["invalid"] / bare, 5, ""
-    yield "a guarded call / the bare function", times["guarded"] / bare, 8, "audit off"
-
-
-def _open(text):
-    definitions = {"book-appointment.tool.md": text.format(name="book_appointment")}
-    return memory_workspace(definitions, [book_appointment], overrides={"audit": False})
 
 
 def _project(folder):
@@ -205,13 +137,16 @@ def replies():
 
 
 BENCHES = {
-    "calls": calls,
+    "calls": bench_calls.calls,
+    "blocking": bench_calls.blocking,
     "loading": loading,
     "pathological": pathological,
     "replies": replies,
     "cut": bench_cut.cut,
     "start": bench_start.start,
     "many": bench_start.many,
+    "edits": bench_edits.edits,
+    "servers": bench_servers.servers,
     "reload": bench_reload.reload,
     "torn": bench_reload.torn,
 }

@@ -1,4 +1,4 @@
-"""Measure what it costs to cut a result of 1,000 items: `python tests/benchmarks/bench.py cut`."""
+"""Measure what it costs to cut a result of 1,000 items: `bench.py cut`."""
 
 import asyncio
 import gc
@@ -70,7 +70,7 @@ def cut():
 
 
 def _open(text):
-    return memory_workspace({"list-labs.tool.md": text}, [list_labs], overrides={"audit": False})
+    return memory_workspace({"list-labs.tool.md": text}, [list_labs])
 
 
 async def _times(opened):

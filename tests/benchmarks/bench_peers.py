@@ -18,6 +18,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+import bench_servers
 import peers
 from bench_start import COMPILING, project
 from peers_chart import chart
@@ -29,19 +30,31 @@ COUNTS = (1, 1000)
 STARTS = 5
 TITLES = {
     "bare": "the bare function",
-    "toolmd": "Toolmd",
+    "toolmd": "Toolmd, as shipped",
+    "lean": "Toolmd, lean (audit off)",
     "pydantic_ai": "pydantic-ai, ToolManager",
     "fastmcp": "fastmcp, Tool.run",
     "openai_agents": "openai-agents, function tool",
     "langchain_core": "langchain-core, ainvoke",
     "fastmcp_client": "fastmcp, Client in memory",
 }
-PACKAGES = ("pydantic-ai-slim", "fastmcp", "openai-agents", "langchain-core", "pydantic")
+PACKAGES = (
+    "pydantic-ai-slim",
+    "fastmcp",
+    "openai-agents",
+    "langchain-core",
+    "pydantic",
+    "mcp",
+    "starlette",
+    "fastapi",
+    "uvicorn",
+)
+OF_TOOLMD = ("toolmd", "lean")
 
 
-async def calls(folder):
-    """Give the least seconds of a call of each, taken in turns."""
-    makers = {name: await make(folder, 1) for name, make in peers.PEERS.items()}
+async def calls(folders):
+    """Return the least seconds of a call of each, taken in turns."""
+    makers = {name: await make(folders[name, 1], 1) for name, make in peers.PEERS.items()}
     least = dict.fromkeys(makers, 1.0)
     for _ in range(ROUNDS):
         for name, make in makers.items():
@@ -61,7 +74,7 @@ def start(name, count, folder):
     """Give the least processor seconds of a process that makes the tools and calls one."""
     command = [sys.executable, peers.__file__, name, str(count), str(folder)]
     found = []
-    for _ in range(STARTS if count == 1 or name in {"bare", "toolmd"} else 2):
+    for _ in range(STARTS if count == 1 or name in {"bare", *OF_TOOLMD} else 2):
         process = subprocess.Popen(command, env=COMPILING)
         _, status, usage = os.wait4(process.pid, 0)
         if status:
@@ -98,15 +111,20 @@ def table(found):
 def main():
     """Measure, print the table, and put it into the page."""
     with tempfile.TemporaryDirectory() as place:
-        folders = {n: project(Path(place, str(n)), n) for n in COUNTS}
+        made = {
+            (lean, n): project(Path(place, f"{n}-{lean}"), n, lean=lean, awaits=True)
+            for n in COUNTS
+            for lean in (False, True)
+        }
+        folders = {(name, n): made[name == "lean", n] for name in peers.PEERS for n in COUNTS}
         starts = {}
-        for name in peers.PEERS:
-            for count, folder in folders.items():
-                start(name, count, folder)  # Compiled, and cached, from the second start on.
-                starts[name, count] = start(name, count, folder)
-        least = asyncio.run(calls(folders[1]))
+        for (name, count), folder in folders.items():
+            start(name, count, folder)  # Compiled, and cached, from the second start on.
+            starts[name, count] = start(name, count, folder)
+        least = asyncio.run(calls(folders))
     found = rows(least, starts)
-    text = table(found)
+    served = f"{bench_servers.table(bench_servers.measure())}"
+    text = f"{table(found)}\n\n{served}"
     print(text)
     page = DOCS / "figures.md"
     before, _, rest = page.read_text("utf-8").partition(BEGIN)

@@ -35,7 +35,11 @@ async def {name}(
         "child_names": child_names,
     }}
 '''
-"""The Python of a tool; its markdown is that of `bench.BOOKING`."""
+"""The Python of a tool; its markdown is that of `book.BOOKING`."""
+AWAITING = PYTHON.replace("from typing", "import asyncio\nfrom typing", 1).replace(
+    "    return {{", "    await asyncio.sleep(0)\n    return {{"
+)
+"""The same, but it awaits once, so that a call's deadline is armed."""
 
 
 def name_of(number):
@@ -124,6 +128,7 @@ async def openai_agents(folder, count):
 PEERS = {
     "bare": bare,
     "toolmd": toolmd,
+    "lean": toolmd,
     "pydantic_ai": pydantic_ai,
     "fastmcp": fastmcp,
     "openai_agents": openai_agents,

@@ -32,7 +32,7 @@ def _panel(heading, bars, top):
     for place, (title, value, told) in enumerate(bars):
         y = top + place * (BAR + GAP)
         wide = (WIDTH - LEFT - 110) * log10(value / least) / span
-        fill = OWN if title == "Toolmd" else OTHER
+        fill = OWN if title.startswith("Toolmd") else OTHER
         lines += [
             _text(LEFT - 10, y, title, f'text-anchor="end" fill="{INK}"'),
             f'<rect x="{LEFT}" y="{y}" width="{wide:.1f}" height="{BAR}" rx="3" fill="{fill}"/>',

@@ -50,7 +50,7 @@ def measure(engine: str, runs: int, seconds: float) -> Parked:
 
 def opened(folder: Path, engine: str) -> Workspace:
     """Open the project."""
-    return Workspace.open(folder, overrides={"engine": engine, "plugins": [], "audit": False})
+    return Workspace.open(folder, overrides={"engine": engine, "plugins": []})
 
 
 def park(folder: Path, engine: str, runs: int) -> None:

@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-places check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock vendor docs clean
+.PHONY: help demo test test-places check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -87,13 +87,8 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package toolmd --quiet -o constraints.txt
 
-vendor: $(STAMP)  ## copy what framework/toolmd/_vendor holds again, and make lock after it
-	@$(BIN)/python -m venv .venv-vendor
-	@.venv-vendor/bin/python -m pip install --quiet --disable-pip-version-check vendoring
-	@.venv-vendor/bin/vendoring sync
-
 clean:  ## remove what the other commands made
-	rm -rf $(VENV) $(PEERS) $(FUZZ) .venv-vendor .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) $(PEERS) $(FUZZ) .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

@@ -26,14 +26,14 @@ HEAVY = {
     "sqlite3",
     "sqlalchemy",
     "svcs",
-    "toolmd._vendor.dbos",
+    "dbos",
     "watchdog",
     "yaml",
 }
 FOR_SKILLS_AND_SERVERS = {
     "apprise", "croniter", "dateutil", "greenlet", "httpx", "jinja2", "mcp", "openai",
     "opentelemetry.sdk", "psycopg", "pygls", "pygments", "rich", "sqlalchemy", "starlette",
-    "toolmd._vendor.dbos", "uvicorn", "watchdog",
+    "dbos", "uvicorn", "watchdog",
 }  # fmt: skip
 """What a call of a tool never needs."""
 OPEN_AND_CALL = """

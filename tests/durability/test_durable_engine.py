@@ -123,7 +123,7 @@ class Trap:
 
 
 def test_a_pickle_is_refused_by_the_reader_itself(kept: Kept) -> None:
-    from toolmd._vendor.dbos._serialization import DBOSDefaultSerializer
+    from dbos._serialization import DBOSDefaultSerializer
 
     kept.engine.start()
     with pytest.raises(ValueError, match="pickled"):

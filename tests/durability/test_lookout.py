@@ -7,11 +7,11 @@ import time
 
 import psycopg
 import pytest
+from dbos import DBOS
 from kept import STEPS, Kept
 from run_world import YES
 
 from toolmd._run.engine.memory import utc_now
-from toolmd._vendor.dbos import DBOS
 from toolmd.errors import ToolmdError
 
 PATIENCE_S = 30

@@ -65,7 +65,7 @@ def test_1_a_pickled_row_is_not_read_by_whoever_takes_a_run_up(kept: Kept, tmp_p
 CHANGED = '''
 import sys
 
-from toolmd._vendor.dbos import DBOS
+from dbos import DBOS
 
 from toolmd import Workspace
 

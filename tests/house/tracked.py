@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COPIED = "framework/toolmd/_vendor/"
-"""What others wrote, which keeps their manners."""
 MADE = {"__pycache__", "dist", "site"}
 """What the project's commands make, besides folders whose names begin with a dot."""
 
 
 def tracked() -> list[str]:
-    """Return the paths of the files below the root, without copies of others' code."""
-    return sorted(name for name in listed() if not name.startswith(COPIED))
+    """Return the paths of the files below the root."""
+    return sorted(_listed())
 
 
-def listed() -> Iterator[str]:
+def _listed() -> Iterator[str]:
     if (ROOT / ".git").exists() and shutil.which("git"):
         command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
         # A checkout may be another user's, such as the one who built the image.

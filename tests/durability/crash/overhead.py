@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from bench_project import write_project
+from dbos import DBOS, SetWorkflowID
 from warm import Child
 
 from toolmd import Workspace
-from toolmd._vendor.dbos import DBOS, SetWorkflowID
 
 SHORT, LONG = 10, 60
 """The steps of the two runs, by whose difference a step is measured."""

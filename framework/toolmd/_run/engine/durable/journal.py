@@ -7,11 +7,12 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from dbos import DBOS
+
 from toolmd._model.run import Answer, Clock, JournalEntry, Question, RunEvent, RunListener
 from toolmd._run.engine.durable.rows import KeptQuestion
 from toolmd._run.engine.durable.side import FarExecutor, Side
 from toolmd._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
-from toolmd._vendor.dbos import DBOS
 
 
 class LostRunError(BaseException):

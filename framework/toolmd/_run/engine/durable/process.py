@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 
 from toolmd._run.engine.durable.database import SCHEMA, shown
 from toolmd._run.engine.durable.journal import LostRunError
 from toolmd._run.engine.durable.serializer import JsonSerializer, refuse_pickles
 from toolmd._run.engine.durable.store import workflow_id
-from toolmd._vendor.dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 from toolmd.errors import ToolmdError, UnreachableError
 
 T = TypeVar("T")

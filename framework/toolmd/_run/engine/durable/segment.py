@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from dbos import DBOS
+
 from toolmd._crash import logged
 from toolmd._model.result import SkillResult
 from toolmd._model.run import Answer, Clock, Question, RunEvent, RunListener
@@ -18,7 +20,6 @@ from toolmd._run.engine.durable.rows import KeptRun
 from toolmd._run.engine.durable.side import Side
 from toolmd._run.engine.durable.store import Store
 from toolmd._run.journal import ParkedError
-from toolmd._vendor.dbos import DBOS
 from toolmd.errors import UnreachableError
 
 T = TypeVar("T")

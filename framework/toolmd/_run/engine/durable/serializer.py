@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
+from dbos import _serialization
+from dbos._serialization import Serializer
+
 from toolmd._run.engine.durable.record import NAME
-from toolmd._vendor.dbos import _serialization
-from toolmd._vendor.dbos._serialization import Serializer
 
 
 class JsonSerializer(Serializer):

@@ -101,9 +101,10 @@ def _build(  # noqa: PLR0913, PLR0917 - see build
     old: Snapshot | None,
     put: Mapping[str, LastPython],
 ) -> Snapshot:
-    plugins = Plugins(settings.plugins, given)
+    plugins = Plugins(settings.plugins, given, settings.root)
     before = {path: last.file for path, last in put.items()}
-    groups = [*project_groups(settings, plugins, before), *package_groups(settings, plugins)]
+    given_groups = list(package_groups(settings, plugins))
+    groups = [*project_groups(settings, plugins, before, given_groups), *given_groups]
     resources = SnapshotResources(plugins, settings)
     around = SnapshotParts(settings.root, plugins, resources)
     reading = Reading(reader, cache)
@@ -161,7 +162,7 @@ def _settled(decide: Callable[[Known], _Decided], baseline: Baseline | None) -> 
 
 def open_plugins(settings: Settings) -> Plugins:
     """Load the plugins of a project, without reading its definitions."""
-    plugins = Plugins(settings.plugins)
+    plugins = Plugins(settings.plugins, project=settings.root)
     for _ in project_groups(settings, plugins):
         pass
     plugins.wake()

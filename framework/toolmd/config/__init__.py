@@ -118,7 +118,17 @@ def _read(folder: Path) -> tuple[Path, dict[str, Any]] | None:
         if table is not None:
             raise ConfigError(f"{own}: {project} has a [tool.toolmd] as well; keep one of the two")
         return own, _toml(own)
+    if table is None and _is_ours(project) and _is_plugin(_toml(project)):
+        table = {}
     return None if table is None else (project, table)
+
+
+def _is_plugin(table: Mapping[str, Any]) -> bool:
+    """Check whether a pyproject.toml makes a plugin, which is a project of its own."""
+    try:
+        return bool(table["project"]["entry-points"]["toolmd"])
+    except (LookupError, TypeError):
+        return False
 
 
 def _is_ours(project: Path) -> bool:

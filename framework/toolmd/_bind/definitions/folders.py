@@ -17,6 +17,7 @@ from toolmd._bind.plugins.manager import (
     several,
 )
 from toolmd._bind.source.files import File, Folder, read_one, walk, whole_file
+from toolmd._bind.source.imports import imports_of
 from toolmd._bind.source.modules import Modules
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic, Severity
@@ -43,11 +44,15 @@ class Group:
 
 
 def project_groups(
-    settings: Settings, plugins: Plugins, before: Mapping[str, File] | None = None
+    settings: Settings,
+    plugins: Plugins,
+    before: Mapping[str, File] | None = None,
+    packages: list[Group] | None = None,
 ) -> Iterator[Group]:
     """Read the folders that the settings name; one inside another is read once.
 
-    `before` is Python, by path, that stands for what the files hold now.
+    `before` is Python, by path, that stands for what the files hold now. A folder that is one of
+    `packages`, too, is the project's own and leaves them, unless its Python imports from above it.
     """
     roots: list[Path] = []
     wanted = dict.fromkeys(settings.tools, "tools") | dict.fromkeys(settings.skills, "skills")
@@ -64,7 +69,14 @@ def project_groups(
         folder = walk(root, settings.root)
         if before:
             folder.modules = [before.get(file.path, file) for file in folder.modules]
-        yield own_group(folder, plugins)
+        twin = next((group for group in packages or () if group.folder.root == root), None)
+        if twin is None or packages is None:
+            yield own_group(folder, plugins)
+        elif not _imports_from_above(folder):
+            packages.remove(twin)
+            group = own_group(folder, plugins)
+            group.default_min = twin.default_min
+            yield group
 
 
 def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
@@ -88,6 +100,15 @@ def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
         for folder in _given(answer, settings, plugins):
             module = _importer(plugins.plugin(answer.plugin), folder, plugins.modules)
             yield Group(folder, module, answer.plugin, least.get(answer.plugin))
+
+
+def _imports_from_above(folder: Folder) -> bool:
+    """Check whether a folder's Python imports relative to the package in which it lies."""
+    return any(
+        wanted.level > len(file.parts)
+        for file in folder.modules
+        for wanted in imports_of(file.data).found
+    )
 
 
 def own_group(folder: Folder, plugins: Plugins) -> Group:

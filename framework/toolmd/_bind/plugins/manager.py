@@ -7,19 +7,21 @@ import reprlib
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import pluggy
 from pluggy._hooks import HookImpl
 
+from toolmd._bind.plugins.points import entry_points
 from toolmd._bind.source.files import whole_file
 from toolmd._bind.source.modules import PREFIX, Modules
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic
 from toolmd._model.plugin import PluginInfo
 from toolmd.errors import ImplementationError, ToolmdError, did_you_mean
-from toolmd.hooks import GROUP, new_manager
+from toolmd.hooks import new_manager
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +47,12 @@ class Plugins:
     """
 
     def __init__(
-        self, allowed: Sequence[str] | None = None, given: Mapping[str, object] | None = None
+        self,
+        allowed: Sequence[str] | None = None,
+        given: Mapping[str, object] | None = None,
+        project: Path | None = None,
     ) -> None:
+        """Load those in `allowed` (None: all) of the installed, and of the package in `project`."""
         self.manager = new_manager()
         self.diagnostics: list[Diagnostic] = []
         self.listed: dict[str, PluginInfo] = {}
@@ -62,7 +68,7 @@ class Plugins:
         self._lock = threading.RLock()
         for name, plugin in (given or {}).items():
             self._register(name, plugin)
-        for name, point, package in _installed(allowed, self.diagnostics):
+        for name, point, package in entry_points(allowed, project, self._report):
             self._load(name, point, package)
 
     def add_late(self, name: str, load: Callable[[], object]) -> None:
@@ -246,43 +252,8 @@ def reason(error: BaseException) -> str:
     return f"{text} ({frames[-1].filename}:{frames[-1].lineno})"
 
 
-def _installed(
-    allowed: Sequence[str] | None, diagnostics: list[Diagnostic]
-) -> Iterator[tuple[str, Any, Any]]:
-    """Give the name, the entry point and the distribution of each plugin that may be loaded."""
-    if allowed is not None and not allowed:
-        return
-    # Its import takes as long as opening a hundred tools.
-    from importlib import metadata
-
-    missing = {_folded(name) for name in allowed or ()}
-    seen: set[str] = set()
-    for distribution in metadata.distributions():
-        # Reading the file is four times as quick as asking for all entry points of all packages.
-        text = distribution.read_text("entry_points.txt")
-        if not text or f"[{GROUP}]" not in text:
-            continue
-        package = distribution.name
-        if _folded(package) in seen:
-            continue  # The first on the path is the one that is imported.
-        seen.add(_folded(package))
-        for number, point in enumerate(distribution.entry_points.select(group=GROUP)):
-            names = {_folded(package), _folded(point.name)}
-            missing -= names
-            if allowed is None or names & {_folded(name) for name in allowed}:
-                name = f"{package}:{point.name}" if number else package
-                yield name, point, distribution
-    diagnostics.extend(
-        broken_plugin(name, "is named in `plugins` and not installed") for name in sorted(missing)
-    )
-
-
 def _about(plugin: object) -> str:
     return (inspect.getdoc(plugin) or "").partition("\n")[0]
-
-
-def _folded(name: str) -> str:
-    return name.replace("_", "-").replace(".", "-").lower()
 
 
 def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> list[str]:

@@ -35,11 +35,11 @@ dependencies = ["toolmd"]
 [tool.hatch.build.targets.wheel]
 packages = ["src/{name}"]
 
-# In this folder the tools are tried as they lie here, whatever is installed.
+# In this folder the tools are tried as they lie here, with this plugin and no other.
 [tool.toolmd]
 tools = ["src/{name}/tools_md"]
 skills = []
-plugins = []
+plugins = ["{kebab}"]
 """
 
 _README = """\

@@ -36,7 +36,7 @@ def refuse_strays(
         return
     all_blocks = [*blocks, *(block for part in parts for block in part.blocks)]
     told: set[Mark] = set()
-    for pair in _pairs(all_blocks):
+    for pair in pairs(all_blocks):
         if pair.key in told:
             continue  # a row of a table gives its first cell with each other one
         if (here is not None and _refused_left(page, pair, here)) or refuse_stray(page, pair):
@@ -123,7 +123,7 @@ def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:
             replace(key, near),
         )
         return True
-    if here.restricts and pair.marked and _is_setting(pair.value.text):
+    if here.restricts and pair.marked and is_setting(pair.value.text):
         _lost(page, pair.key, plain(pair.key.text), here)
         return True
     return False
@@ -138,7 +138,7 @@ def _lost(page: Page, mark: Mark, name: str, here: SectionTable) -> None:
     )
 
 
-def _is_setting(text: str) -> bool:
+def is_setting(text: str) -> bool:
     """Whether a value is one that a field takes, and no sentence."""
     readers = (scalars.boolean, scalars.number, scalars.duration, scalars.size, scalars.rate)
     return any(read(text) is not None for read in readers)
@@ -153,7 +153,7 @@ def _reads(known: Field, pair: Pair) -> bool:
     return True
 
 
-def _pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
+def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
     """Give what reads as `key: value` in prose; code fences and comments are opaque."""
     for block in blocks:
         match block:
@@ -162,7 +162,7 @@ def _pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
             case Bullets():
                 for item in block.items:
                     yield from _pairs_of_lines(item.mark)
-                    yield from _pairs(item.blocks)
+                    yield from pairs(item.blocks)
             case Table():
                 yield from _pairs_of_table(block)
             case _:
@@ -170,13 +170,13 @@ def _pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
 
 
 def _pairs_of_lines(mark: Mark) -> Iterator[Pair]:
-    for line in _lines_of(mark):
+    for line in lines_of(mark):
         pair = split(line)
         if pair is not None:
             yield pair
 
 
-def _lines_of(mark: Mark) -> Iterator[Mark]:
+def lines_of(mark: Mark) -> Iterator[Mark]:
     for number, line in enumerate(mark.text.split("\n")):
         yield Mark(line, mark.line + number, mark.column if number == 0 else 1)
 
@@ -186,10 +186,10 @@ def _lines(blocks: Sequence[Block]) -> Iterator[Mark]:
     for block in blocks:
         match block:
             case Paragraph() | Raw():
-                yield from _lines_of(block.mark)
+                yield from lines_of(block.mark)
             case Bullets():
                 for item in block.items:
-                    yield from _lines_of(item.mark)
+                    yield from lines_of(item.mark)
                     yield from _lines(item.blocks)
             case _:
                 pass

@@ -21,31 +21,6 @@ from toolmd._parse.words import scalars
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, plain
 
-STEP_KEYS: dict[str, str] = {
-    "Use": "Calls this tool or skill.",
-    "With": "The arguments: nested bullets `- argument: value`.",
-    "Choose": "An expression; its value is the step's result.",
-    "Ask": "A person must answer; beside Use, the confirmation of exactly that call.",
-    "Return": "Ends the skill with success; nested bullets give the data.",
-    "Stop": "Ends the skill without success; the text is the message.",
-    "Save as": "The name under which later steps see the result.",
-    "When": "An expression; false skips the step.",
-    "For each": "`` day in `next_days(date, 3)` ``: the step runs for each.",
-    "At Once": "How many of For each run in parallel; 1 unless said.",
-    "If empty": "What to do on an empty result.",
-    "If no": "What to do when the person says no.",
-    "Or else": "What to do when Choose gives no value.",
-    "Check": "An expression that must hold after the step.",
-    "On error": 'What to do when the step fails: `stop "text"`, `continue`, `go to NAME`, '
-    "`retry N times, then …`.",
-    "Undo": "The compensating tool and its arguments, run when a later step stops the skill.",
-    "Timeout": "How long Use or Ask may take.",
-}
-"""The closed set of a step's keys, each with its sentence."""
-
-KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS}
-"""A folded key to the key."""
-
 
 def _use(page: Page, entry: Entry) -> dict[str, Any]:
     return {"use": Use(name=_callee(page, entry))}

@@ -10,8 +10,10 @@ from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph,
 from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.document.strays import refuse_stray, refuse_strays
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
-from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.steps.keys import KEY_BY_FOLD, READERS, STEP_KEYS
+from toolmd._parse.fields.step import KEY_BY_FOLD
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.steps.keys import READERS
+from toolmd._parse.steps.passed_over import ACTIONS, Guard, workflow_acts
 from toolmd._parse.steps.templates import read_arguments
 from toolmd._parse.words import scalars
 from toolmd._parse.words.flow import flow
@@ -19,14 +21,28 @@ from toolmd._parse.words.keys import (
     DASHES,
     fold,
     heading_text,
-    nearest,
     plain,
     split,
     without_invisible,
 )
 
-_ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
 _ALONE = {"return", "stop"}
+_GIVING = ("Use", "Choose", "Ask")
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "With": ("Use",),
+    "Save as": _GIVING,
+    "When": ACTIONS,
+    "For each": ("Use", "Choose"),
+    "At Once": ("For each",),
+    "If empty": _GIVING,
+    "If no": ("Ask", "Use"),
+    "Or else": ("Choose",),
+    "Check": _GIVING,
+    "On error": ACTIONS,
+    "Undo": ("Use",),
+    "Timeout": ("Use", "Ask"),
+}
+"""The keys without one of which another is never looked at."""
 _TAKES: dict[str, tuple[type, ...]] = {
     "With": (Bullets,),
     "Return": (Bullets,),
@@ -43,12 +59,13 @@ def read_workflow(
     page: Page, blocks: list[Block], parts: list[Part]
 ) -> tuple[str, list[WorkflowSection]]:
     """Give the prose of a workflow and its sections of steps, the unnamed one first."""
-    main, rest = _steps(page, blocks, "")
+    guard = Guard(page, workflow_acts(blocks, parts))
+    main, rest = _steps(guard, blocks, "")
     sections = [WorkflowSection(name="", steps=tuple(main))] if main else []
     words = [prose(rest)]
     for part in parts:
         name = heading_text(part.heading.text)
-        steps, rest = _steps(page, part.blocks, name)
+        steps, rest = _steps(guard, part.blocks, name)
         if steps:
             sections.append(WorkflowSection(name=name, steps=tuple(steps), line=part.heading.line))
             if prose(rest):
@@ -65,7 +82,7 @@ def read_workflow(
     return "\n\n".join(word for word in words if word), sections
 
 
-def _steps(page: Page, blocks: list[Block], section: str) -> tuple[list[Step], list[Block]]:
+def _steps(guard: Guard, blocks: list[Block], section: str) -> tuple[list[Step], list[Block]]:
     steps: list[Step] = []
     rest: list[Block] = []
     for block in blocks:
@@ -73,36 +90,26 @@ def _steps(page: Page, blocks: list[Block], section: str) -> tuple[list[Step], l
             for item in block.items:
                 number = len(steps) + 1
                 identity = f"{section}/{number}" if section else str(number)
-                steps.append(_Reader(page, item, identity).read())
+                steps.append(_Reader(guard, item, identity).read())
         else:
             rest.append(block)
-    for block in rest if steps else ():
-        _refuse_unnumbered(page, block)
-    refuse_strays(page, rest, (), None)
+    guard.refuse_beside(rest)
+    refuse_strays(guard.page, rest, (), None)
     return steps, rest
-
-
-def _refuse_unnumbered(page: Page, block: Block) -> None:
-    """Refuse a bullet that acts, beside numbered steps: it would be passed over."""
-    for item in block.items if isinstance(block, Bullets) else ():
-        for pair in (split(i.mark) for i in (item, *item.items)):
-            if pair is not None and pair.marked and pair.key.text in _ACTIONS:
-                page.error(
-                    Code.INVALID_STEP,
-                    pair.key,
-                    f"'{pair.key.text}' stands in no numbered step, so it would never be done",
-                    "number it as the steps beside it are: `1. **Title**`",
-                )
-                return
 
 
 @dataclass(slots=True)
 class _Reader:
     """One item of the list under the finger."""
 
-    page: Page
+    guard: Guard
     item: Item
     identity: str
+
+    @property
+    def page(self) -> Page:
+        """The page that is being read."""
+        return self.guard.page
 
     def read(self) -> Step:
         said: dict[str, Any] = {"id": self.identity, "line": self.item.line}
@@ -123,10 +130,14 @@ class _Reader:
         else:
             said["title"], said["text"] = _title(self.item.mark)
             more = self.item.items
-        self._take(more, entries, said)
+        self.guard.refuse_lines(self.item.mark)
+        refused = self._take(more, entries, said)
+        if not entries and not refused:
+            self.guard.refuse_title(self.item.mark)
         self._one_action(entries)
         for key, entry in entries.items():
             self._nothing_unread(key, entry)
+            self.guard.refuse_values(entry)
         for key, entry in entries.items():
             if (reader := READERS.get(key)) is not None:
                 said |= reader(self.page, entry)
@@ -164,16 +175,18 @@ class _Reader:
             and entry.name[:1].isupper()
         )
 
-    def _take(self, items: list[Item], entries: dict[str, Entry], said: dict[str, Any]) -> None:
-        keyed = [item_entry(i) or _bare_key(i) for i in items]
-        acts = any(e is not None and fold(e.name) in KEY_BY_FOLD for e in keyed) or bool(entries)
+    def _take(self, items: list[Item], entries: dict[str, Entry], said: dict[str, Any]) -> bool:
+        """Take the bullets that are keys; return whether any other was refused."""
+        refused = False
         left: list[Item] = []
-        for item, entry in zip(items, keyed, strict=True):
+        for item in items:
+            entry = item_entry(item) or _bare_key(item)
             key = KEY_BY_FOLD.get(fold(entry.name)) if entry else None
             if entry is None or key is None:
-                if entry is not None and self._refused(entry, acts=acts):
-                    continue
-                left.append(item)
+                if self.guard.refuses_bullet(item):
+                    refused = True
+                else:
+                    left.append(item)
             elif key in entries:
                 self.page.error(
                     Code.DUPLICATE_FIELD,
@@ -184,34 +197,18 @@ class _Reader:
             else:
                 entries[key] = entry
         blocks: list[Block] = [b for b in self.item.blocks if not isinstance(b, Bullets)]
+        self.guard.refuse_within(blocks)
+        for item in left:
+            self.guard.refuse_lines(item.mark)
+            self.guard.refuse_within(item.blocks)
         if left:
             blocks.append(Bullets(left, ordered=False))
         text = "\n\n".join(t for t in (said.get("text", ""), prose(blocks)) if t)
         said["text"] = text
-
-    def _refused(self, entry: Entry, *, acts: bool) -> bool:
-        """Whether `key: value` is a slip in a step that acts, and not a sentence."""
-        near = nearest(entry.name, STEP_KEYS)
-        words = len(entry.name.split())
-        marked = (
-            self.page.lines[entry.key.line - 1][: entry.key.column - 1]
-            .rstrip()
-            .endswith(("*", "_"))
-        )
-        if near is None and not (acts and (marked or words == 1)):
-            return False
-        mark = self.page.mark(entry.name, entry.key.line, entry.key.column)
-        self.page.error(
-            Code.UNKNOWN_STEP_KEY,
-            mark,
-            f"a step has no key '{entry.name}'",
-            f"did you mean '{near}'?" if near else f"a step has {', '.join(STEP_KEYS)}",
-            replace(mark, near) if near else (),
-        )
-        return True
+        return refused
 
     def _one_action(self, entries: dict[str, Entry]) -> None:
-        actions = [key for key in _ACTIONS if key in entries]
+        actions = [key for key in ACTIONS if key in entries]
         if len(actions) > 1 and set(actions) != {"Use", "Ask"}:
             second = entries[actions[1]]
             self.page.error(
@@ -220,15 +217,7 @@ class _Reader:
                 f"this step does {' and '.join(actions)}; a step does one thing",
                 "make two steps",
             )
-        for key, needs in (
-            ("With", ("Use",)),
-            ("Or else", ("Choose",)),
-            ("If no", ("Ask", "Use")),
-            ("At Once", ("For each",)),
-            ("For each", ("Use", "Choose")),
-            ("Undo", ("Use",)),
-            ("Timeout", ("Use", "Ask")),
-        ):
+        for key, needs in _NEEDS.items():
             if key in entries and not set(needs) & set(entries):
                 self.page.error(
                     Code.INVALID_STEP,

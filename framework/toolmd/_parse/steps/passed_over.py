@@ -1,0 +1,153 @@
+"""What looks like a step's key and is read as none: refused, since it would be passed over."""
+
+from dataclasses import dataclass
+
+from toolmd._model.code import Code
+from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part
+from toolmd._parse.document.strays import is_setting, lines_of, pairs, refuse_strays, restriction_of
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.step import HOLDING, KEY_BY_FOLD, STEP_KEYS, WAIT, key_meant
+from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.words.keys import COLONS, Pair, fold, nearest, plain, split
+
+ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
+_MOST_WORDS = 3
+"""A plain key of more words is the beginning of a sentence."""
+
+
+def workflow_acts(blocks: list[Block], parts: list[Part]) -> bool:
+    """Return whether any numbered step has an action; without one, all are words for people."""
+    for block in [*blocks, *(block for part in parts for block in part.blocks)]:
+        for item in block.items if isinstance(block, Bullets) and block.ordered else ():
+            keys = (KEY_BY_FOLD.get(fold(_lead(one.mark.text))) for one in (item, *item.items))
+            if any(key in ACTIONS for key in keys):
+                return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Refuses, in and around the steps of one workflow, what was meant as a key."""
+
+    page: Page
+    acts: bool
+    """Whether any step of the workflow has an action."""
+
+    def refuses_bullet(self, item: Item) -> bool:
+        """Check a bullet directly under a step; `**Word**: text` is always a key there."""
+        pair = split(item.mark)
+        lead = pair.key if pair is not None else item.mark._replace(text=_lead(item.mark.text))
+        meant = key_meant(lead.text)
+        is_key = pair is not None and (pair.marked or (self.acts and _is_name(item.mark, pair)))
+        if is_key or meant is not None:
+            self._unknown(lead, meant)
+            return True
+        if pair is not None and _is_name(item.mark, pair):
+            self.page.warn(
+                Code.UNKNOWN_STEP_KEY,
+                pair.key,
+                f"a step has no key '{plain(pair.key.text)}'; it is kept as words",
+                f"a step has {', '.join(STEP_KEYS)}",
+            )
+        return False
+
+    def refuse_title(self, mark: Mark) -> None:
+        """Check the title of a step without keys: `1. **Confirm**: Pay?` would ask nobody."""
+        pair = split(mark)
+        name = pair.key if pair is not None else mark
+        meant = key_meant(name.text) if self.acts else None
+        if meant is not None:
+            self._unknown(name, meant)
+
+    def refuse_within(self, blocks: list[Block]) -> None:
+        """Check what is kept as words of a step: lines, quotes, tables, bullets further in."""
+        refuse_strays(self.page, blocks, (), None)
+        for pair in pairs(blocks) if self.acts else ():
+            meant = key_meant(pair.key.text)
+            if pair.marked or meant in HOLDING or fold(pair.key.text) in KEY_BY_FOLD:
+                self._unread(pair, meant)
+
+    def refuse_lines(self, mark: Mark) -> None:
+        """Check the lines below the first one of a step's own words."""
+        self.refuse_within([Paragraph(line) for line in [*lines_of(mark)][1:]])
+
+    def refuse_values(self, entry: Entry) -> None:
+        """Check the lines below the first one of a value; plain ones are text."""
+        lines = [*lines_of(entry.value)][1:]
+        for block in entry.blocks:
+            lines += lines_of(block.mark) if isinstance(block, Paragraph) else ()
+        for pair in map(split, lines):
+            if pair is not None and pair.marked:
+                self._unread(pair, key_meant(pair.key.text))
+
+    def refuse_beside(self, blocks: list[Block]) -> None:
+        """Check what stands beside the steps, and is kept as words about all of them."""
+        for block in blocks if self.acts else ():
+            for pair in pairs([block]):
+                meant = key_meant(pair.key.text)
+                if isinstance(block, Bullets):
+                    self._refuse_bullet_beside(pair, meant)
+                elif meant in HOLDING and (pair.marked or is_setting(pair.value.text)):
+                    self._unread(pair, meant)
+
+    def _refuse_bullet_beside(self, pair: Pair, meant: str | None) -> None:
+        if pair.marked or meant in HOLDING:
+            self._unread(pair, meant)
+        if pair.marked and meant is None:
+            self.page.warn(
+                Code.UNKNOWN_STEP_KEY,
+                pair.key,
+                f"'{plain(pair.key.text)}' stands in no step; it is kept as words",
+                "number it if it is a step: `1. **Title**`",
+            )
+
+    def _unread(self, pair: Pair, meant: str | None) -> None:
+        if meant is None or restriction_of(pair) is not None:
+            return  # a restriction of a tool is refused as one
+        if meant == WAIT:
+            self._unknown(pair.key, meant)
+            return
+        self.page.error(
+            Code.INVALID_STEP,
+            pair.key,
+            f"'{plain(pair.key.text)}' is no bullet of a numbered step, so it would be passed over",
+            f"write `- **{meant}**: …` directly below its step; a step of its own, number it",
+        )
+
+    def _unknown(self, key: Mark, meant: str | None) -> None:
+        name = plain(key.text)
+        mark = self.page.mark(name, key.line, key.column)
+        if meant == WAIT:
+            message = f"'{name}' is not supported yet: a step can't wait"
+            help_ = "take it away; a step that waits for a person has Ask"
+        elif meant is None:
+            message, help_ = f"a step has no key '{name}'", f"a step has {', '.join(STEP_KEYS)}"
+        elif fold(name) in KEY_BY_FOLD:
+            message = f"'{name}' is not written as a key here, so it would be passed over"
+            help_ = f"write `- **{meant}**: …`"
+        else:
+            message, help_ = f"a step has no key '{name}'", f"did you mean '{meant}'?"
+        slip = meant is not None and meant == nearest(name, STEP_KEYS)
+        fix = replace(mark, meant) if slip and meant is not None else ()
+        self.page.error(Code.UNKNOWN_STEP_KEY, mark, message, help_, fix)
+
+
+def _lead(text: str) -> str:
+    """Return the words that stand for a key: before the colon, in bold at the front, or all."""
+    pair = split(Mark(text, 1, 1))
+    if pair is not None:
+        return pair.key.text
+    for sign in ("**", "__"):
+        if text.startswith(sign) and (end := text.find(sign, 2)) > 0:
+            return text[2:end]
+    return text.rstrip(".")
+
+
+def _is_name(mark: Mark, pair: Pair) -> bool:
+    """Return whether a plain key looks like one: few words, then a colon and no address."""
+    words = plain(pair.key.text).split()
+    if not words or len(words) > _MOST_WORDS or not words[0][0].isalpha():
+        return False
+    end = pair.key.column - mark.column + len(pair.key.text)
+    colon = mark.text[end:].lstrip()[:1] in COLONS
+    return not pair.value.text.startswith("//") and (colon or len(words) == 1)

@@ -1,0 +1,183 @@
+"""A bullet of a step that looks like a key is a key or an error, and never silently prose."""
+
+import pytest
+
+from toolmd._parse import parse_skill
+
+SKILL = """\
+# Pay Bill
+
+Pay a bill.
+
+## Metadata
+
+- **Name**: pay_bill
+- **Version**: 1.0.0
+- **Category**: billing
+- **Required Tools**: pay
+
+## Workflow
+
+{}
+
+## Input Schema
+
+### amount
+
+- **Type**: number
+- **Required**: true
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+PAY = "\n2. **Pay** it.\n   - **Use**: pay"
+
+
+def read(steps: str):
+    return parse_skill(SKILL.format(steps), "pay_bill.skill.md")
+
+
+def errors(steps: str):
+    spec, diagnostics = read(steps)
+    found = [d for d in diagnostics if d.severity == "error"]
+    assert (spec is None) == bool(found)
+    return found
+
+
+TYPED = {
+    "Ask": ["Confirm", "Approve", "Approval", "Requires Confirmation", "Require Confirmation",
+            "Ask the user", "Consent", "Sign off"],
+    "When": ["If", "Condition", "Only if", "Unless", "Precondition"],
+    "Use": ["Call", "Run", "Tool"],
+    "For each": ["Loop", "Repeat"],
+    "Undo": ["Rollback", "Compensate"],
+    "Check": ["Assert", "Verify", "Ensure"],
+    "If no": ["If rejected", "If declined"],
+    "On error": ["Catch", "Retry"],
+}  # fmt: skip
+WRITTEN = [(key, word) for key, words in TYPED.items() for word in words]
+
+
+@pytest.mark.parametrize(("key", "word"), WRITTEN)
+def test_an_unknown_step_key_alone_is_an_error_that_names_the_key_meant(key, word):
+    (found,) = errors(f"1. **Look** at it.\n   - **{word}**: Really pay {{amount}}?\n{PAY}")
+    assert found.code == "unknown-step-key"
+    assert f"'{key}'" in found.help
+    assert found.span.line == 15
+
+
+@pytest.mark.parametrize("word", ["Wait", "Delay", "Sleep", "Pause"])
+@pytest.mark.parametrize("beside", ["", "\n   - **Use**: pay"])
+def test_wait_is_an_error_that_says_that_it_is_not_supported_yet(word, beside):
+    (found,) = errors(f"1. **Later**\n   - **{word}**: 2h{beside}\n{PAY}")
+    assert found.code == "unknown-step-key"
+    assert "not supported yet" in found.message
+
+
+@pytest.mark.parametrize(
+    "bullet",
+    [
+        "- **Confirm**: Pay?",
+        "- **Confirm:** Pay?",
+        "- __Confirm__: Pay?",
+        "- `Confirm`: Pay?",
+        "- **Confirm** - Pay?",
+        "- **Confirm** \u2014 Pay?",
+        "- **Confirm**\uff1aPay?",
+        "- *Confirm*: Pay?",
+        "- confirm: Pay?",
+        "- CONFIRM : Pay?",
+        "* **Confirm**: Pay?",
+        "1. **Confirm**: Pay?",
+        "- [x] Confirm",
+        "- Confirm",
+        "- **Confirm**",
+        "- **Confirm** with the owner",
+        "- **Confirm**:\n     - Pay?",
+        "> **Confirm**: Pay?",
+        "**Confirm**: Pay?",
+        "- Before it\n     - **Confirm**: Pay?",
+        "| Confirm | Pay? |\n   |---|---|\n   | Who | owner |",
+        "- **Frobnicate**: Pay?",
+        "- Frobnicate: Pay?",
+        "- **The owner of the house must agree**: Pay?",
+    ],
+)
+@pytest.mark.parametrize("above", ["1. **Look** at it.", "1. **Look** at it.\n   - **Use**: pay"])
+def test_what_looks_like_a_key_is_an_error_in_every_way_of_writing(bullet, above):
+    assert errors(f"{above}\n   {bullet}\n{PAY}")
+
+
+@pytest.mark.parametrize(
+    "title", ["**Confirm**: Pay?", "**Approve**", "Confirm: Pay?", "**Wait**: 2h"]
+)
+def test_a_step_whose_title_is_a_key_that_it_lacks_is_an_error(title):
+    assert errors(f"1. {title}\n{PAY}")[0].code == "unknown-step-key"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    ["- **Confirm**: Pay?", "- Confirm: Pay?", "**Confirm**: Pay?", "> **When**: `amount > 1.0`"],
+)
+def test_a_key_beside_the_steps_is_an_error(beside):
+    assert errors(f"{beside}\n\n1. **Pay** it.\n   - **Use**: pay")
+    assert errors(f"1. **Pay** it.\n   - **Use**: pay\n\n### Later\n\n{beside}")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "1. **Look**\n   - **Check**: `amount < 9.0`",
+        "1. **Look**\n   - **When**: `amount < 9.0`",
+        "1. **Look**\n   - **On error**: continue",
+        "1. **Stop**: No.\n   - **Check**: `amount < 9.0`",
+        "1. **Return**\n   - **Save as**: it",
+    ],
+)
+def test_a_key_that_its_step_never_looks_at_is_an_error(step):
+    (found,) = errors(f"{step}\n{PAY}")
+    assert found.code == "invalid-step"
+
+
+def test_a_bold_line_below_a_keys_value_is_no_part_of_the_value():
+    assert errors("1. **Pay**\n   - **Stop**: No.\n     **When**: `amount > 1.0`\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "   - at the slip",
+        "   - The owner pays on Mondays",
+        "   - When the owner is away, his wife pays: she knows",
+        "   - https://bank.example/pay",
+        "   - 10:30 is late",
+        "\n   Take the blue slip.",
+        "   - The slip has two sides: both count",
+    ],
+)
+def test_sentences_below_a_step_stay_words(words):
+    spec, diagnostics = read(f"1. **Look** at it.\n{words}\n{PAY}")
+    assert not diagnostics
+    assert spec is not None
+
+
+@pytest.mark.parametrize(
+    "title", ["**Confirm** the amount", "Wait until noon", "**Check the slip**: both sides"]
+)
+def test_titles_of_steps_stay_titles(title):
+    spec, diagnostics = read(f"1. {title}\n{PAY}")
+    assert not diagnostics
+    assert spec is not None
+
+
+def test_a_workflow_that_never_acts_keeps_plain_labels_with_a_warning():
+    spec, (found,) = read("1. **Look** at the slip\n   - Note: it has two sides")
+    assert spec is not None
+    assert (found.code, found.severity) == ("unknown-step-key", "warning")
+
+
+def test_a_workflow_that_never_acts_may_have_titles_that_are_keys_elsewhere():
+    spec, diagnostics = read("1. **Confirm**: the owner agrees\n2. **Verify**: the slip is signed")
+    assert not diagnostics
+    assert spec is not None

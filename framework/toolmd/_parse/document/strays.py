@@ -14,12 +14,11 @@ from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
 
 _RESTRICTING = {
-    fold(name): (table, field)
+    key: (table, field)
     for table in TABLES["tool"]
     if not table.children
-    for field in table.fields
+    for key, field in table.by_key.items()
     if field.restricts
-    for name in (field.name, field.attribute, *field.aliases)
 }
 """The folded names of every field that keeps calls from being made."""
 
@@ -109,7 +108,7 @@ def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:
     """Report what a section with restrictions left unread and that was meant as one."""
     guarded = _guarded(here)
     known = here.field(pair.key.text)
-    if known in guarded and known is not None:
+    if known is not None and known.attribute in {f.attribute for f in guarded}:
         _lost(page, pair.key, known.name, here)
         return True
     near = nearest(plain(pair.key.text), [f.name for f in guarded])

@@ -1,10 +1,12 @@
 """What a row of the field table says of a field, and of the section that it stands in."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from toolmd._model.schema import JsonType
 from toolmd._parse.words.keys import fold
+from toolmd._parse.words.units import UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,18 @@ class Field:
     choices: tuple[str, ...] = ()
     fits: tuple[JsonType, ...] = ()
     """The types that it speaks of; empty fits any."""
+    stems: tuple[str, ...] = ()
+    """What names it only with a unit behind: `Max` of `Max KB`."""
+    unit: str = ""
+    """The unit that the key carries where it was written as `Timeout Seconds`."""
+
+    def with_units(self) -> Iterator[tuple[str, "Field"]]:
+        """Yield each folded name that carries a unit, with the field of that unit."""
+        for word, unit in UNITS.get(self.kind, {}).items():
+            carrying = replace(self, unit=unit)
+            for name in (self.name, *self.aliases, *self.stems):
+                yield fold(name) + word, carrying
+                yield f"{fold(name)}in{word}", carrying
 
 
 @dataclass(frozen=True)
@@ -43,8 +57,17 @@ class SectionTable:
 
     def field(self, key: str) -> Field | None:
         """Find the field that a key names, in any way of writing it."""
-        return self._by_key.get(fold(key))
+        folded = fold(key)
+        found = self.by_key.get(folded)
+        if found is not None and found.unit == "s" and key[-2:].isalpha() and key[-2:].islower():
+            return self.by_key.get(folded.removesuffix("s"), found)  # `Timeouts` is no `Timeout S`
+        return found
 
     @cached_property
-    def _by_key(self) -> dict[str, Field]:
-        return {fold(name): f for f in self.fields for name in (f.name, f.attribute, *f.aliases)}
+    def by_key(self) -> dict[str, Field]:
+        """The fields by every folded name that an author may write."""
+        keys = {key: field for f in self.fields for key, field in f.with_units()}
+        for field in self.fields:
+            keys.setdefault(fold(field.attribute), field)
+            keys |= dict.fromkeys(map(fold, (field.name, *field.aliases)), field)
+        return keys

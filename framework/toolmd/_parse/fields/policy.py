@@ -79,7 +79,14 @@ LIMITS = SectionTable(
     "What a call may cost.",
     restricts=True,
     fields=(
-        Field("Timeout", "timeout_s", "duration", "How long a call may run: `10s`, `500ms`."),
+        Field(
+            "Timeout",
+            "timeout_s",
+            "duration",
+            "How long a call may run: `10s`, `500ms`.",
+            restricts=True,
+            aliases=("Time Out", "Time Limit"),
+        ),
         Field(
             "Retries",
             "retries",
@@ -95,9 +102,32 @@ LIMITS = SectionTable(
             "500ms",
             aliases=("Back Off",),
         ),
-        Field("Rate", "rate", "rate", "At most so many starts: `3/s`, `100/min`.", restricts=True),
-        Field("Max Rows", "max_rows", "count", "The most rows of a result.", restricts=True),
-        Field("Max Bytes", "max_bytes", "size", "The most bytes of a result.", restricts=True),
+        Field(
+            "Rate",
+            "rate",
+            "rate",
+            "At most so many starts: `3/s`, `100/min`.",
+            restricts=True,
+            aliases=("Rate Limit", "Max Rate"),
+            stems=("Calls", "Max Calls", "Requests", "Max Requests"),
+        ),
+        Field(
+            "Max Rows",
+            "max_rows",
+            "count",
+            "The most rows of a result.",
+            restricts=True,
+            aliases=("Maximum Rows", "Row Limit"),
+        ),
+        Field(
+            "Max Bytes",
+            "max_bytes",
+            "size",
+            "The most bytes of a result.",
+            restricts=True,
+            aliases=("Maximum Bytes", "Max Size"),
+            stems=("Max", "Maximum"),
+        ),
         Field(
             "Max Batch",
             "max_batch",
@@ -106,7 +136,12 @@ LIMITS = SectionTable(
             restricts=True,
         ),
         Field(
-            "Max Calls", "max_calls", "count", "The most calls in a conversation.", restricts=True
+            "Max Calls",
+            "max_calls",
+            "count",
+            "The most calls in a conversation.",
+            restricts=True,
+            aliases=("Maximum Calls",),
         ),
         Field(
             "Max Concurrent",

@@ -1,6 +1,7 @@
 """The field table's rows of a step: its keys, and what people write in their place."""
 
 from toolmd._parse.words.keys import fold, nearest, plain
+from toolmd._parse.words.units import UNITS
 
 STEP_KEYS: dict[str, str] = {
     "Use": "Calls this tool or skill.",
@@ -24,7 +25,9 @@ STEP_KEYS: dict[str, str] = {
 }
 """The closed set of a step's keys, each with its sentence."""
 
-KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS}
+TIMEOUT_UNITS = {f"timeout{word}": unit for word, unit in UNITS["duration"].items()}
+"""The folded ways of writing Timeout with a unit, such as `Timeout Seconds`, to the unit."""
+KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS} | dict.fromkeys(TIMEOUT_UNITS, "Timeout")
 """A folded key to the key."""
 
 WAIT = "Wait"

@@ -13,6 +13,7 @@ from toolmd._parse.source.page import Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import fold, nearest, plain, value_text, without_invisible
 from toolmd._parse.words.none import says_none
+from toolmd._parse.words.units import with_unit
 
 ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")
@@ -67,10 +68,12 @@ def _alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
     """Make a reader of what stands alone on its line; `read` gives None for what it can't read."""
 
     def reader(page: Page, known: Field, entry: Entry) -> _T:
-        del page, known
-        value = None if entry.blocks else read(entry.text)
+        del page
+        value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
         if value is None:
-            raise Unread(remedy)
+            raise Unread(
+                f"the key says {known.unit}: write a number alone" if known.unit else remedy
+            )
         return value
 
     return reader

@@ -7,6 +7,7 @@ from toolmd._model.code import Code
 from toolmd._model.skill import Loop, OnError, Use, Way
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.fields.entries import Entry, item_entry
+from toolmd._parse.fields.step import TIMEOUT_UNITS
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.steps.templates import (
@@ -20,6 +21,7 @@ from toolmd._parse.steps.templates import (
 from toolmd._parse.words import scalars
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, plain
+from toolmd._parse.words.units import with_unit
 
 
 def _use(page: Page, entry: Entry) -> dict[str, Any]:
@@ -122,7 +124,8 @@ def _save_as(page: Page, entry: Entry) -> dict[str, Any]:
 
 
 def _timeout(page: Page, entry: Entry) -> dict[str, Any]:
-    seconds = scalars.duration(entry.text)
+    unit = TIMEOUT_UNITS.get(fold(entry.name), "")
+    seconds = with_unit(scalars.duration, "duration", entry.text, unit)
     if seconds is None:
         page.error(
             Code.UNREADABLE_VALUE,

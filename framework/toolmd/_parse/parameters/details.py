@@ -34,6 +34,8 @@ class Inline:
     """Whether a type was read beside the name."""
     separated: bool = False
     """Whether a colon or a dash followed the name."""
+    questioned: bool = False
+    """Whether the name is marked as optional, as in `name?`."""
 
     def say(self, key: str, value: Mark) -> None:
         """Take a field that the words at `value` stand for."""

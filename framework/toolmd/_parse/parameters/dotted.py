@@ -33,7 +33,7 @@ def _place(level: list[ParameterDraft], steps: list[str], draft: ParameterDraft)
     for step in steps[:-1]:
         owner = next((d for d in level if d.name.text == step), None)
         if owner is None:
-            owner = ParameterDraft(Mark(step, draft.name.line, draft.name.column))
+            owner = ParameterDraft(Mark(step, draft.name.line, draft.name.column), written=False)
             level.append(owner)
         level = owner.drafts
     draft.name = Mark(steps[-1], draft.name.line, draft.name.column)
@@ -41,5 +41,6 @@ def _place(level: list[ParameterDraft], steps: list[str], draft: ParameterDraft)
     if held is not None and not held.entries:
         held.name, held.entries, held.notes = draft.name, draft.entries, draft.notes
         held.drafts += draft.drafts
+        held.questioned, held.written = draft.questioned, True
         return
     level.append(draft)

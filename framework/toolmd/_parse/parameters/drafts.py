@@ -29,11 +29,16 @@ class ParameterDraft:
     notes: list[Mark] = field(default_factory=list)
     """Words beside a type that are no field."""
     prose: list[Block] = field(default_factory=list)
+    questioned: bool = False
+    """Whether its name is marked as optional, as in `name?`."""
+    written: bool = True
+    """Whether it stands in the file itself, and not only in the dotted names of its fields."""
 
     @classmethod
     def of(cls, inline: Inline) -> "ParameterDraft":
         """Begin with what one line says."""
-        return cls(inline.name, list(inline.entries), notes=list(inline.notes))
+        notes = list(inline.notes)
+        return cls(inline.name, list(inline.entries), notes=notes, questioned=inline.questioned)
 
 
 def from_heading(page: Page, part: Part) -> ParameterDraft:

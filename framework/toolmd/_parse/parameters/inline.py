@@ -56,6 +56,7 @@ def read_inline(mark: Mark) -> Inline | None:
     found = Inline(name, marked=marked)
     for _ in range(2):  # `**days?**` and `**days**?`
         if line.ahead().startswith("?"):
+            found.questioned = True
             found.entries.append(implied("Required", "no", line.piece(line.at, line.at + 1)))
             line.at += 1
         line.close()

@@ -53,7 +53,9 @@ def read_parameters(
     lines: dict[str, int] = {}
     if len(drafts) > _MAX_DRAFTS:
         too_many(page, drafts[_MAX_DRAFTS].name, "parameters and fields", _MAX_DRAFTS)
-    for draft in nest_dotted(page, drafts[:_MAX_DRAFTS]):
+    nested = nest_dotted(page, drafts[:_MAX_DRAFTS])
+    marked = any(draft.questioned for draft in nested)
+    for draft in nested:
         name = parameter_name(page, draft.name)
         if name in parameters:
             page.error(
@@ -63,15 +65,19 @@ def read_parameters(
                 f"rename one or take it away; the first stands in line {lines[name]}",
             )
             continue
-        parameters[name] = _parameter(page, name, draft, depth)
+        parameters[name] = _parameter(page, name, draft, depth, marked=marked)
         lines[name] = draft.name.line
         if len(parameters) == MAX_PARAMETERS + 1:
             too_many(page, draft.name, "parameters", MAX_PARAMETERS)
     return tuple(parameters.values())
 
 
-def _parameter(page: Page, name: str, draft: ParameterDraft, depth: int) -> Parameter:
+def _parameter(
+    page: Page, name: str, draft: ParameterDraft, depth: int, *, marked: bool
+) -> Parameter:
+    """Read one of a list; where others are marked as optional by `name?`, it is required."""
     reading = ShapeReader(page, f"parameter '{name}'", PARAMETER, depth)
+    reading.required = marked and draft.written
     shape, required = reading.read(draft)
     return Parameter(name=name, shape=shape, required=required)
 
@@ -86,6 +92,8 @@ class ShapeReader:
     depth: int = 0
     typed: Schema | None = None
     """What holds of it where it has no Type of its own: `list[int]` types its items."""
+    required: bool = False
+    """Whether it is required where it does not say."""
 
     def read(self, draft: ParameterDraft) -> tuple[Schema, bool]:
         """Give the shape and whether it is required."""
@@ -121,7 +129,8 @@ class ShapeReader:
                 "keep one of the two",
             )
         shape = finished(self.page, self.where, fields, said)
-        required = bool(values.get("required", "optional" in values and not values["optional"]))
+        unsaid = not values["optional"] if "optional" in values else self.required
+        required = bool(values.get("required", unsaid))
         return shape, required
 
     def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:

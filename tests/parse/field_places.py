@@ -1,5 +1,6 @@
 """Places of a tool and of a skill where a line may be put, and the ways of writing a field."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolmd._model.skill import SkillSpec
@@ -231,3 +232,26 @@ def _enforced(value: object) -> object:
     if isinstance(value, dict):
         return {key: _enforced(inner) for key, inner in value.items() if key not in PROSE}
     return [_enforced(inner) for inner in value] if isinstance(value, list) else value
+
+
+POLICY = {"requires_auth", "requires_patient_context", "unknown_parameters", "safety", "limits",
+          "rules", "required_tools", "required_skills", "patient_from"}  # fmt: skip
+
+
+def policy(spec: ToolSpec | SkillSpec) -> object:
+    """Return what of a spec holds a call or a step back."""
+    canonical = spec.canonical
+    steps = [_enforced(step) for step in canonical.get("steps", [])]
+    fields = {key: canonical[key] for key in POLICY & set(canonical)}
+    return fields, [s for s in steps if len(s) > 1], sorted(_marks(canonical, ""))
+
+
+def _marks(value: object, at: str) -> Iterator[str]:
+    """Yield where a value is marked, as sensitive or verbatim."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key.startswith("x-"):
+                yield f"{at}{key}={inner}"
+            yield from _marks(inner, f"{at}{key}/")
+    for inner in value if isinstance(value, list) else ():
+        yield from _marks(inner, at)

@@ -63,7 +63,8 @@ def read(parameters: str):
             "| radius_km? | number | How far |"
         ),
         (
-            "| Name | Type | Required | Description |\n|---|---|---|---|\n| city | string | | Town |\n"
+            "| Name | Type | Required | Description |\n|---|---|---|---|\n"
+            "| city | string | | Town |\n"
             "| `radius_km?` | number | | How far |"
         ),
     ],

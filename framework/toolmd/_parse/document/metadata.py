@@ -28,6 +28,8 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     values = read_values(definition.page, fields)
     for attribute, (_, entry) in fields.known.items():
         definition.places |= dict(_places(definition.page, attribute, entry))
+    if values.pop("requires_context", False):
+        values["requires_patient_context"] = True
     values["title"] = definition.document.title
     values["description"] = _description(definition, fields)
     values["notes"] = definition.document.notes
@@ -95,7 +97,7 @@ def _description(definition: Definition, fields: Fields) -> str:
 def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     for entry in fields.unknown:
-        if refuse_stray(definition.page, Pair(entry.key, entry.value, marked=True)):
+        if refuse_stray(definition.page, Pair(entry.key, entry.value, marked=True), field=True):
             continue
         key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
         nested = prose(entry.blocks)
@@ -164,7 +166,7 @@ def _refuse_nested(definition: Definition, mark: Mark, data: object) -> None:
     _extra_warning(definition, mark, name)
     for key, value in _leaves(data):
         pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)
-        refuse_stray(definition.page, pair)
+        refuse_stray(definition.page, pair, field=True)
 
 
 def _one_value(definition: Definition, mark: Mark) -> bool:

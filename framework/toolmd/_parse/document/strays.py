@@ -1,30 +1,45 @@
 """Restrictions that stand where nothing would enforce them: found, and the door closed."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace as replace_fields
 
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Severity
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.step import key_meant
 from toolmd._parse.fields.table import TABLES
 from toolmd._parse.fields.values import READERS, Unread
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
 
-_RESTRICTING = {
-    key: (table, field)
-    for table in TABLES["tool"]
-    if not table.children
-    for key, field in table.by_key.items()
-    if field.restricts
-}
+_RESTRICTING: dict[str, list[tuple[SectionTable, Field]]] = {}
 """The folded names of every field that keeps calls from being made."""
+for _table in (
+    *(table for table in TABLES["tool"] if not table.children),
+    replace_fields(PARAMETER, name="Parameters"),
+    TABLES["skill"][0],
+):
+    for _key, _field in _table.by_key.items():
+        if _field.restricts:
+            _RESTRICTING.setdefault(_key, []).append((_table, _field))
+_SURE = 8
+"""A name of so many letters is known in a slip of it, and where more words follow it."""
+_NAMES = [key for key in _RESTRICTING if len(key) >= _SURE]
+_STEP_KEYS = frozenset(("Ask", "If no", "Check", "When"))
+"""The keys that hold a step back."""
 
 
 def refuse_strays(
-    page: Page, blocks: Sequence[Block], parts: Sequence[Part], here: SectionTable | None
+    page: Page,
+    blocks: Sequence[Block],
+    parts: Sequence[Part],
+    here: SectionTable | None,
+    *,
+    in_steps: bool = False,
 ) -> None:
     """Report each restriction in prose that is kept; `here` is the section that it was left in.
 
@@ -38,7 +53,9 @@ def refuse_strays(
     for pair in pairs(all_blocks):
         if pair.key in told:
             continue  # a row of a table gives its first cell with each other one
-        if (here is not None and _refused_left(page, pair, here)) or refuse_stray(page, pair):
+        if (here is not None and _refused_left(page, pair, here)) or (
+            refuse_restriction(page, pair) if in_steps else refuse_stray(page, pair)
+        ):
             told.add(pair.key)
     for item in _bare_items(all_blocks):
         _refuse_bare(page, item)
@@ -80,7 +97,42 @@ def _begins(text: str, field: Field, *, anywhere: bool) -> bool:
     return any("".join(words[:many]) == fold(field.name) for many in range(1, 4))
 
 
-def refuse_stray(page: Page, pair: Pair) -> bool:
+def refuse_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
+    """Report `key: value` where nothing reads it, if it says what would hold a call or a step back.
+
+    Args:
+        page: the page that is being read.
+        pair: the key and the value.
+        field: whether it stands among fields, where a step's key is no word of a sentence.
+
+    Returns:
+        Whether it was reported.
+    """
+    if refuse_restriction(page, pair):
+        return True
+    key = key_meant(pair.key.text)
+    if key not in _STEP_KEYS or not (_holds(pair.value.text) or (field and _is_key(pair, key))):
+        return False
+    page.error(
+        Code.MISPLACED_FIELD,
+        pair.key,
+        f"'{plain(pair.key.text)}' holds nothing back here",
+        f"a skill has `- **{key}**: …` below a step; a tool has Safety and Rules; or reword it",
+    )
+    return True
+
+
+def _is_key(pair: Pair, key: str) -> bool:
+    return fold(pair.key.text) == fold(key) or key == "Ask"
+
+
+def _holds(text: str) -> bool:
+    """Whether a value is a condition, a question with a value in it, or a way on."""
+    text = text.strip()
+    return text.startswith(("`", "stop ", "go to ")) or ("{" in text and text.endswith(("?", "}")))
+
+
+def refuse_restriction(page: Page, pair: Pair) -> bool:
     """Report `key: value` where nothing reads it, if it says a restriction that could be held."""
     found = restriction_of(pair)
     if found is None:
@@ -100,8 +152,14 @@ def _misplaced(page: Page, mark: Mark, words: str, table: SectionTable, known: F
 
 def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
     """Find the restriction that `key: value` names, where the value could be one of it."""
-    found = _RESTRICTING.get(fold(pair.key.text))
-    return found if found is not None and _reads(found[1], pair) else None
+    folded = fold(pair.key.text)
+    if not folded:
+        return None
+    if folded not in _RESTRICTING:
+        more = (name for name in _NAMES if folded.startswith(name))
+        folded = next(more, None) or nearest(folded, _NAMES) or folded
+    found = _RESTRICTING.get(folded, ())
+    return next((known for known in found if _reads(known[1], pair)), None)
 
 
 def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:
@@ -144,12 +202,24 @@ def is_setting(text: str) -> bool:
 
 
 def _reads(known: Field, pair: Pair) -> bool:
+    """Whether a value is one of a field; under an alias, a sentence is none."""
+    alias = fold(pair.key.text) not in {fold(known.name), fold(known.attribute)}
+    text = pair.value.text
+    if alias and known.kind == "expression" and not (text.startswith("`") or set(text) & _SIGNS):
+        return False
+    if alias and known.kind == "hosts" and "." not in text.rstrip("."):
+        return False
+    if known.kind == "names" and " " not in plain(pair.key.text) and not pair.marked and alias:
+        return False
     nowhere = Page("", [])
     try:
         READERS[known.kind](nowhere, known, Entry(pair.key, pair.value))
     except Unread:
         return False
     return True
+
+
+_SIGNS = frozenset("<>=!&|")
 
 
 def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
@@ -160,7 +230,13 @@ def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
                 yield from _pairs_of_lines(block.mark)
             case Bullets():
                 for item in block.items:
-                    yield from _pairs_of_lines(item.mark)
+                    for pair in _pairs_of_lines(item.mark):
+                        below = ", ".join(i.mark.text for i in item.items)
+                        yield (
+                            pair
+                            if pair.value.text
+                            else pair._replace(value=pair.value._replace(text=below))
+                        )
                     yield from pairs(item.blocks)
             case Table():
                 yield from _pairs_of_table(block)
@@ -169,10 +245,19 @@ def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
 
 
 def _pairs_of_lines(mark: Mark) -> Iterator[Pair]:
+    """Give the pair of each line; a value may stand alone on the line below its key."""
+    last: Pair | None = None
     for line in lines_of(mark):
         pair = split(line)
-        if pair is not None:
+        if last is not None:
+            yield last._replace(value=line.strip()) if pair is None else last
+        last = None
+        if pair is not None and pair.value.text:
             yield pair
+        elif pair is not None:
+            last = pair
+    if last is not None:
+        yield last
 
 
 def lines_of(mark: Mark) -> Iterator[Mark]:

@@ -145,6 +145,7 @@ PARAMETER = SectionTable(
             "Hidden in logs, traces and records.",
             "no",
             restricts=True,
+            aliases=("Is Sensitive", "Sensitive Value", "Contains Sensitive Data"),
         ),
         Field(
             "Verbatim",

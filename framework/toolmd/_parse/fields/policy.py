@@ -13,7 +13,13 @@ SAFETY = SectionTable(
             "share",
             "The least confidence (0 to 1) that a model must state.",
             restricts=True,
-            aliases=("Minimum Confidence", "Confidence", "Confidence Threshold"),
+            aliases=(
+                "Minimum Confidence",
+                "Confidence",
+                "Confidence Threshold",
+                "Required Confidence",
+                "Confidence Min",
+            ),
         ),
         Field(
             "On Missing Confidence",
@@ -31,7 +37,17 @@ SAFETY = SectionTable(
             "A person must agree to each call.",
             "no",
             restricts=True,
-            aliases=("Confirmation", "Confirm", "Confirmation Required", "Require Confirmation"),
+            aliases=(
+                "Confirmation",
+                "Confirm",
+                "Confirmation Required",
+                "Require Confirmation",
+                "Needs Confirmation",
+                "Requires Approval",
+                "Require Approval",
+                "Needs Approval",
+                "Approval Required",
+            ),
         ),
         Field(
             "Confirm When",
@@ -39,6 +55,15 @@ SAFETY = SectionTable(
             "expression",
             "A person must agree where this expression over the arguments is true.",
             restricts=True,
+            aliases=(
+                "Confirm If",
+                "Confirmation When",
+                "Requires Confirmation When",
+                "Requires Confirmation If",
+                "Require Confirmation When",
+                "Require Confirmation If",
+                "Ask When",
+            ),
         ),
         Field(
             "Sensitivity",
@@ -47,6 +72,7 @@ SAFETY = SectionTable(
             "`critical` always asks a person, with every detail.",
             restricts=True,
             choices=("low", "medium", "high", "critical"),
+            aliases=("Sensitivity Level", "Data Sensitivity", "Risk Level"),
         ),
         Field(
             "Explicit Intent",
@@ -55,7 +81,13 @@ SAFETY = SectionTable(
             "The user's own message must hold one of the Intent Keywords.",
             "no",
             restricts=True,
-            aliases=("Explicit Intent Required", "Requires Explicit Intent"),
+            aliases=(
+                "Explicit Intent Required",
+                "Requires Explicit Intent",
+                "Require Explicit Intent",
+                "Needs Explicit Intent",
+                "Explicit User Intent",
+            ),
         ),
         Field(
             "Intent Keywords",
@@ -63,6 +95,12 @@ SAFETY = SectionTable(
             "list",
             "The words that show the intent; inflections count.",
             restricts=True,
+            aliases=(
+                "Intent Keyword",
+                "Intent Words",
+                "Explicit Intent Keywords",
+                "Keywords For Intent",
+            ),
         ),
         Field(
             "Escalate When",
@@ -70,6 +108,13 @@ SAFETY = SectionTable(
             "expression",
             "The call is held for a human where this expression is true.",
             restricts=True,
+            aliases=(
+                "Escalate If",
+                "Escalation When",
+                "Escalate",
+                "Review When",
+                "Escalate To Human When",
+            ),
         ),
     ),
 )
@@ -85,7 +130,7 @@ LIMITS = SectionTable(
             "duration",
             "How long a call may run: `10s`, `500ms`.",
             restricts=True,
-            aliases=("Time Out", "Time Limit"),
+            aliases=("Time Out", "Time Limit", "Max Time", "Call Timeout"),
         ),
         Field(
             "Retries",
@@ -108,7 +153,7 @@ LIMITS = SectionTable(
             "rate",
             "At most so many starts: `3/s`, `100/min`.",
             restricts=True,
-            aliases=("Rate Limit", "Max Rate"),
+            aliases=("Rate Limit", "Max Rate", "Rate Limits"),
             stems=("Calls", "Max Calls", "Requests", "Max Requests"),
         ),
         Field(
@@ -117,7 +162,7 @@ LIMITS = SectionTable(
             "count",
             "The most rows of a result.",
             restricts=True,
-            aliases=("Maximum Rows", "Row Limit"),
+            aliases=("Maximum Rows", "Row Limit", "Max Row", "Max Number Of Rows", "Limit Rows"),
         ),
         Field(
             "Max Bytes",
@@ -125,7 +170,7 @@ LIMITS = SectionTable(
             "size",
             "The most bytes of a result.",
             restricts=True,
-            aliases=("Maximum Bytes", "Max Size"),
+            aliases=("Maximum Bytes", "Max Size", "Max Byte", "Size Limit", "Byte Limit"),
             stems=("Max", "Maximum"),
         ),
         Field(
@@ -141,7 +186,13 @@ LIMITS = SectionTable(
             "count",
             "The most calls in a conversation.",
             restricts=True,
-            aliases=("Maximum Calls",),
+            aliases=(
+                "Maximum Calls",
+                "Max Call",
+                "Call Limit",
+                "Max Number Of Calls",
+                "Max Calls Per Conversation",
+            ),
         ),
         Field(
             "Max Concurrent",
@@ -156,6 +207,13 @@ LIMITS = SectionTable(
             "hosts",
             "The hosts that the tool may reach: exact, or `*.suffix`.",
             restricts=True,
+            aliases=(
+                "Allowed Domain",
+                "Allowed Hosts",
+                "Domains",
+                "Domain Allowlist",
+                "Whitelisted Domains",
+            ),
         ),
     ),
 )

@@ -25,7 +25,10 @@ TOOL_METADATA = SectionTable(
             "boolean",
             "A call needs a user, named by the host.",
             "no",
-            aliases=("Auth", "Auth Required", "Authentication", "Requires Authentication"),
+            aliases=(
+                *("Auth", "Auth Required", "Require Auth", "Authentication"),
+                *("Authentication Required", "Requires Authentication"),
+            ),
             restricts=True,
         ),
         Field(
@@ -34,7 +37,21 @@ TOOL_METADATA = SectionTable(
             "boolean",
             "A call needs a patient, named by the host.",
             "no",
-            aliases=("Patient Context", "Requires Patient", "Patient Context Required"),
+            aliases=(
+                *("Patient Context", "Requires Patient", "Patient Context Required"),
+                *("Require Patient Context", "Needs Patient Context"),
+            ),
+            restricts=True,
+        ),
+        Field(
+            "Requires Context",
+            "requires_context",
+            "context",
+            "`patient`: the same as `Requires Patient Context: yes`.",
+            aliases=(
+                *("Require Context", "Context Required", "Required Context", "Needs Context"),
+                "Context",
+            ),
             restricts=True,
         ),
         _TAGS,
@@ -139,7 +156,7 @@ SKILL_METADATA = SectionTable(
             "names",
             "The only tools that its steps may call.",
             restricts=True,
-            aliases=("Requires Tools", "Tools"),
+            aliases=("Requires Tools", "Require Tools", "Required Tool", "Tools Required", "Tools"),
         ),
         Field(
             "Required Skills",
@@ -152,9 +169,10 @@ SKILL_METADATA = SectionTable(
         Field(
             "Patient From",
             "patient_from",
-            "word",
+            "patient_from",
             "The input that names the patient for tools that need one.",
             restricts=True,
+            aliases=("Context",),
         ),
         Field("Durable", "durable", "boolean", "Whether a run outlives its process.", "yes"),
         _TAGS,

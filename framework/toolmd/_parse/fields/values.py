@@ -176,6 +176,22 @@ def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return names
 
 
+def _context(page: Page, known: Field, entry: Entry) -> bool:
+    if [fold(word) for word in _list(page, known, entry)] != ["patient"]:
+        raise Unread("`patient` is the only fact about a caller that is supported yet")
+    return True
+
+
+def _patient_from(page: Page, known: Field, entry: Entry) -> str:
+    words = _word(page, known, entry).split()
+    fact = ["patient", "from"]
+    if len(words) == 1 and fold(entry.name) != "context":
+        return plain(words[0])
+    if words[:-1] != fact:
+        raise Unread("write `patient from` and the name of the input: `patient from patientId`")
+    return plain(words[-1])
+
+
 def _expression(page: Page, known: Field, entry: Entry) -> str:
     del page, known
     source = code_text(entry.text)
@@ -227,6 +243,8 @@ READERS: Mapping[str, ValueReader] = {
     "choice": _choice,
     "list": _list,
     "names": _names,
+    "context": _context,
+    "patient_from": _patient_from,
     "hosts": _hosts,
     "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from toolmd._model.code import Code
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.blocks.prose import prose
+from toolmd._parse.document.strays import refuse_stray
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.columns import columns_of
@@ -119,6 +120,14 @@ def from_item(page: Page, item: Item, inline: Inline) -> ParameterDraft:
     return draft
 
 
+def is_stray(page: Page, item: Item, inline: Inline | None) -> bool:
+    """Report a restriction among names, `- Requires Confirmation: yes`, unless it has a type."""
+    pair = split(item.mark)
+    if pair is None or (inline is not None and inline.typed) or item.items:
+        return False
+    return refuse_stray(page, pair)
+
+
 def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
     """Read `Key: value` lines, the first of which names a field or goes on with one `below`."""
     entries: list[Entry] = [] if below is None else [below]
@@ -172,6 +181,10 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDr
                 )
             continue
         draft = ParameterDraft.of(inline)
+        if "Type" not in columns and any(
+            refuse_stray(page, Pair(name, cell, marked=False)) for cell in row if cell is not name
+        ):
+            continue
         for title, cell in zip(columns, row, strict=False):
             if title != "Name" and flow(cell.text) not in {"", *DASHES}:
                 draft.entries.append(Entry(Mark(title, cell.line, cell.column), cell))

@@ -13,6 +13,7 @@ from toolmd._parse.parameters.drafts import (
     from_heading,
     from_item,
     from_table,
+    is_stray,
 )
 from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.type_words import WORDS
@@ -50,7 +51,7 @@ def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
                 continue
             case Paragraph():
                 before = len(found.drafts)
-                _from_paragraph(block, found, fields_below=_all_fields(below))
+                _from_paragraph(page, block, found, fields_below=_all_fields(below))
                 owner = found.drafts[-1] if len(found.drafts) > before else None
                 continue
             case _:
@@ -176,6 +177,8 @@ def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:
         inline = read_inline(item.mark)
         if says_none(item.mark.text) and not item.blocks:
             found.none_said = True
+        elif is_stray(page, item, inline):
+            continue
         elif inline is not None and _names_parameter(inline, item):
             found.drafts.append(from_item(page, item, inline))
         else:
@@ -195,7 +198,7 @@ def _names_parameter(inline: Inline, item: Item) -> bool:
     return ((inline.separated and said) or alone) and not inline.name.text[0].isupper()
 
 
-def _from_paragraph(block: Paragraph, found: Drafts, *, fields_below: bool) -> None:
+def _from_paragraph(page: Page, block: Paragraph, found: Drafts, *, fields_below: bool) -> None:
     """Read `**date** (string, required): the day`, one a line, or keep the prose."""
     if says_none(block.mark.text):
         found.none_said = True
@@ -204,6 +207,8 @@ def _from_paragraph(block: Paragraph, found: Drafts, *, fields_below: bool) -> N
     for number, line in enumerate(block.mark.text.split("\n")):
         mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
         inline = read_inline(mark) if mark.text.startswith(("**", "__", "`")) else None
+        if inline is not None and is_stray(page, Item(mark, mark.line, mark.column), inline):
+            continue
         if (
             inline is not None
             and inline.marked

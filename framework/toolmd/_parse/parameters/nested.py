@@ -7,7 +7,7 @@ from toolmd._parse.fields.entries import Entry, fences
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.parameters.columns import columns_of
 from toolmd._parse.parameters.details import Inline, names_type, read_details
-from toolmd._parse.parameters.drafts import ParameterDraft, fill, from_item, from_table
+from toolmd._parse.parameters.drafts import ParameterDraft, fill, from_item, from_table, is_stray
 from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark, Page
@@ -51,6 +51,8 @@ def property_drafts(
             draft.prose.append(block)
     for item in entry.items:
         inline = read_inline(item.mark)
+        if is_stray(page, item, inline):
+            continue
         if inline is None:
             _nameless(page, where, item.mark if item.mark.text else entry.key)
             continue

@@ -136,7 +136,7 @@ class ShapeReader:
     def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:
         """Keep what no field reads in the description, unless it was meant to restrict."""
         for entry in fields.unknown:
-            if refuse_stray(self.page, Pair(entry.key, entry.value, marked=True)):
+            if refuse_stray(self.page, Pair(entry.key, entry.value, marked=True), field=True):
                 continue
             draft.prose.append(Bullets([_as_written(entry)], ordered=False))
             self.page.warn(

@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 from toolmd._model.code import Code
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part
-from toolmd._parse.document.strays import is_setting, lines_of, pairs, refuse_strays, restriction_of
+from toolmd._parse.document.strays import (
+    is_setting,
+    lines_of,
+    pairs,
+    refuse_restriction,
+    refuse_strays,
+    restriction_of,
+)
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.step import HOLDING, KEY_BY_FOLD, STEP_KEYS, WAIT, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
@@ -42,6 +49,8 @@ class Guard:
         if is_key or meant is not None:
             self._unknown(lead, meant)
             return True
+        if pair is not None and refuse_restriction(self.page, pair):
+            return True
         if pair is not None and _is_name(item.mark, pair):
             self.page.warn(
                 Code.UNKNOWN_STEP_KEY,
@@ -61,7 +70,7 @@ class Guard:
 
     def refuse_within(self, blocks: list[Block]) -> None:
         """Check what is kept as words of a step: lines, quotes, tables, bullets further in."""
-        refuse_strays(self.page, blocks, (), None)
+        refuse_strays(self.page, blocks, (), None, in_steps=True)
         for pair in pairs(blocks) if self.acts else ():
             meant = key_meant(pair.key.text)
             if pair.marked or meant in HOLDING or fold(pair.key.text) in KEY_BY_FOLD:

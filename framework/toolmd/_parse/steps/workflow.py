@@ -8,7 +8,7 @@ from toolmd._model.skill import Step, WorkflowSection
 from toolmd._model.source import Position
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, mark_of
 from toolmd._parse.blocks.prose import prose, with_headings
-from toolmd._parse.document.strays import refuse_stray, refuse_strays
+from toolmd._parse.document.strays import refuse_restriction, refuse_strays
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
 from toolmd._parse.fields.step import KEY_BY_FOLD
 from toolmd._parse.source.page import Mark, Page
@@ -94,7 +94,7 @@ def _steps(guard: Guard, blocks: list[Block], section: str) -> tuple[list[Step],
         else:
             rest.append(block)
     guard.refuse_beside(rest)
-    refuse_strays(guard.page, rest, (), None)
+    refuse_strays(guard.page, rest, (), None, in_steps=True)
     return steps, rest
 
 
@@ -117,7 +117,7 @@ class _Reader:
         own = item_entry(self.item) or self._bare()
         pair = split(self.item.mark)
         if pair is not None:
-            refuse_stray(self.page, pair)
+            refuse_restriction(self.page, pair)
         if own is not None and fold(own.name) in KEY_BY_FOLD:
             key = KEY_BY_FOLD[fold(own.name)]
             said["title"] = key

@@ -124,6 +124,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "text": str,
     "prose": str,
     "word": str,
+    "patient_from": str,
     "identifier": str,
     "boolean": lambda value: "true" if value else "false",
     "number": _number,

@@ -8,66 +8,90 @@ from hypothesis import strategies as st
 SPELLINGS = {
     "Requires Confirmation": (
         "yes",
-        "Requires Confirmation|requires_confirmation|requiresConfirmation|"
-        "Require Confirmation|Confirmation Required|Needs Confirmation|"
-        "Requires Approval|Confirm",
+        (
+            "Requires Confirmation|requires_confirmation|requiresConfirmation|"
+            "Require Confirmation|Confirmation Required|Needs Confirmation|"
+            "Requires Approval|Confirm"
+        ),
     ),
     "Min Confidence": (
         "0.9",
-        "Min Confidence|min_confidence|minConfidence|Minimum Confidence|"
-        "Confidence Threshold|Confidence|Required Confidence|Confidence Min",
+        (
+            "Min Confidence|min_confidence|minConfidence|Minimum Confidence|"
+            "Confidence Threshold|Confidence|Required Confidence|Confidence Min"
+        ),
     ),
     "Requires Auth": (
         "yes",
-        "Requires Auth|requires_auth|requiresAuth|Require Auth|Auth Required|"
-        "Requires Authentication|Authentication Required|Auth",
+        (
+            "Requires Auth|requires_auth|requiresAuth|Require Auth|Auth Required|"
+            "Requires Authentication|Authentication Required|Auth"
+        ),
     ),
     "Requires Context": (
         "patient",
-        "Requires Context|requires_context|requiresContext|Require Context|"
-        "Context Required|Required Context|Needs Context|Context",
+        (
+            "Requires Context|requires_context|requiresContext|Require Context|"
+            "Context Required|Required Context|Needs Context|Context"
+        ),
     ),
     "Requires Patient Context": (
         "yes",
-        "Requires Patient Context|requires_patient_context|requiresPatientContext|"
-        "Require Patient Context|Patient Context Required|Patient Context|"
-        "Requires Patient|Needs Patient Context",
+        (
+            "Requires Patient Context|requires_patient_context|requiresPatientContext|"
+            "Require Patient Context|Patient Context Required|Patient Context|"
+            "Requires Patient|Needs Patient Context"
+        ),
     ),
     "Sensitivity": (
         "critical",
-        "Sensitivity|sensitivity|SENSITIVITY|Sensitivity Level|sensitivity_level|"
-        "Data Sensitivity|Risk Level|Sensitivty",
+        (
+            "Sensitivity|sensitivity|SENSITIVITY|Sensitivity Level|sensitivity_level|"
+            "Data Sensitivity|Risk Level|Sensitivty"
+        ),
     ),
     "Explicit Intent": (
         "yes",
-        "Explicit Intent|explicit_intent|explicitIntent|Explicit Intent Required|"
-        "Requires Explicit Intent|Require Explicit Intent|Needs Explicit Intent|"
-        "Explicit User Intent",
+        (
+            "Explicit Intent|explicit_intent|explicitIntent|Explicit Intent Required|"
+            "Requires Explicit Intent|Require Explicit Intent|Needs Explicit Intent|"
+            "Explicit User Intent"
+        ),
     ),
     "Intent Keywords": (
         "pay, wage",
-        "Intent Keywords|intent_keywords|intentKeywords|Intent Keyword|Intent Words|"
-        "Explicit Intent Keywords|Keywords For Intent|Intent Keywrods",
+        (
+            "Intent Keywords|intent_keywords|intentKeywords|Intent Keyword|Intent Words|"
+            "Explicit Intent Keywords|Keywords For Intent|Intent Keywrods"
+        ),
     ),
     "Confirm When": (
         "`amount > 5.0`",
-        "Confirm When|confirm_when|confirmWhen|Confirm If|Confirmation When|"
-        "Requires Confirmation When|Require Confirmation If|Ask When",
+        (
+            "Confirm When|confirm_when|confirmWhen|Confirm If|Confirmation When|"
+            "Requires Confirmation When|Require Confirmation If|Ask When"
+        ),
     ),
     "Escalate When": (
         "`amount > 5.0`",
-        "Escalate When|escalate_when|escalateWhen|Escalate If|Escalation When|"
-        "Escalate|Review When|Escalate To Human When",
+        (
+            "Escalate When|escalate_when|escalateWhen|Escalate If|Escalation When|"
+            "Escalate|Review When|Escalate To Human When"
+        ),
     ),
     "Allowed Domains": (
         "bank.example",
-        "Allowed Domains|allowed_domains|allowedDomains|Allowed Domain|Allowed Hosts|"
-        "Domains|Domain Allowlist|Whitelisted Domains",
+        (
+            "Allowed Domains|allowed_domains|allowedDomains|Allowed Domain|Allowed Hosts|"
+            "Domains|Domain Allowlist|Whitelisted Domains"
+        ),
     ),
     "Max Calls": (
         "3",
-        "Max Calls|max_calls|maxCalls|Maximum Calls|Max Call|Call Limit|"
-        "Max Number Of Calls|Max Calls Per Conversation",
+        (
+            "Max Calls|max_calls|maxCalls|Maximum Calls|Max Call|Call Limit|"
+            "Max Number Of Calls|Max Calls Per Conversation"
+        ),
     ),
     "Max Rows": (
         "10",
@@ -87,13 +111,17 @@ SPELLINGS = {
     ),
     "Sensitive": (
         "yes",
-        "Sensitive|sensitive|SENSITIVE|Is Sensitive|Sensitive Data|Sensitive Value|"
-        "Contains Sensitive Data|Sensitve",
+        (
+            "Sensitive|sensitive|SENSITIVE|Is Sensitive|Sensitive Data|Sensitive Value|"
+            "Contains Sensitive Data|Sensitve"
+        ),
     ),
     "Required Tools": (
         "pay_wage",
-        "Required Tools|required_tools|requiredTools|Requires Tools|Require Tools|"
-        "Required Tool|Tools Required|required-tools",
+        (
+            "Required Tools|required_tools|requiredTools|Requires Tools|Require Tools|"
+            "Required Tool|Tools Required|required-tools"
+        ),
     ),
     "Ask": (
         "Really pay {amount}?",

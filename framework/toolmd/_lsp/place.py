@@ -7,9 +7,9 @@ from functools import cached_property
 
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.step import STEP_KEYS
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Mark
-from toolmd._parse.fields.step import STEP_KEYS
 from toolmd._parse.words.keys import fold, heading_text, split
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")

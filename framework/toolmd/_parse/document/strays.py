@@ -71,9 +71,9 @@ def _guarded(here: SectionTable) -> list[Field]:
 def _refuse_bare(page: Page, item: Item) -> None:
     """Report a bullet such as `- Requires Confirmation` where nothing reads it."""
     words = plain(item.mark.text).rstrip(".")
-    found = _RESTRICTING.get(fold(words))
-    if found is not None and found[1].kind == "boolean" and len(words.split()) > 1:
-        _misplaced(page, item.mark, words, *found)
+    for table, known in _RESTRICTING.get(fold(words), ())[:1]:
+        if known.kind == "boolean" and len(words.split()) > 1:
+            _misplaced(page, item.mark, words, table, known)
 
 
 def _refuse_begun(

@@ -8,7 +8,9 @@ from toolmd._watch.git import index_lock
 from toolmd._watch.matters import FileEvent, matters
 from toolmd._workspace.reloading import Watched
 
-PLACES = Watched((Path("/p/tools_md"),), (Path("/p/toolmd.toml"), Path("/p/.toolmd/live/j")))
+PLACES = Watched(
+    (Path("/p/tools_md"),), frozenset({Path("/p/toolmd.toml"), Path("/p/.toolmd/live/j")})
+)
 
 
 @pytest.mark.parametrize(

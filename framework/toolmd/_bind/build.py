@@ -45,6 +45,8 @@ class Snapshot:
     """The edits that wait to be acknowledged, by name."""
     folders: tuple[Path, ...] = ()
     """The folders that were read."""
+    links: tuple[Path, ...] = ()
+    """The files among them that are symbolic links."""
     own: tuple[Folder, ...] = field(default=(), repr=False)
     """The project's own folders."""
     python: Mapping[str, File] = field(default_factory=dict, repr=False)
@@ -132,6 +134,7 @@ def _build(  # noqa: PLR0913, PLR0917 - see build
         stamp,
         kept.waiting,
         tuple(group.folder.root for group in groups),
+        tuple(link for group in groups for link in group.folder.links),
         tuple(group.folder for group in groups if group.package is None),
         {file.path: file for group in groups for file in group.folder.modules},
         {name: definition.digest for name, definition in kept.named.items()},
@@ -199,12 +202,13 @@ def _registry(
     bound = bind_all(kept.named, groups, around)
     found = checks.check(*_by_kind(kept, bound))
     faults: list[Diagnostic] = []
+    reverted: dict[str, FoundDefinition] = {}
     for name in [name for name, told in found.items() if refused(told)]:
         faults += found[name]
+        del bound[name]
         if keeper.revert(kept, name):
-            bound |= bind_all({name: kept.named[name]}, groups, around)
-        else:
-            del bound[name]
+            reverted[name] = kept.named[name]
+    bound |= bind_all(reverted, groups, around)
     if faults:
         found = checks.check(*_by_kind(kept, bound))
     for name, told in found.items():

@@ -1,5 +1,6 @@
 """Take file events from watchdog: by inotify and its like, or by looking again and again."""
 
+import errno
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,10 @@ logging.getLogger("watchdog.observers.inotify").addFilter(
 )
 POLL_S = 1.0
 """How often to look where the system has no more watches to give, in seconds."""
+
+MAX_DEATHS = 3
+"""How many observers may end by themselves before the files are polled."""
+_EXHAUSTED = frozenset({errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 HearEvent = Callable[[FileEvent], None]
 Watch = tuple[str, bool]
@@ -50,6 +55,7 @@ class FileEvents:
         self._make, self._make_next = observers
         self._observer: Any = None
         self._scheduled: dict[Watch, tuple[int, Any]] = {}
+        self._deaths = 0
         self.trouble = ""
         """Why this looks again and again instead of being told; empty where it is told."""
 
@@ -65,7 +71,11 @@ class FileEvents:
         except OSError as error:
             if self.trouble:
                 raise
-            self._fall_back(error)
+            if error.errno not in _EXHAUSTED:
+                self._fall_back(f"the files can't be watched ({error})", "mend that")
+            else:
+                why = f"the system watches no more files ({error.strerror})"
+                self._fall_back(why, "raise fs.inotify.max_user_watches or max_user_instances")
             return self._follow(wanted)
 
     def stop(self) -> None:
@@ -77,41 +87,52 @@ class FileEvents:
             if observer.is_alive():
                 observer.join()
 
-    def _revive(self) -> None:
-        """Fall back where what told of events has died; a fault of its own must not blind us."""
+    def is_alive(self) -> bool:
+        """Check that every thread that reports events still runs."""
         observer = self._observer
-        if observer is not None and not self.trouble:
-            threads = (observer, *observer.emitters)
-            if not all(thread.is_alive() for thread in threads):
-                self._fall_back(OSError(0, "what watches the files ended by itself"))
+        return observer is None or (observer.is_alive() and not self._ended())
+
+    def _ended(self) -> set[Any]:
+        """Return the watches of which the thread has ended, as it does when its folder is gone."""
+        return {emitter.watch for emitter in self._observer.emitters if not emitter.is_alive()}
+
+    def _revive(self) -> None:
+        """Start a new observer in the place of one that has died; a few times, then poll."""
+        if self._observer is None or self._observer.is_alive():
+            return
+        self._deaths += 1
+        if self._deaths < MAX_DEATHS or self.trouble:
+            self.stop()
+        else:
+            self._fall_back("the observer of the files ended by itself", "start the process again")
 
     def _follow(self, wanted: Iterable[Watch]) -> bool:
         if self._observer is None:
             self._observer = self._make()
             self._observer.start()
         nodes = {watch: node for watch in wanted if (node := _node(watch[0]))}
+        ended = self._ended()
         for watch, (node, held) in list(self._scheduled.items()):
-            # A folder that was made anew under the same name is not the one that is watched.
-            if nodes.get(watch) != node:
+            # A folder that was made again under the same name is not the one that is watched.
+            if nodes.get(watch) != node or held in ended:
                 self._observer.unschedule(held)
                 del self._scheduled[watch]
         handler, added = _Handler(self._tell), False
         for watch, node in nodes.items():
             if watch not in self._scheduled:
                 try:
-                    held = self._observer.schedule(handler, watch[0], recursive=watch[1])
-                except FileNotFoundError:
-                    continue  # Gone again: its parent tells when it comes back.
+                    held = self._observer.schedule(
+                        handler, watch[0], recursive=watch[1], event_filter=_changes()
+                    )
+                except (FileNotFoundError, NotADirectoryError):
+                    continue  # Gone again: its parent reports when it comes back.
                 self._scheduled[watch] = node, held
                 added = True
         return added
 
-    def _fall_back(self, error: OSError) -> None:
+    def _fall_back(self, why: str, remedy: str) -> None:
         self.stop()
-        self.trouble = (
-            f"the system watches no more files ({error.strerror or error}): "
-            f"looking every {POLL_S:g} s instead; raise fs.inotify.max_user_watches"
-        )
+        self.trouble = f"{why}: looking every {POLL_S:g} s instead; {remedy}"
         _log.warning("%s", self.trouble)
         self._make = self._make_next
 
@@ -127,6 +148,22 @@ class _Handler:
         to = os.fsdecode(getattr(event, "dest_path", "") or "")
         path = os.fsdecode(event.src_path)
         self._tell(FileEvent(event.event_type, path, to, event.is_directory))
+
+
+def _changes() -> list[type]:
+    """Return watchdog's events of changes: without the opens of a reader, our own among them."""
+    from watchdog import events
+
+    return [
+        events.DirCreatedEvent,
+        events.DirDeletedEvent,
+        events.DirMovedEvent,
+        events.FileClosedEvent,
+        events.FileCreatedEvent,
+        events.FileDeletedEvent,
+        events.FileModifiedEvent,
+        events.FileMovedEvent,
+    ]
 
 
 def _watches(watched: Watched) -> Iterator[Watch]:

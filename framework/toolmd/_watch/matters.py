@@ -8,8 +8,8 @@ from toolmd._workspace.reloading import Watched
 
 ENDS = (".md", ".py", ".markdown", ".mdx", ".txt")
 """Of definitions, of Python, and of what is nearly named like a definition."""
-READING = frozenset({"opened", "closed_no_write"})
-"""What reading causes: a reload must not set off the next."""
+CHANGES = frozenset({"created", "deleted", "modified", "moved", "closed"})
+"""Reading causes others: a reload must not set off the next."""
 SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 
@@ -25,10 +25,10 @@ class FileEvent(NamedTuple):
 
 def matters(event: FileEvent, watched: Watched) -> bool:
     """Tell whether this event may change what is read."""
-    if event.kind in READING or (event.folder and event.kind == "modified"):
+    if event.kind not in CHANGES or (event.folder and event.kind == "modified"):
         return False
     return any(
-        path in map(str, watched.files)
+        PurePath(path) in watched.files
         or any(_within(path, str(place), folder=event.folder) for place in watched.folders)
         for path in (event.path, event.to)
         if path

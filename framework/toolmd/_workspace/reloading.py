@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toolmd._bind.edits.settings import hold_settings
-from toolmd._bind.source.files import whole_file
+from toolmd._bind.source.files import links_along, whole_file
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic, Severity
 from toolmd._model.edit import HeldEdit
@@ -24,8 +24,8 @@ class Watched(NamedTuple):
 
     folders: tuple[Path, ...]
     """Of definitions, with all that is below them."""
-    files: tuple[Path, ...]
-    """The settings, and what was live last."""
+    files: frozenset[Path]
+    """The settings, what was live last, and the links on the way to what is read."""
 
 
 class Reloading(OpenProject):
@@ -44,10 +44,19 @@ class Reloading(OpenProject):
         files = [settings.root / OWN_FILE, settings.root / PROJECT_FILE, self._baseline.file]
         if settings.file is not None:
             files.append(settings.file)
+        # A folder that moves, or a link that leads elsewhere, changes what lies at the name.
+        above = [
+            up for folder in named for up in folder.parents if up.is_relative_to(settings.root)
+        ]
+        snapshot = self._live.snapshot
+        files += [up for up in above if up != settings.root]
+        for place in (*named, *files, *snapshot.links):
+            files += links_along(place)
+        files += [Path(os.path.realpath(link)) for link in snapshot.links]
         folders = dict.fromkeys(Path(os.path.realpath(folder)) for folder in named)
         return Watched(
-            tuple(dict.fromkeys((*folders, *self._live.snapshot.folders))),
-            tuple(dict.fromkeys(files)),
+            tuple(dict.fromkeys((*folders, *snapshot.folders))),
+            frozenset(files),
         )
 
     def on_change(self, listener: ChangeListener) -> Callable[[], None]:

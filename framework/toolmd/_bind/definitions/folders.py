@@ -1,6 +1,7 @@
 """Find the folders of definitions: the project's own and those of installed packages."""
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def project_groups(
     `before` is Python, by path, that stands for what the files hold now. A folder that is one of
     `packages`, too, is the project's own and leaves them, unless its Python imports from above it.
     """
-    roots: list[Path] = []
+    roots: dict[Path, Path] = {}
     wanted = dict.fromkeys(settings.tools, "tools") | dict.fromkeys(settings.skills, "skills")
     for name, setting in wanted.items():
         root = settings.root / Path(name).expanduser()
@@ -64,9 +65,9 @@ def project_groups(
             continue
         real = root.resolve()
         if not any(real.is_relative_to(known) for known in roots):
-            roots = [known for known in roots if not known.is_relative_to(real)] + [real]
-    for root in roots:
-        folder = walk(root, settings.root)
+            roots = {k: v for k, v in roots.items() if not k.is_relative_to(real)} | {real: root}
+    for real, root in roots.items():
+        folder = walk(real, settings.root, Path(os.path.normpath(root)))
         if before:
             folder.modules = [before.get(file.path, file) for file in folder.modules]
         twin = next((group for group in packages or () if group.folder.root == root), None)

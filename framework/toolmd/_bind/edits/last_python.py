@@ -57,10 +57,8 @@ def broken_python(old: Loaded, new: Loaded, put: Put) -> LastPython | None:
     """Load what was in use and may have changed; gives the first file that must be put back."""
     if len(put) >= MOST:
         return None
-    for name, bound in _bound(new.registry):
-        same = new.python == old.python and new.digests.get(name) == old.digests.get(name)
-        if name not in new.used or same or bound.binding.load is None:
-            continue
+    for name, bound in changed_in_use(old, new):
+        assert bound.binding.load is not None
         try:
             bound.binding.load()
         except ImplementationError as error:
@@ -70,6 +68,16 @@ def broken_python(old: Loaded, new: Loaded, put: Put) -> LastPython | None:
                 if before is not None and may and path not in put and before != now:
                     return LastPython(before, name, (*error.diagnostics, _stale(path, name)))
     return None
+
+
+def changed_in_use(old: Loaded, new: Loaded) -> Iterator[tuple[str, Bound[Any]]]:
+    """Yield what was in use and whose Python or markdown may have changed."""
+    # Compared once: the loop runs over as many definitions as there are files.
+    same_python = new.python == old.python
+    for name, bound in _bound(new.registry):
+        same = same_python and new.digests.get(name) == old.digests.get(name)
+        if name in new.used and not same and bound.binding.load is not None:
+            yield name, bound
 
 
 def _suspects(bound: Bound[Any], error: ImplementationError) -> Iterator[str]:

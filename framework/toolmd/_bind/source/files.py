@@ -15,6 +15,8 @@ MAX_DEFINITION = 64 * 1024
 MAX_PYTHON = 1024 * 1024
 MAX_DEPTH = 16
 """Of folders below the folder of definitions."""
+MAX_LINKS = 40
+"""On one path; more are a circle, as for the system."""
 SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 DefinitionKind = Literal["tool", "skill"]
@@ -47,6 +49,22 @@ class Folder:
     definitions: list[tuple[DefinitionKind, File]] = field(default_factory=list)
     modules: list[File] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+    """The files that are symbolic links: what they lead to may change."""
+
+
+def links_along(path: Path) -> Iterator[Path]:
+    """Yield each symbolic link on the way to the place where `path` really lies."""
+    rest = [*reversed(path.parts[1:])]
+    at, seen = Path(path.anchor), 0
+    while rest and seen < MAX_LINKS:
+        at = at.parent if (part := rest.pop()) == ".." else at / part
+        if at.is_symlink():
+            yield at
+            seen += 1
+            target = Path(os.readlink(at))  # noqa: PTH115 - the text, as it stands
+            at = Path(target.anchor) if target.is_absolute() else at.parent
+            rest += reversed(target.parts[1:] if target.is_absolute() else target.parts)
 
 
 def shown_path(path: Path, project: Path) -> str:
@@ -60,13 +78,14 @@ def whole_file(path: str, code: Code, message: str, help_: str = "") -> Diagnost
     return Diagnostic(Span(path, 1, 1, 1, 1), code, Severity.ERROR, message, help_)
 
 
-def walk(root: Path, project: Path) -> Folder:
+def walk(root: Path, project: Path, named: Path | None = None) -> Folder:
     """Read the definitions and the Python below `root`, in the order of their paths.
 
     Hidden folders and files are left out. Links are followed to files within `root` only. What
-    can't be read is a diagnostic, and the rest is read.
+    can't be read is a diagnostic, and the rest is read. `named` is what people call the folder,
+    where a link leads to it: it stays when the link leads elsewhere.
     """
-    folder = Folder(root, shown_path(root, project))
+    folder = Folder(root, shown_path(named or root, project))
     below = "" if folder.shown == "." else f"{folder.shown}/"
     real = os.path.realpath(root)
     for entry, parts in _entries(folder, str(root), (), below):
@@ -150,6 +169,7 @@ def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> N
 
 def _readable(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> bool:
     if entry.is_symlink():
+        folder.links.append(Path(entry.path))
         target = os.path.realpath(entry.path)
         if not _within(target, real):
             folder.diagnostics.append(_outside(shown, "file"))

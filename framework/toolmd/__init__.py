@@ -11,19 +11,25 @@ if TYPE_CHECKING:
     from toolmd._model.diagnostic import Diagnostic, Edit, Severity
     from toolmd._model.edit import HeldEdit, Loosening
     from toolmd._model.exchange import Decision, Exchange
+    from toolmd._model.held import HeldCall
+    from toolmd._model.pending import Pending
     from toolmd._model.registry import Bound, Registry
     from toolmd._model.reply import Dialect, Parsed
     from toolmd._model.result import Event, Failure, Held, Result, SkillResult
+    from toolmd._model.run import Answer, Question, RunEvent, RunTrace, RunView
     from toolmd._model.schema import Parameter, Schema
     from toolmd._model.settings import Settings
     from toolmd._model.skill import SkillSpec
     from toolmd._model.source import Source, Span
     from toolmd._model.tool import ToolSpec
-    from toolmd._model.turn import Pending, Turn
+    from toolmd._model.turn import Turn
     from toolmd._model.verdict import Problem, Ruling, Verdict
     from toolmd._parse import parse_skill, parse_tool
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
+    from toolmd._workspace.changes import Changes
+    from toolmd._workspace.confirmations import Confirmations
+    from toolmd._workspace.runs.control import Runs
     from toolmd.config import load_settings
     from toolmd.errors import (
         ConfigError,
@@ -44,6 +50,7 @@ _ROOMS = {
     "toolmd._model.diagnostic": ("Diagnostic", "Edit", "Severity"),
     "toolmd._model.exchange": ("Decision", "Exchange"),
     "toolmd._model.edit": ("HeldEdit", "Loosening"),
+    "toolmd._model.held": ("HeldCall",),
     "toolmd._model.registry": ("Bound", "Registry"),
     "toolmd._model.reply": ("Dialect", "Parsed"),
     "toolmd._model.result": ("Event", "Failure", "Held", "Result", "SkillResult"),
@@ -52,11 +59,16 @@ _ROOMS = {
     "toolmd._model.skill": ("SkillSpec",),
     "toolmd._model.source": ("Source", "Span"),
     "toolmd._model.tool": ("ToolSpec",),
-    "toolmd._model.turn": ("Pending", "Turn"),
+    "toolmd._model.pending": ("Pending",),
+    "toolmd._model.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
+    "toolmd._model.turn": ("Turn",),
     "toolmd._model.verdict": ("Problem", "Ruling", "Verdict"),
     "toolmd._parse": ("parse_skill", "parse_tool"),
     "toolmd._watch": ("Watcher",),
     "toolmd._workspace": ("Workspace",),
+    "toolmd._workspace.changes": ("Changes",),
+    "toolmd._workspace.confirmations": ("Confirmations",),
+    "toolmd._workspace.runs.control": ("Runs",),
     "toolmd.config": ("load_settings",),
     "toolmd.errors": (
         "ConfigError",
@@ -73,11 +85,14 @@ _ROOMS = {
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "Answer",
     "Bound",
     "Budget",
     "Call",
     "Caller",
+    "Changes",
     "ConfigError",
+    "Confirmations",
     "Context",
     "Conversation",
     "Decision",
@@ -88,6 +103,7 @@ __all__ = [
     "Exchange",
     "Failure",
     "Held",
+    "HeldCall",
     "HeldEdit",
     "ImplementationError",
     "Loosening",
@@ -98,9 +114,14 @@ __all__ = [
     "Parsed",
     "Pending",
     "Problem",
+    "Question",
     "Registry",
     "Result",
     "Ruling",
+    "RunEvent",
+    "RunTrace",
+    "RunView",
+    "Runs",
     "Schema",
     "Settings",
     "Severity",

@@ -51,7 +51,7 @@ def test_a_rejected_call_never_runs(nursery, no) -> None:
     assert nursery.garden.done == []
     assert exchange.results[0].error.code == "rejected"
     assert told(server)["error"]["code"] == "rejected"
-    assert nursery.workspace.pending() == ()
+    assert nursery.workspace.confirmations.pending_sync() == ()
 
 
 def test_an_edited_call_runs_as_edited_and_the_model_hears_of_it(nursery) -> None:
@@ -78,7 +78,7 @@ def test_without_a_decision_the_call_stays_held_and_the_model_is_told(nursery, n
     assert told(server)["outcome"] == "confirm"
     # The id is the host's: a model that knew it could not decide with it either.
     assert pending.id not in json.dumps(server.heard)
-    assert nursery.workspace.confirm_sync(pending.id).success
+    assert nursery.workspace.confirmations.approve_sync(pending.id).success
     assert nursery.garden.done == [("plant", "oak", 3)]
 
 
@@ -156,7 +156,7 @@ def test_what_the_model_says_never_decides(nursery) -> None:
     with ModelServer({**PLANT, "content": words}, words, words, words) as server:
         nursery.talk(server, "Plant oaks", "Hm", "So?")
     assert nursery.garden.done == []
-    assert len(nursery.workspace.pending()) == 1
+    assert len(nursery.workspace.confirmations.pending_sync()) == 1
 
 
 def test_what_ran_before_a_confirmation_failed_is_told_later(nursery, client_of) -> None:

@@ -93,13 +93,13 @@ def test_a_run_tells_its_steps_and_prints_its_data(shop, as_golden) -> None:
     assert typed.code == 0
 
 
-def test_a_run_as_json_is_the_skill_result(shop) -> None:
+def test_a_run_as_json_is_a_result_as_of_a_call(shop) -> None:
     typed = shop(
         "run", "make_bouquet", "--input-json", '{"kind": "rose", "number": 3}', "--yes", "--json"
     )
     result = json.loads(typed.out)
-    assert list(result)[:4] == ["success", "message", "data", "error"]
-    assert result["success"] is True
+    assert (result["success"], result["tool"], result["outcome"]) == (True, "make_bouquet", "ok")
+    assert result["run_id"].startswith("run-")
 
 
 def test_a_question_that_nobody_answers_ends_with_4(shop, as_golden) -> None:
@@ -146,7 +146,7 @@ def test_a_run_says_how_sure_its_caller_is_to_every_step(shop) -> None:
     shop.write("toolmd.toml", "[safety]\nfloor = 0.7\n")
     words = ("run", "make_bouquet", "kind=rose", "number=1", "--yes", "--json")
     unsaid = shop(*words)
-    assert "missing_confidence" in json.loads(unsaid.out)["error"]
+    assert json.loads(unsaid.out)["error"]["code"] == "missing_confidence"
     assert unsaid.code == 3
     assert shop(*words, "--confidence", "0.6").code == 3
     assert shop(*words, "--confidence", "0.7").code == 0

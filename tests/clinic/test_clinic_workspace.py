@@ -16,7 +16,7 @@ def agreed(workspace, name, arguments, **context):
     """Call a tool and say yes where a person is asked."""
     result = workspace.call_sync(name, arguments, patient="P-1001", **context)
     if result.outcome == "confirm":
-        result = workspace.confirm_sync(result.confirmation.id)
+        result = workspace.confirmations.approve_sync(result.confirmation.id)
     return result
 
 
@@ -98,10 +98,10 @@ def test_a_booking_that_waits_is_asked_again_once_the_clinics_code_was_edited(
 
         edited.write_text(edited.read_text() + "\n# edited\n")
         ws.reload()
-        stale = ws.confirm_sync(held)
+        stale = ws.confirmations.approve_sync(held)
 
         assert (stale.outcome, stale.error.code) == ("confirm", "confirmation_stale")
-        assert ws.confirm_sync(stale.confirmation.id).outcome == "ok"
+        assert ws.confirmations.approve_sync(stale.confirmation.id).outcome == "ok"
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visit
     expect(slip.locator(".outcome")).to_have_text("ok")
     ran = desk.called()[-1]
     assert ran["arguments"] == {"invoice": "A-7", "euros": 11}
-    assert desk.workspace.pending() == ()
+    assert desk.workspace.confirmations.pending_sync() == ()
 
 
 def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, desk):

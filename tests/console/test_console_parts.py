@@ -107,7 +107,7 @@ def test_the_ladder_shows_where_a_call_stopped(workspace, arguments, confidence,
 
 def test_a_call_that_ran_has_passed_every_rung(workspace):
     held = workspace.call_sync("pay_invoice", GOOD, confidence=1.0)
-    result = workspace.respond_sync(held.confirmation.id, "done")
+    result = workspace.confirmations.respond_sync(held.confirmation.id, "done")
     rungs = ladder(workspace.tools["pay_invoice"], workspace.settings, result)
     assert states(rungs) == {}
 

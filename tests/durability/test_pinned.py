@@ -175,15 +175,19 @@ class Project:
         """Answer the run's question, in a process that began after the edit."""
         with self.open() as workspace:
             name = f"{self.run_id}/{key}"
-            return workspace.confirm_sync(name) if approved else workspace.reject_sync(name)
+            return (
+                workspace.confirmations.approve_sync(name)
+                if approved
+                else workspace.confirmations.reject_sync(name)
+            )
 
     def asked(self) -> list[str]:
         with self.open() as workspace:
-            return [question.key for question in workspace.show_run(self.run_id).questions]
+            return [question.key for question in workspace.runs.get_sync(self.run_id).questions]
 
     def result(self) -> Any:
         with self.open() as workspace:
-            return workspace.show_run(self.run_id).result
+            return workspace.runs.get_sync(self.run_id).result
 
     def notes(self) -> list[str]:
         return (self.root / "notes.txt").read_text("utf-8").splitlines()
@@ -265,8 +269,8 @@ def test_a_policy_that_was_loosened_since_stays_as_it_was(tmp_path: Path) -> Non
     project = Project(tmp_path, FILES | {"tools_md/act.tool.md": firm})
     project.write("tools_md/act.tool.md", ACT)
     with project.open() as workspace:
-        workspace.ack("act")
-        workspace.confirm_sync(f"{project.run_id}/1:act:ask0")
+        workspace.changes.accept_sync("act")
+        workspace.confirmations.approve_sync(f"{project.run_id}/1:act:ask0")
     project.answer()
     assert project.asked() == ["3:act:ask0"]
 
@@ -281,9 +285,9 @@ def test_within_one_process_a_stricter_policy_holds_from_the_next_question_on(
         )
         project.edit("tools_md/words.py", "did", "CHANGED")
         workspace.reload()
-        workspace.confirm_sync(f"{run.run_id}/2:ask")
-        assert [q.key for q in workspace.show_run("run-2").questions] == ["3:act:ask0"]
-        workspace.confirm_sync("run-2/3:act:ask0")
+        workspace.confirmations.approve_sync(f"{run.run_id}/2:ask")
+        assert [q.key for q in workspace.runs.get_sync("run-2").questions] == ["3:act:ask0"]
+        workspace.confirmations.approve_sync("run-2/3:act:ask0")
     assert project.notes()[1:] == DONE
 
 
@@ -301,7 +305,7 @@ def test_python_that_can_not_be_had_any_more_waits_for_a_person(project: Project
     assert project.asked() == ["python:gone"]
     assert project.result() is None
     project.answer("python:gone", approved=False)
-    assert project.result().code == "cancelled"
+    assert project.result().error.code == "cancelled"
     assert project.notes() == ["did begin by first", "undid begin by first"]
 
 
@@ -341,7 +345,7 @@ def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Pa
 
 def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Project) -> None:
     with project.open() as workspace:
-        store = workspace._all_runs().engines.durable()._store
+        store = workspace.runs.service.engines.durable()._store
         engine = store._engine
 
         def count(table: str) -> int:
@@ -355,7 +359,7 @@ def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Proj
         assert (count("toolmd_pin"), count("toolmd_code")) == (1, files)
         with engine.begin() as connection:
             connection.exec_driver_sql("UPDATE toolmd_pin SET kept = 0")
-        store.code.forget([workspace._all_runs().engines.order(project.run_id).plan.code])
+        store.code.forget([workspace.runs.service.engines.order(project.run_id).plan.code])
         assert count("toolmd_code") == files
         store.code.forget([])
         assert (count("toolmd_pin"), count("toolmd_code")) == (0, 0)

@@ -77,8 +77,8 @@ def another(a: int) -> int:
 
 
 with Workspace.open(sys.argv[1], overrides={"engine": "sqlite"}) as workspace:
-    workspace.confirm_sync("run-1/2:ask")
-    sys.exit(0 if workspace.show_run("run-1").result else 1)
+    workspace.confirmations.approve_sync("run-1/2:ask")
+    sys.exit(0 if workspace.runs.get_sync("run-1").result else 1)
 '''
 
 

@@ -111,9 +111,9 @@ def test_a_skill_in_python_goes_on_with_the_python_with_which_it_began(tmp_path:
 def play_left(root: Path) -> list[str]:
     """Take up what is left, and give the lines of the run."""
     with Project(root, {}).open() as workspace:
-        workspace.start_runs()
+        workspace.runs.start_sync()
         until = utc_now().timestamp() + 20
-        while (result := workspace.show_run("run-1").result) is None:
+        while (result := workspace.runs.get_sync("run-1").result) is None:
             assert utc_now().timestamp() < until
         return result.data["lines"]
 

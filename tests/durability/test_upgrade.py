@@ -44,12 +44,12 @@ def test_runs_of_an_earlier_release_are_finished(
 ) -> None:
     project = restored(tmp_path, name, files)
     with project.open() as workspace:
-        workspace.start_runs()
+        workspace.runs.start_sync()
         # The one that was cut off is taken up by itself; its second call runs again.
         until = time.monotonic() + 20
-        while workspace.show_run("run-cut").result is None:
+        while workspace.runs.get_sync("run-cut").result is None:
             assert time.monotonic() < until
-        assert workspace.show_run("run-cut").result.data == {"line": DONE[1]}
+        assert workspace.runs.get_sync("run-cut").result.data == {"line": DONE[1]}
     project.answer()
     assert project.result().data == {"line": DONE[1]}
     assert project.notes() == [DONE[1], DONE[1]]

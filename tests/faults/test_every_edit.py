@@ -171,7 +171,7 @@ def test_an_acknowledgement_breaks_anywhere_and_makes_live_what_was_agreed_to_al
     world = World(tmp_path)
     workspace = Workspace.open(tmp_path)
     for at in count(1):
-        if not any(edit.name == "say" for edit in workspace.held_edits):
+        if not any(edit.name == "say" for edit in workspace.changes.list_sync()):
             # The last one was agreed to: back to where this began.
             world.write("say")
             workspace.reload()
@@ -181,14 +181,14 @@ def test_an_acknowledgement_breaks_anywhere_and_makes_live_what_was_agreed_to_al
         breaker = Breaker(at, once="_parse/")
         try:
             with breaker:
-                workspace.ack("say")
+                workspace.changes.accept_sync("say")
         except Fault:
             pass
         assert workspace.tools["keep"].contract.safety.sensitivity == "critical", breaker.chain
         if not breaker.chain:
             break
     assert at > 100
-    assert [edit.name for edit in workspace.held_edits] == ["keep"]
+    assert [edit.name for edit in workspace.changes.list_sync()] == ["keep"]
     assert workspace.tools["say"].contract.safety.sensitivity is None
     workspace.close()
 

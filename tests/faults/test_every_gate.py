@@ -194,10 +194,12 @@ CALLS = {
     "a model's reply": lambda world: world.handle(),
 }
 DECISIONS = {
-    "an approval": lambda world: world.ws.confirm(world.held, user="u1"),
-    "an edit": lambda world: world.ws.confirm(world.held, user="u1", edit={"word": "hello"}),
-    "a no": lambda world: world.ws.reject(world.held, user="u1"),
-    "an answer": lambda world: world.ws.respond(world.held, "Said.", user="u1"),
+    "an approval": lambda world: world.ws.confirmations.approve(world.held, user="u1"),
+    "an edit": lambda world: world.ws.confirmations.approve(
+        world.held, user="u1", edit={"word": "hello"}
+    ),
+    "a no": lambda world: world.ws.confirmations.reject(world.held, user="u1"),
+    "an answer": lambda world: world.ws.confirmations.respond(world.held, "Said.", user="u1"),
 }
 
 

@@ -81,7 +81,7 @@ def test_runs_are_told_step_by_step(api: httpx.Client, kiosk: Any) -> None:
         until(coming, "run-step", run_id=run_id, kind="done", step="1")
         until(coming, "run-step", run_id=run_id, kind="waiting")
         until(coming, "run", run_id=run_id, state="waiting")
-        kiosk.workspace.cancel_run_sync(run_id)
+        kiosk.workspace.runs.cancel_sync(run_id)
         until(coming, "run", run_id=run_id, state="cancelled")
 
 

@@ -108,11 +108,11 @@ def test_a_no_is_the_end_and_no_answer_waits_for_the_operator(
     client: MakeClient, workspace: Workspace, reminders: Any
 ) -> None:
     call(client("decline"))
-    assert workspace.pending() == ()
+    assert workspace.confirmations.pending_sync() == ()
 
     call(client("cancel"))
-    (waiting,) = workspace.pending()
-    assert workspace.confirm_sync(waiting.id).success
+    (waiting,) = workspace.confirmations.pending_sync()
+    assert workspace.confirmations.approve_sync(waiting.id).success
     assert len(reminders()) == 1
 
 
@@ -122,7 +122,10 @@ def test_a_client_that_cannot_ask_gets_no_call_run(
     result = call(client())
 
     assert code(result) == "confirmation_required"
-    assert result.structured_content["confirmation"]["id"] == workspace.pending()[0].id
+    assert (
+        result.structured_content["confirmation"]["id"]
+        == workspace.confirmations.pending_sync()[0].id
+    )
     assert reminders() == []
 
 
@@ -216,7 +219,7 @@ def test_a_form_that_breaks_is_no_agreement(
     result = call(Client(server.low, mode="legacy", elicitation_callback=broken))
 
     assert code(result) == "confirmation_required"
-    assert len(workspace.pending()) == 1
+    assert len(workspace.confirmations.pending_sync()) == 1
     assert reminders() == []
 
 

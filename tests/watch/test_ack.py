@@ -35,7 +35,7 @@ def test_without_a_name_it_lists_what_waits(held: Shop, capsys) -> None:
 def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, capsys) -> None:
     ws = held.opened[0]
     ws.reload()
-    assert ws.held_edits
+    assert ws.changes.list_sync()
 
     assert run(held, "ack", "say-hello") == 0
 
@@ -43,7 +43,7 @@ def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, cap
     assert "- Limits: Max Calls: 3" in said.out
     assert said.err == "say_hello: this is live now.\n"
     ws.reload()
-    assert not ws.held_edits
+    assert not ws.changes.list_sync()
     assert run(held, "ack") == 0
     assert capsys.readouterr().err == "No edit is held.\n"
 

@@ -155,8 +155,8 @@ class Directory(RuleBasedStateMachine):
 
     @rule(name=names)
     def acknowledge(self, name: str) -> None:
-        if any(edit.name == name for edit in self.workspace.held_edits):
-            self.workspace.ack(name)
+        if any(edit.name == name for edit in self.workspace.changes.list_sync()):
+            self.workspace.changes.accept_sync(name)
             self.tools[name].acknowledge()
             # Whoever acknowledges sees what is live then, and so all files are read.
             self.look()
@@ -184,7 +184,7 @@ class Directory(RuleBasedStateMachine):
 
     @invariant()
     def what_is_held_is_told(self) -> None:
-        held = {edit.name for edit in self.workspace.held_edits}
+        held = {edit.name for edit in self.workspace.changes.list_sync()}
         assert held == {name for name, known in self.tools.items() if known.held}
         told = {d.code for d in self.workspace.registry.diagnostics}
         assert ("loosened-policy" in told) == bool(held)

@@ -22,7 +22,7 @@ def test_a_dropped_restriction_stays_live_until_it_is_acknowledged(shop: Shop) -
     ws.reload()
 
     assert outcome(ws) == "confirm"
-    (edit,) = ws.held_edits
+    (edit,) = ws.changes.list_sync()
     assert (edit.name, edit.kind, edit.path, edit.line) == (
         "greet",
         "tool",
@@ -39,10 +39,10 @@ def test_a_dropped_restriction_stays_live_until_it_is_acknowledged(shop: Shop) -
     assert "toolmd ack greet" in found.help
     assert ws.tools["greet"].diagnostics == (found,)
 
-    assert ws.ack("greet") == edit
+    assert ws.changes.accept_sync("greet") == edit
 
     assert outcome(ws) == "ok"
-    assert ws.held_edits == ()
+    assert ws.changes.list_sync() == ()
     assert ws.registry.diagnostics == ()
 
 
@@ -55,8 +55,8 @@ def test_an_edit_is_held_over_a_restart_and_so_is_its_acknowledgement(shop: Shop
     assert outcome(ws) == "confirm"
     ws.close()
     again = shop.open()
-    assert [edit.name for edit in again.held_edits] == ["greet"]
-    again.ack("greet")
+    assert [edit.name for edit in again.changes.list_sync()] == ["greet"]
+    again.changes.accept_sync("greet")
     again.close()
 
     assert outcome(shop.open()) == "ok"
@@ -119,7 +119,7 @@ def test_a_restriction_that_was_live_is_held_although_its_file_was_held_too(shop
     ws.reload()
 
     assert ws.tools["greet"].spec.limits.max_rows == 5
-    assert "Limits: Max Rows" in {found.place for found in ws.held_edits[0].loosened}
+    assert "Limits: Max Rows" in {found.place for found in ws.changes.list_sync()[0].loosened}
 
 
 def test_putting_the_restriction_back_ends_the_hold(shop: Shop) -> None:
@@ -131,9 +131,9 @@ def test_putting_the_restriction_back_ends_the_hold(shop: Shop) -> None:
     shop.tool("greet", GUARDED)
     ws.reload()
 
-    assert ws.held_edits == ()
+    assert ws.changes.list_sync() == ()
     with pytest.raises(NotFoundError, match="no edit of greet"):
-        ws.ack("greet")
+        ws.changes.accept_sync("greet")
 
 
 def test_what_is_acknowledged_is_what_was_shown_not_what_came_after(shop: Shop) -> None:
@@ -143,9 +143,9 @@ def test_what_is_acknowledged_is_what_was_shown_not_what_came_after(shop: Shop) 
     ws.reload()
 
     shop.tool("greet")
-    ws.ack("greet")
+    ws.changes.accept_sync("greet")
 
-    (edit,) = ws.held_edits
+    (edit,) = ws.changes.list_sync()
     assert "Safety: Min Confidence" not in edit.diff
     assert ws.call_sync("greet", "{}").outcome == "confirm"
 
@@ -196,11 +196,11 @@ def test_a_definition_may_move_to_another_file(shop: Shop) -> None:
 
     moved = file.rename(shop.root / "tools_md/more/greet.tool.md")
     ws.reload()
-    assert ws.held_edits == ()
+    assert ws.changes.list_sync() == ()
     moved.write_text(tool("greet"))
     ws.reload()
 
-    assert [edit.path for edit in ws.held_edits] == ["tools_md/more/greet.tool.md"]
+    assert [edit.path for edit in ws.changes.list_sync()] == ["tools_md/more/greet.tool.md"]
 
 
 def test_a_skill_that_asks_no_more_is_held(shop: Shop) -> None:
@@ -212,8 +212,8 @@ def test_a_skill_that_asks_no_more_is_held(shop: Shop) -> None:
     shop.write("skills_md/hello.skill.md", skill("hello", "greet"))
     ws.reload()
 
-    assert ws.run_sync("hello", {}).code == "waiting"
-    ws.ack("hello")
+    assert ws.run_sync("hello", {}).outcome == "confirm"
+    ws.changes.accept_sync("hello")
     assert ws.run_sync("hello", {}).success
 
 
@@ -241,7 +241,7 @@ def test_without_a_place_for_state_edits_are_held_by_the_process(shop: Shop) -> 
 
     assert ws.tools["greet"].spec.safety.requires_confirmation is True
     assert codes(ws) == {"loosened-policy", "unreadable-state"}
-    ws.ack("greet")
+    ws.changes.accept_sync("greet")
     assert ws.tools["greet"].spec.safety.requires_confirmation is None
 
 
@@ -253,7 +253,7 @@ def test_a_state_folder_that_was_removed_loses_nothing_while_the_process_runs(sh
     shop.tool("greet")
     ws.reload()
 
-    assert [edit.name for edit in ws.held_edits] == ["greet"]
+    assert [edit.name for edit in ws.changes.list_sync()] == ["greet"]
 
 
 def test_whoever_listens_hears_once_of_each_change_and_not_of_what_changed_nothing(
@@ -272,7 +272,7 @@ def test_whoever_listens_hears_once_of_each_change_and_not_of_what_changed_nothi
     shop.tool("greet")
     second = ws.reload()
     ws.reload()
-    ws.ack("greet")
+    ws.changes.accept_sync("greet")
 
     assert heard == [(first, second), (second, ws.registry)]
     end()
@@ -285,12 +285,12 @@ def test_whoever_listens_hears_once_of_each_change_and_not_of_what_changed_nothi
 def test_a_listener_may_acknowledge(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): ...")
     ws = shop.open()
-    ws.on_change(lambda old, new: [ws.ack(edit.name) for edit in new.held_edits])
+    ws.on_change(lambda old, new: [ws.changes.accept_sync(edit.name) for edit in new.held_edits])
 
     shop.tool("greet")
     ws.reload()
 
-    assert ws.held_edits == ()
+    assert ws.changes.list_sync() == ()
 
 
 def test_a_pending_confirmation_is_good_for_what_was_shown_and_nothing_else(shop: Shop) -> None:
@@ -301,15 +301,15 @@ def test_a_pending_confirmation_is_good_for_what_was_shown_and_nothing_else(shop
 
     shop.tool("other", "", "def other(): return {}")
     ws.reload()
-    assert ws.confirm_sync(first).data == {"n": 1}
+    assert ws.confirmations.approve_sync(first).data == {"n": 1}
 
     shop.tool("greet")
     ws.reload()
-    assert ws.held_edits
-    assert ws.confirm_sync(second).data == {"n": 1}
+    assert ws.changes.list_sync()
+    assert ws.confirmations.approve_sync(second).data == {"n": 1}
 
     shop.tool("greet", asks.replace("true", "true\n- **Sensitivity**: high"))
     ws.reload()
-    stale = ws.confirm_sync(third)
+    stale = ws.confirmations.approve_sync(third)
     assert (stale.outcome, stale.error.code) == ("confirm", "confirmation_stale")
-    assert ws.confirm_sync(stale.confirmation.id).success
+    assert ws.confirmations.approve_sync(stale.confirmation.id).success

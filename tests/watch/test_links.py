@@ -90,13 +90,13 @@ def test_broken_python_of_a_new_release_leaves_that_of_before_in_use(shop: Shop)
     second = release(shop.root / "releases/2", "Says two.", "def greet(:")
     ws = shop.open(trust_edits=True)
     answered = {"confidence": 1.0}
-    ws.confirm_sync(ws.call_sync("greet", **answered).confirmation.id)
+    ws.confirmations.approve_sync(ws.call_sync("greet", **answered).confirmation.id)
 
     point(link, second)
     ws.reload()
 
     held = ws.call_sync("greet", **answered)
-    assert ws.confirm_sync(held.confirmation.id).data == {"n": 1}
+    assert ws.confirmations.approve_sync(held.confirmation.id).data == {"n": 1}
     assert ws.tools["greet"].spec.description == "Says two."
 
 

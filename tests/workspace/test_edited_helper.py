@@ -30,7 +30,7 @@ def test_a_confirmation_is_stale_once_a_module_that_the_tool_imports_was_edited(
 
     shop.write("tools_md/unrelated.py", "N = 2\n")
     ws.reload()
-    assert ws.confirm_sync(kept).data == {"paid": 1}
+    assert ws.confirmations.approve_sync(kept).data == {"paid": 1}
     shop.write("tools_md/bank.py", "def send(): return 9\n")
     if way == "reload":
         ws.reload()
@@ -38,10 +38,10 @@ def test_a_confirmation_is_stale_once_a_module_that_the_tool_imports_was_edited(
         ws.close()
         ws = shop.open()
 
-    stale = ws.confirm_sync(late)
+    stale = ws.confirmations.approve_sync(late)
 
     assert (stale.outcome, stale.error.code) == ("confirm", "confirmation_stale")
-    assert ws.confirm_sync(stale.confirmation.id).data == {"paid": 9}
+    assert ws.confirmations.approve_sync(stale.confirmation.id).data == {"paid": 9}
     hashes = implementations(ws.settings.state)
     assert len(set(hashes)) == 2
     assert hashes[0] != hashes[-1]
@@ -57,4 +57,4 @@ def test_a_confirmation_stays_good_while_the_module_of_before_runs_on(shop: Shop
     ws.reload()
 
     assert ws.tools["pay"].stale
-    assert ws.confirm_sync(held).data == {"paid": 1}
+    assert ws.confirmations.approve_sync(held).data == {"paid": 1}

@@ -166,9 +166,9 @@ def test_a_step_asks_whoever_is_at_hand(shop: Shop) -> None:
 
     assert ws.run_sync("welcome", {}, ask=yes).success
     assert asked == ["Shall I greet?"]
-    assert ws.run_sync("welcome", {}, ask=lambda question: False).code == "refused"
-    assert ws.run_sync("welcome", {}, ask=nobody).code == "waiting"
-    assert ws.run_sync("welcome", {}).code == "waiting"
+    assert ws.run_sync("welcome", {}, ask=lambda question: False).error.code == "refused"
+    assert ws.run_sync("welcome", {}, ask=nobody).outcome == "confirm"
+    assert ws.run_sync("welcome", {}).outcome == "confirm"
 
 
 def test_whoever_looks_on_hears_of_each_step(shop: Shop) -> None:
@@ -188,7 +188,7 @@ def test_inputs_that_are_no_object_are_a_result_not_an_exception(shop: Shop) -> 
 
     result = shop.open().run_sync("welcome", "[1")
 
-    assert (result.success, result.code) == (False, "malformed_call")
+    assert (result.success, result.error.code) == (False, "malformed_call")
 
 
 def test_resources_are_made_by_the_folders_plugin_and_closed_with_the_workspace(

@@ -201,7 +201,7 @@ def test_snapshots_that_were_replaced_leave_no_modules_behind(shop: Shop) -> Non
         ws.reload()
     gc.collect()
 
-    ours = ws._live.snapshot.plugins.modules.root
+    ours = ws._project.live.snapshot.plugins.modules.root
     kept = {name.partition(".")[0] for name in sys.modules if name.startswith("_toolmd_")}
     left = {name for name in kept if sys.modules.get(f"{name}.tools_md.count")}
 

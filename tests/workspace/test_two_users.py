@@ -52,36 +52,36 @@ def held_for_ana(ws: Workspace) -> str:
 def test_nobody_decides_anothers_held_call(house: House, ws: Workspace) -> None:
     held = held_for_ana(ws)
     tries = (
-        ws.confirm_sync(held, user="eve"),
-        ws.confirm_sync(held, edit={"sum": "500"}, user="eve"),
-        ws.reject_sync(held, user="eve"),
-        ws.respond_sync(held, "It is paid.", user="eve"),
+        ws.confirmations.approve_sync(held, user="eve"),
+        ws.confirmations.approve_sync(held, edit={"sum": "500"}, user="eve"),
+        ws.confirmations.reject_sync(held, user="eve"),
+        ws.confirmations.respond_sync(held, "It is paid.", user="eve"),
     )
 
     assert {done.error.code for done in tries if done.error} == {"confirmation_not_found"}
     assert not any(done.success or "sum" in str(done.to_dict()) for done in tries)
-    assert ws.pending("eve") == ()
-    assert [one.id for one in ws.pending("ana")] == [held]
+    assert ws.confirmations.pending_sync(user="eve") == ()
+    assert [one.id for one in ws.confirmations.pending_sync(user="ana")] == [held]
     assert house.ran() == []
-    assert ws.confirm_sync(held, user="ana").data == {"user": "ana"}
+    assert ws.confirmations.approve_sync(held, user="ana").data == {"user": "ana"}
 
 
 def test_nobody_answers_anothers_run(house: House, ws: Workspace) -> None:
     run_id = ws.run_sync("welcome", {}, user="ana").run_id
-    (asked,) = ws.pending("ana")
+    (asked,) = ws.confirmations.pending_sync(user="ana")
     tries = (
-        ws.confirm_sync(asked.id, user="eve"),
-        ws.reject_sync(asked.id, user="eve"),
-        ws.respond_sync(asked.id, "yes", user="eve"),
+        ws.confirmations.approve_sync(asked.id, user="eve"),
+        ws.confirmations.reject_sync(asked.id, user="eve"),
+        ws.confirmations.respond_sync(asked.id, "yes", user="eve"),
     )
 
     assert {done.error.code for done in tries if done.error} == {"confirmation_not_found"}
     assert not any(done.success for done in tries)
-    assert ws.pending("eve") == ()
+    assert ws.confirmations.pending_sync(user="eve") == ()
     assert house.ran() == []
-    assert ws.confirm_sync(asked.id, user="ana").success
+    assert ws.confirmations.approve_sync(asked.id, user="ana").success
     assert run_id is not None
-    assert ws.show_run(run_id, "ana").state == "done"
+    assert ws.runs.get_sync(run_id, user="ana").state == "done"
     assert house.ran() == ["ana"]
 
 
@@ -89,10 +89,10 @@ def test_nobody_sees_anothers_runs(ws: Workspace) -> None:
     run_id = ws.run_sync("welcome", {}, user="ana").run_id
     assert run_id is not None
 
-    assert ws.runs("eve") == ()
+    assert ws.runs.list_sync(user="eve") == ()
     with pytest.raises(NotFoundError):
-        ws.show_run(run_id, "eve")
-    assert [view.id for view in ws.runs("ana")] == [run_id]
+        ws.runs.get_sync(run_id, user="eve")
+    assert [view.id for view in ws.runs.list_sync(user="ana")] == [run_id]
 
 
 @pytest.mark.parametrize("other", [{"user": "eve"}, {}, {"user": "ana", "patient": "p-2"}])
@@ -106,5 +106,5 @@ def test_nobody_gets_anothers_result_by_the_id_of_its_run(
     with pytest.raises(ToolmdError, match="another run") as told:
         ws.run_sync("welcome", {}, ask=lambda _: True, **other, run_id="run-1")
     assert "ana" not in str(told.value)
-    assert ws.run_sync("welcome", {}, **mine) == done
+    assert ws.run_sync("welcome", {}, **mine)._replace(duration_ms=done.duration_ms) == done
     assert house.ran() == ["ana"]

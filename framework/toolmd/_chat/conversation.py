@@ -8,11 +8,12 @@ from typing import Any, Self
 
 from toolmd._call.judge.intent import says_any
 from toolmd._chat.address import base_url_of, key_of, model_of, open_client
-from toolmd._chat.deciding import Confirmations, Confirmer
+from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
 from toolmd._model.exchange import Exchange, Stop
+from toolmd._model.pending import Pending
 from toolmd._model.result import Result
-from toolmd._model.turn import Pending, Turn
+from toolmd._model.turn import Turn
 from toolmd._workspace import Workspace
 from toolmd.errors import ConfigError, ToolmdError
 
@@ -79,7 +80,7 @@ class Conversation:
         self._system = system
         self._user, self._patient = user, patient
         self._name = name or secrets.token_hex(8)
-        self._confirmations = Confirmations(workspace, confirm, user)
+        self._confirmations = Decider(workspace, confirm, user)
         self._on_text, self._on_result = on_text, on_result
         self._streams = stream and dialect == NATIVE
         self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends

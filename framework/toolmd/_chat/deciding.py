@@ -5,8 +5,8 @@ from inspect import isawaitable
 from typing import Literal
 
 from toolmd._model.exchange import Decision
+from toolmd._model.pending import Pending
 from toolmd._model.result import Failure, Result
-from toolmd._model.turn import Pending
 from toolmd._workspace import Workspace
 
 Said = Decision | bool | None
@@ -16,7 +16,7 @@ MAX_ASKED = 8
 """How often one call is asked about, when edits don't fit or must be shown anew."""
 
 
-class Confirmations:
+class Decider:
     """Takes a turn's held calls to a person, one after the other."""
 
     def __init__(self, workspace: Workspace, confirm: Confirmer | None, user: str | None) -> None:
@@ -81,14 +81,14 @@ class Confirmations:
         workspace, user = self._workspace, self._user
         match decision.kind:
             case "approve":
-                return await workspace.confirm(pending.id, user=user)
+                return await workspace.confirmations.approve(pending.id, user=user)
             case "edit":
                 edit = dict(decision.arguments) or None
-                return await workspace.confirm(pending.id, edit=edit, user=user)
+                return await workspace.confirmations.approve(pending.id, edit, user=user)
             case "reject":
-                return await workspace.reject(pending.id, user=user)
+                return await workspace.confirmations.reject(pending.id, user=user)
             case "respond":
-                return await workspace.respond(pending.id, decision.text, user=user)
+                return await workspace.confirmations.respond(pending.id, decision.text, user=user)
 
 
 def _interrupted(result: Result) -> Result:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
+from toolmd._model.pending import Pending
 from toolmd._model.result import Result
-from toolmd._model.turn import Pending
 
 Stop = Literal["", "rounds", "calls", "malformed", "length", "content_filter"]
 """Why an exchange ended before the model had answered: it asked for tools too often (`rounds`) or

@@ -11,6 +11,7 @@ class HeldCall(NamedTuple):
     """One held call, whole: what would run, for whom, and until when it may be approved."""
 
     id: str
+    """What `approve`, `reject` and `respond` take."""
     kind: Literal["confirm", "review"]
     """Held for the user's own word, or for somebody who looks after the system."""
     call: Call
@@ -20,19 +21,23 @@ class HeldCall(NamedTuple):
     prompt: str
     """As it is kept: Sensitive values are hidden."""
     sensitivity: str
+    """Of the tool: `low`, `medium`, `high` or `critical`."""
     created: float
     """Seconds since the epoch, as is `expires`."""
     expires: float | None
     """None for a run's question that waits for ever."""
     state: HeldState = "pending"
+    """Whether it waits, or what was decided."""
     shown: Any = None
     """The arguments with Sensitive values hidden."""
     notes: tuple[str, ...] = ()
     """What its result tells beside its own: what a person changed in it before."""
+    saves: str | None = None
+    """Under this name a run keeps the person's words; None where a yes or no is asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give what a person needs to decide; the times are in seconds since the epoch."""
-        return {
+        shown = {
             "id": self.id,
             "kind": self.kind,
             "tool_call_id": self.call.id,
@@ -45,3 +50,4 @@ class HeldCall(NamedTuple):
             "expires": self.expires,
             "state": self.state,
         }
+        return shown if self.saves is None else {**shown, "saves": self.saves}

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json
 
+from toolmd._model.pending import Pending
 from toolmd._model.verdict import Problem
 
 Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "failed", "unknown"]
@@ -37,7 +38,7 @@ class Held(NamedTuple):
     """The confirmation that a held call waits for; without an id in a dry run."""
 
     id: str
-    """What `confirm`, `reject` and `respond` take."""
+    """What `approve`, `reject` and `respond` take."""
     prompt: str
     """What a person is asked."""
     sensitivity: str = "low"
@@ -94,6 +95,10 @@ class _Fields(NamedTuple):
     """What a held call waits for."""
     api_offline: bool = False
     """Whether a service could not be reached after the last retry."""
+    run_id: str | None = None
+    """Of the run of a skill; None for a tool's call."""
+    waiting: tuple[Pending, ...] = ()
+    """Everything that the run waits for; `confirmation` is the first of it."""
 
 
 class Result(_Fields):
@@ -149,12 +154,16 @@ class Result(_Fields):
             shown["source"] = self.source
         if self.confirmation is not None:
             shown["confirmation"] = {k: v for k, v in self.confirmation._asdict().items() if v}
+        if self.run_id is not None:
+            shown["run_id"] = self.run_id
+        if self.waiting:
+            shown["waiting"] = [pending.to_dict() for pending in self.waiting]
         return shown
 
 
 @dataclass(frozen=True, slots=True)
 class SkillResult:
-    """What a skill gives: format.md, "Skill file"."""
+    """What a skill's Python may return (format.md, "Skill file"); its caller gets a Result."""
 
     success: bool
     """Whether the skill came to its end, or to a Return."""
@@ -176,7 +185,7 @@ class SkillResult:
         return cls(success=False, message=message, error=f"{code}: {message}", code=code)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give `{success, message, data, error}` and the run's id."""
+        """Return `{success, message, data, error}`, and the run's id where it has one."""
         shown = {
             "success": self.success,
             "message": self.message,

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolmd._model.call import NOBODY, Caller
-from toolmd._model.result import SkillResult
+from toolmd._model.result import Result
 
 if TYPE_CHECKING:
     from toolmd._model.plan import Plan
@@ -44,17 +44,23 @@ class Question(NamedTuple):
     """What a person must answer before a run goes on."""
 
     run_id: str
+    """The run that asks."""
     key: str
     """Names the place in the run: `4:ask`; an answer is given for it."""
     skill: str
+    """The skill whose step asks."""
     step: str
     """The step's title."""
     prompt: str
+    """What the person is asked."""
     tool: str | None = None
     """The call that a yes approves, and its arguments."""
     arguments: dict[str, Any] | None = None
+    """Those of the call; None where no call is approved."""
     sensitivity: str = "low"
+    """Of the tool: `low`, `medium`, `high` or `critical`."""
     timeout_s: float | None = None
+    """After so many seconds it counts as a no; None where it waits for ever."""
     saves: str | None = None
     """Under this name the run keeps the person's words; None where a yes or no is asked."""
     kind: Literal["review"] | None = None
@@ -79,11 +85,13 @@ class Answer(NamedTuple):
     """What a person said, or that nobody did in time."""
 
     approved: bool
+    """Yes or no."""
     text: str | None = None
     """Their words, for a question that is no mere yes or no."""
     arguments: dict[str, Any] | None = None
     """Other values for the call, where they approved it so changed."""
     by: str | None = None
+    """The user who answered; None for the operator."""
     late: bool = False
     """No answer came in time; counts as a no."""
 
@@ -100,12 +108,17 @@ class RunEvent(NamedTuple):
     """Something that a run tells whoever looks on."""
 
     run_id: str
+    """The run that tells it."""
     kind: RunKind
+    """What happened to the step."""
     skill: str
+    """The skill that the step belongs to."""
     step: str
     """The step's key: `2`, `No slots/1[3]`, `2:visit/4` within a skill that step 2 uses."""
     title: str
+    """The step's title."""
     text: str = ""
+    """Details: a prompt, a reason, how far it is."""
 
     @classmethod
     def waiting(cls, question: Question) -> "RunEvent":
@@ -125,7 +138,8 @@ class RunEvent(NamedTuple):
 
 RunListener = Callable[[RunEvent], None]
 """Hears of each step of a run."""
-Reply = Answer | bool | None
+YesOrNo = Answer | bool
+Reply = YesOrNo | None
 Asker = Callable[[Question], Reply | Awaitable[Reply]]
 """Asks a person: an Answer, plain yes or no, or None where nobody is at hand."""
 Clock = Callable[[], dt.datetime]
@@ -151,13 +165,21 @@ class RunView(NamedTuple):
     """Where a run stands."""
 
     id: str
+    """Its name, which no other run has."""
     skill: str
+    """The name of the skill."""
     state: RunState
+    """How it stands."""
     inputs: dict[str, Any]
+    """What the skill was given."""
     began: str
+    """When, ISO 8601."""
     entries: tuple[JournalEntry, ...] = ()
+    """What was done, in order; empty in a list of runs."""
     questions: tuple[Question, ...] = ()
-    result: SkillResult | None = None
+    """What it waits for."""
+    result: Result | None = None
+    """What it came to; None as long as it has not ended."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give the view as JSON."""
@@ -173,12 +195,25 @@ class RunView(NamedTuple):
         }
 
 
+class RunQuery(NamedTuple):
+    """Which runs are listed, the newest first."""
+
+    user: str | None = None
+    """Whose; all where it is None."""
+    limit: int | None = None
+    """At most so many."""
+    after: tuple[str, str] | None = None
+    """The beginning and the id of the run behind which the list goes on."""
+
+
 class RunTrace(NamedTuple):
     """What a run did so far, told from its record."""
 
     view: RunView
+    """Where it stands."""
     skill: "SkillSpec"
     """The skill as it was when the run began."""
     events: tuple[RunEvent, ...]
+    """What it told, in order."""
     states: dict[str, StepState]
     """How each step fares, by its id; empty for a skill in Python, whose steps are prose."""

@@ -1,10 +1,18 @@
-"""Run coroutines for those who can't await: one loop in a thread of its own."""
+"""Run coroutines for those who can't await, and blocking work for those who can."""
 
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
+
+
+async def off_loop(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T:
+    """Return what `work` returns, from a thread: the event loop goes on meanwhile."""
+    import asyncio
+
+    return await asyncio.to_thread(work, *given, **named)
 
 
 class BackgroundLoop:

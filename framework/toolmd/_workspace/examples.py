@@ -110,7 +110,7 @@ class _Trial:
         with self.opened(state) as workspace:
             result = workspace.call_sync(spec.name, example.arguments, **caller)
             if result.outcome in {"confirm", "review"} and result.confirmation is not None:
-                result = workspace.confirm_sync(result.confirmation.id)
+                result = workspace.confirmations.approve_sync(result.confirmation.id)
         return result
 
 

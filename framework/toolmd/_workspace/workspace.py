@@ -1,30 +1,61 @@
-"""The workspace: a project's definitions, its tools called and its skills run."""
+"""The workspace: a project's tools called, its skills run, and its models' replies handled."""
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from toolmd._model.call import Budget
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.plugin import PluginInfo
-from toolmd._model.registry import BoundSkill, BoundTool, Registry
+from toolmd._bind.definitions.reading import DefinitionReader
+from toolmd._model.call import Budget, Call, Caller
 from toolmd._model.result import EventListener, Result
+from toolmd._model.run import Asker, Clock, RunListener
 from toolmd._model.settings import Settings
-from toolmd._workspace.reloading import Reloading
+from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.confirmations import Confirmations
+from toolmd._workspace.listeners import NoticeListener
+from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.project import ReadProject
 from toolmd._workspace.replies.turns import Turns
+from toolmd._workspace.runs.control import Runs
+from toolmd._workspace.snapshot.reader import READER
 from toolmd.config import load_settings
 
 if TYPE_CHECKING:
-    # What only calls tools does not wait for what exports them.
-    from toolmd._export.exported import Exported
+    # What only calls tools handles no reply.
+    from toolmd._model.turn import Turn
+
+Arguments = Mapping[str, Any] | str | bytes
+"""An object, or its JSON text."""
 
 
-class Workspace(Turns, Reloading):
-    """A project, read: its tools and skills, the one door to them, and what is wrong.
+class Workspace(ReadProject):
+    """A project, read: its tools and skills, the one way to call them, and what is wrong.
 
-    Everything read lies in one immutable snapshot behind one pointer; `reload` replaces it, and
-    calls under way stay on theirs.
+    A reload replaces the snapshot; calls under way stay on theirs. Each async method has a twin
+    for callers that can't await: `call_sync` of `call`, and so on.
     """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        plugins: Mapping[str, object] | None = None,
+        reader: DefinitionReader = READER,
+        clock: Clock | None = None,
+        on_close: Callable[[], None] | None = None,
+    ) -> None:
+        """Read the project; `plugins` are objects with hooks, by name, beside the installed.
+
+        `clock` gives the time with its zone, for runs; the machine's where there is none.
+        `on_close` is called when the workspace is closed.
+        """
+        super().__init__(
+            OpenProject(settings, plugins=plugins, reader=reader, clock=clock, on_close=on_close)
+        )
+        self.runs = Runs(self._project)
+        """The runs of skills: listed, followed, resumed, cancelled, answered."""
+        self.confirmations = Confirmations(self._project, self.runs)
+        """What waits for a person, and their decisions."""
+        self._turns = Turns(self._project, self.runs)
 
     @classmethod
     def open(
@@ -41,49 +72,24 @@ class Workspace(Turns, Reloading):
         """
         workspace = cls(load_settings(folder, overrides=overrides), plugins=plugins)
         root = workspace.settings.root
-        workspace._reload_settings = lambda: load_settings(root, overrides=overrides)
+        workspace._project.reload_settings = lambda: load_settings(root, overrides=overrides)
         return workspace
 
-    @property
-    def settings(self) -> Settings:
-        """The project's settings."""
-        return self._live.settings
-
-    @property
-    def registry(self) -> Registry:
-        """The snapshot that calls go to now."""
-        return self._live.registry
-
-    @property
-    def tools(self) -> Mapping[str, BoundTool]:
-        """The tools by name: those without errors in their files."""
-        return self._live.registry.tools
-
-    @property
-    def skills(self) -> Mapping[str, BoundSkill]:
-        """The skills by name: those without errors in their files and in their steps."""
-        return self._live.registry.skills
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All there is to say, over files, skills and bindings, in the order of their places.
-
-        The first look imports every implementation, since the markdown is held against it;
-        `registry.diagnostics` holds what reading alone has found.
-        """
-        return (*self._trouble, *self._live.diagnostics)
-
-    @property
-    def plugins(self) -> tuple[PluginInfo, ...]:
-        """What is known of each plugin; those of the definitions' folders are loaded for it."""
-        known = self._live.snapshot.plugins
-        known.wake()
-        return tuple(known.listed.values())
+    @classmethod
+    async def aopen(
+        cls,
+        folder: str | Path | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        plugins: Mapping[str, object] | None = None,
+    ) -> Self:
+        """Do as `open` next to the event loop, which goes on meanwhile."""
+        return await off_loop(cls.open, folder, overrides=overrides, plugins=plugins)
 
     def call(  # noqa: PLR0913, PLR0917 - the face of a call; an asterisk would cost a fortieth
         self,
         name: str,
-        arguments: Mapping[str, Any] | str | bytes = "{}",
+        arguments: Arguments = "{}",
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
@@ -102,34 +108,138 @@ class Workspace(Turns, Reloading):
         """
         # Not a coroutine itself, but the door's: each frame left out is a tenth of a small call.
         # Arguments by place cost a third of those by name.
-        door = self._live.door or self._door()
+        door = self._project.live.door or self._project.door()
         quick = door.quick.get(name)
         if quick is not None and type(arguments) is str and not (dry_run or budget):
-            return quick(arguments, call_id, confidence, message, user, patient, conversation)  # type: ignore[no-any-return]
-        taken: Coroutine[Any, Any, Result] = door.call(
+            return quick(arguments, call_id, confidence, message, user, patient, conversation)
+        return door.call(
             name, arguments, confidence, message, user, patient, conversation, call_id, dry_run,
             budget, on_event,
         )  # fmt: skip
-        return taken
 
-    def call_sync(
-        self, name: str, arguments: Mapping[str, Any] | str | bytes = "{}", **options: Any
+    def call_sync(  # noqa: PLR0913, PLR0917 - as `call`
+        self,
+        name: str,
+        arguments: Arguments = "{}",
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - as `call`
+        call_id: str | None = None,
+        budget: Budget | None = None,
+        on_event: EventListener | None = None,
     ) -> Result:
-        """Do as `call`, for those who can't await; the calling thread waits."""
-        return self._loop.run(self.call(name, arguments, **options))
+        """Do as `call`, for callers that can't await; the calling thread waits."""
+        called = self.call(name, arguments, confidence, message, user, patient, conversation,
+                           dry_run, call_id, budget, on_event)  # fmt: skip
+        return self._project.loop.run(called)
 
-    def exported(
-        self, target: str, names: Sequence[str] = (), *, skills: bool = True
-    ) -> "Exported":
-        """Give the tools, and the skills that can run, as `target` reads them, and the losses.
+    async def handle(  # noqa: PLR0913 - the face of a turn, by keyword
+        self,
+        reply: Any,
+        dialect: str = "auto",
+        *,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        on_event: EventListener | None = None,
+    ) -> "Turn":
+        """Take the calls of a model's reply at once, and give its words, results and what waits.
 
-        A list and its dicts are the caller's; what lies deeper is shared: copy what you change.
-        Raises NotFoundError for a target or a name that is not there.
+        `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
+        user said; `user`, `patient` and `conversation` come from the host. One call that can't
+        be read refuses them all. Raises NotFoundError for a dialect that is not there.
         """
-        from toolmd._workspace.exports import export_from
+        caller = Caller(user, patient, message, conversation)
+        return await self._turns.handle(
+            reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
+        )
 
-        return export_from(self._live, target, names, skills=skills)
+    def handle_sync(  # noqa: PLR0913 - as `handle`
+        self,
+        reply: Any,
+        dialect: str = "auto",
+        *,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        on_event: EventListener | None = None,
+    ) -> "Turn":
+        """Do as `handle`, for callers that can't await; the calling thread waits."""
+        handled = self.handle(reply, dialect, message=message, user=user, patient=patient,
+                              conversation=conversation, dry_run=dry_run,
+                              on_event=on_event)  # fmt: skip
+        return self._project.loop.run(handled)
 
-    def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:
-        """Give what `target` reads: a list of functions, a document, or text."""
-        return self.exported(target, names, skills=skills).items
+    async def run(  # noqa: PLR0913 - the face of a run, by keyword
+        self,
+        name: str,
+        inputs: Arguments = "{}",
+        *,
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        conversation: str | None = None,
+        ask: Asker | None = None,
+        on_event: RunListener | None = None,
+        run_id: str | None = None,
+    ) -> Result:
+        """Run a skill to its end, or until it waits for a person: the Result has the `run_id`.
+
+        One that waits has the outcome `confirm` or `review`, and tells in `waiting` for what.
+        `ask` takes a Question and gives an Answer, yes or no, or None where nobody is at hand.
+        `on_event` hears of each step. Raises NotFoundError for a skill that is not there.
+        """
+        caller = Caller(user, patient, message, conversation)
+        call = Call(name, inputs, confidence=confidence, caller=caller)
+        return await self.runs.service.run(call, ask=ask, on_event=on_event, run_id=run_id)
+
+    def run_sync(  # noqa: PLR0913 - as `run`
+        self,
+        name: str,
+        inputs: Arguments = "{}",
+        *,
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        patient: str | None = None,
+        conversation: str | None = None,
+        ask: Asker | None = None,
+        on_event: RunListener | None = None,
+        run_id: str | None = None,
+    ) -> Result:
+        """Do as `run`, for callers that can't await; the calling thread waits."""
+        running = self.run(name, inputs, confidence=confidence, message=message, user=user,
+                           patient=patient, conversation=conversation, ask=ask, on_event=on_event,
+                           run_id=run_id)  # fmt: skip
+        return self._project.loop.run(running)
+
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+        """Make one call of a model, of a tool or a skill, by a name of an export.
+
+        For interfaces that carry single calls: `handle` reads whole replies.
+        """
+        return await self._turns.take(call, on_event)
+
+    def system_prompt(self, dialect: str) -> str:
+        """Give the prompt that teaches a text dialect and the tools, made from the definitions.
+
+        It is empty for a dialect of an interface that carries tools itself: `export` those.
+        Raises NotFoundError for a dialect that is not there.
+        """
+        return self._turns.system_prompt(dialect)
+
+    def on_notice(self, listener: NoticeListener) -> Callable[[], None]:
+        """Have `listener` hear of decisions and runs, whichever door they came through.
+
+        It is called by the thread in which they happen, with `pending`, `run` or `run-step`,
+        the JSON of it, and the user whose it is. What it raises is logged. Gives what ends it.
+        """
+        return self._project.notices.add(listener)

@@ -17,7 +17,7 @@ def handle(workspace):
 @pytest.fixture
 def confirm(workspace):
     def go(held, **options):
-        return asyncio.run(workspace.confirm(held.id, user="ana", **options))
+        return asyncio.run(workspace.confirmations.approve(held.id, user="ana", **options))
 
     return go
 

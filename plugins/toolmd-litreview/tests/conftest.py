@@ -86,7 +86,7 @@ def confirmed(call, workspace):
     def go(tool, arguments):
         held = call(tool, arguments)
         assert held.outcome == "confirm"
-        return asyncio.run(workspace.confirm(held.confirmation.id, user="ana"))
+        return asyncio.run(workspace.confirmations.approve(held.confirmation.id, user="ana"))
 
     return go
 

@@ -100,7 +100,7 @@ def test_a_large_batch_waits_for_a_person(handle, workspace):
     turn = handle(action("run_pico", pmid_list=list(range(1, 802))))
     (held,) = turn.pending
     assert (held.tool, held.kind) == ("run_pico", "confirm")
-    result = asyncio.run(workspace.reject(held.id, user="ana"))
+    result = asyncio.run(workspace.confirmations.reject(held.id, user="ana"))
     assert result.error.code == "rejected"
 
 

@@ -78,7 +78,7 @@ def play(state: Path, place: str) -> None:
 def prepare(state: Path) -> None:
     """Have the engine make its tables."""
     with opened(state, "sqlite") as workspace:
-        workspace.start_runs()
+        workspace.runs.start_sync()
 
 
 def kill_everywhere(times: int, at_once: int, places: tuple[str, ...] = PLACES) -> Iterator[Tally]:
@@ -140,5 +140,5 @@ def poison(processes: int) -> Poison:
 def resume(state: Path) -> None:
     """Take the run up as `toolmd runs resume` does."""
     with opened(state, "sqlite") as workspace:
-        result = workspace.resume_run_sync("run-0", ask=lambda _: True)
+        result = workspace.runs.resume_sync("run-0", ask=lambda _: True)
     sys.exit(0 if result.success else 1)

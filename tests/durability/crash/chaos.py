@@ -63,13 +63,13 @@ def work(state: Path, engine: str, numbers: range) -> None:
             async with places:
                 await workspace.run(SKILL, office.inputs(number), run_id=office.run_id(number))
 
-        known = {view.id for view in workspace.runs()}
+        known = {view.id for view in workspace.runs.list_sync()}
         left = [number for number in numbers if office.run_id(number) not in known]
         await asyncio.gather(*(one(number) for number in left))
         await asyncio.Event().wait()
 
     with opened(state, engine) as workspace:
-        workspace.start_runs()
+        workspace.runs.start_sync()
         asyncio.run(order(workspace))
 
 
@@ -83,10 +83,10 @@ def agree(state: Path, engine: str) -> None:
         async def one(held: str) -> None:
             # Another may have been quicker: the question was asked twice.
             with contextlib.suppress(NotFoundError):
-                await workspace.confirm(held)
+                await workspace.confirmations.approve(held)
 
         while True:
-            for pending in workspace.pending():
+            for pending in workspace.confirmations.pending_sync():
                 if pending.id not in asked:
                     asked.add(pending.id)
                     task = asyncio.create_task(one(pending.id))

@@ -58,7 +58,7 @@ async def timed(work: Callable[[], Awaitable[Any]]) -> float:
 
 async def rounds(workspace: Workspace, times: int) -> Overhead:
     """Measure in turns, so that what else the machine does falls on both."""
-    process = workspace._all_runs().engines.durable().start()
+    process = workspace.runs.service.engines.durable().start()
     found: list[Overhead] = []
     for _ in range(times + 1):
         took = {}

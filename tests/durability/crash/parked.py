@@ -62,7 +62,7 @@ def park(folder: Path, engine: str, runs: int) -> None:
         async def one() -> None:
             async with places:
                 result = await workspace.run("wait")
-                if result.code != "waiting":
+                if result.outcome != "confirm":
                     raise RuntimeError(result.message)
 
         await asyncio.gather(*(one() for _ in range(runs)))
@@ -76,7 +76,7 @@ def _idle(folder: Path, engine: str, seconds: float) -> Idle:
         began = time.monotonic()
         with opened(folder, engine) as workspace:
             before = _megabytes()
-            workspace.start_runs()
+            workspace.runs.start_sync()
             started = time.monotonic() - began
             time.sleep(SETTLE_S)
             spent, since = time.process_time(), time.monotonic()

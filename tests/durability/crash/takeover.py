@@ -57,7 +57,7 @@ def order(state: Path, engine: str) -> None:
 def serve(state: Path, engine: str) -> None:
     """Play whatever there is, for ever."""
     with opened(state, engine, {"stumbler": Stumbler(state)}) as workspace:
-        workspace.start_runs()
+        workspace.runs.start_sync()
         (state / "ready").touch()
         asyncio.run(asyncio.Event().wait())
 

@@ -51,7 +51,7 @@ def test_a_call_that_it_makes_says_nothing_of_who_calls(with_plugin):
     forged = Call("ask_first", {"word": "a"}, caller=Caller("root", "p"), key="mine", depth=-9)
     world = with_plugin(Shouting(parse=lambda _: Parsed("", (forged,), "shout")))
     world.handle("x", "shout", user="u1")
-    (held,) = world.workspace.pending()
+    (held,) = world.workspace.confirmations.pending_sync()
     assert (held.call.caller.user, held.call.key, held.call.depth) == ("u1", None, 0)
 
 

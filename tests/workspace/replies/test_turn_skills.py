@@ -16,7 +16,7 @@ def test_an_executable_skill_is_exported_and_can_be_called(world):
     assert (turn.results[0].outcome, turn.results[0].tool) == ("confirm", "greet_twice")
     assert (held.tool, held.parameters, held.prompt) == ("ask_first", {"word": "a"}, "Say a again?")
     assert world.ran == SAID[:1]
-    done = asyncio.run(world.workspace.confirm(held.id, user="u1"))
+    done = asyncio.run(world.workspace.confirmations.approve(held.id, user="u1"))
     assert (done.success, done.tool, done.tool_call_id) == (True, "greet_twice", "call_1")
     assert done.data == {"said": "a"}
     assert world.ran == SAID
@@ -26,7 +26,9 @@ def test_its_question_is_decided_once(world):
     held = world.handle(inline("greet_twice", word="a")).pending[0]
 
     async def race():
-        return await asyncio.gather(*(world.workspace.confirm(held.id) for _ in range(50)))
+        return await asyncio.gather(
+            *(world.workspace.confirmations.approve(held.id) for _ in range(50))
+        )
 
     outcomes = [result.outcome for result in asyncio.run(race())]
     assert outcomes.count("ok") == 1
@@ -35,14 +37,14 @@ def test_its_question_is_decided_once(world):
 
 def test_a_no_stops_it(world):
     held = world.handle(inline("greet_twice", word="a")).pending[0]
-    done = asyncio.run(world.workspace.reject(held.id))
+    done = asyncio.run(world.workspace.confirmations.reject(held.id))
     assert (done.outcome, done.error.code) == ("denied", "refused")
     assert world.ran == SAID[:1]
 
 
 def test_an_approval_may_change_the_arguments(world):
     held = world.handle(inline("greet_twice", word="a")).pending[0]
-    done = asyncio.run(world.workspace.confirm(held.id, edit={"word": "b"}))
+    done = asyncio.run(world.workspace.confirmations.approve(held.id, edit={"word": "b"}))
     assert done.success
     assert done.notes == ('The user changed word: "a" → "b".',)
     assert world.ran == [("say", "a"), ("ask_first", "b")]
@@ -50,10 +52,10 @@ def test_an_approval_may_change_the_arguments(world):
 
 def test_another_user_cannot_decide_it(world):
     held = world.handle(inline("greet_twice", word="a"), user="u1").pending[0]
-    refused = asyncio.run(world.workspace.confirm(held.id, user="u2"))
+    refused = asyncio.run(world.workspace.confirmations.approve(held.id, user="u2"))
     assert refused.error.code == "confirmation_not_found"
     assert world.ran == SAID[:1]
-    assert asyncio.run(world.workspace.confirm(held.id, user="u1")).success
+    assert asyncio.run(world.workspace.confirmations.approve(held.id, user="u1")).success
 
 
 def test_inputs_that_do_not_fit_are_told_one_by_one(world):

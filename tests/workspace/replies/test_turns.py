@@ -112,7 +112,9 @@ def test_what_waits_is_told_and_confirmed_by_its_id(world):
     }
     assert turn.results[0].confirmation.id == held.id
     assert world.ran == [("say", "b")]
-    done = asyncio.run(world.workspace.confirm(held.id, edit={"word": "c"}, user="u1"))
+    done = asyncio.run(
+        world.workspace.confirmations.approve(held.id, edit={"word": "c"}, user="u1")
+    )
     assert (done.success, done.tool_call_id) == (True, "c-ask_first")
     assert world.ran == [("say", "b"), ("ask_first", "c")]
 
@@ -120,7 +122,7 @@ def test_what_waits_is_told_and_confirmed_by_its_id(world):
 def test_what_was_decided_meanwhile_is_rendered_in_the_turns_dialect(world):
     turn = world.handle(chat(("ask_first", {"word": "a"}), ("say", {"word": "b"})))
     assert "ask first" not in turn.messages[1]["content"]
-    done = asyncio.run(world.workspace.confirm(turn.pending[0].id))
+    done = asyncio.run(world.workspace.confirmations.approve(turn.pending[0].id))
     messages = turn.render([done, turn.results[1]])
     assert [m["tool_call_id"] for m in messages] == ["call_1", "call_2"]
     assert json.loads(messages[0]["content"])["outcome"] == "ok"
@@ -135,7 +137,7 @@ def test_a_dry_run_runs_and_keeps_nothing(world):
     (held,) = turn.pending
     assert (held.id, held.parameters) == ("", {"word": "a"})
     assert "id" not in held.to_dict()
-    assert world.workspace.pending() == ()
+    assert world.workspace.confirmations.pending_sync() == ()
     assert world.ran == []
 
 

@@ -121,9 +121,9 @@ def workspace(cellar: Cellar, request: pytest.FixtureRequest) -> Iterator[Worksp
 def test_a_changed_critical_call_is_shown_once_more_though_a_step_asked(
     workspace: Workspace, cellar: Cellar
 ) -> None:
-    assert workspace.run_sync("close_cellar", {"barrel": 3}).code == "waiting"
-    (first,) = workspace.pending()
-    again = workspace.confirm_sync(first.id, edit={"barrel": 4})
+    assert workspace.run_sync("close_cellar", {"barrel": 3}).outcome == "confirm"
+    (first,) = workspace.confirmations.pending_sync()
+    again = workspace.confirmations.approve_sync(first.id, edit={"barrel": 4})
     assert again.outcome == "confirm"
     assert again.notes == ("The user changed barrel: 3 → 4.",)
     assert again.confirmation is not None
@@ -131,7 +131,7 @@ def test_a_changed_critical_call_is_shown_once_more_though_a_step_asked(
         "I'd like to seal barrel: barrel: 4. Please confirm these details are correct."
     )
     assert cellar.sealed == []
-    assert workspace.confirm_sync(again.confirmation.id).data == {"sealed": 4}
+    assert workspace.confirmations.approve_sync(again.confirmation.id).data == {"sealed": 4}
     assert cellar.sealed == [4]
 
 
@@ -139,8 +139,8 @@ def test_a_critical_call_that_stays_as_it_was_is_asked_about_once(
     workspace: Workspace, cellar: Cellar
 ) -> None:
     workspace.run_sync("close_cellar", {"barrel": 3})
-    (asked,) = workspace.pending()
-    assert workspace.confirm_sync(asked.id).data == {"sealed": 3}
+    (asked,) = workspace.confirmations.pending_sync()
+    assert workspace.confirmations.approve_sync(asked.id).data == {"sealed": 3}
     assert cellar.sealed == [3]
 
 
@@ -150,7 +150,7 @@ def test_the_ids_in_a_models_replies_make_no_idempotency_keys(
     reply = '[TOOL_CALL:{"id":"call-1","tool":"seal_barrel","parameters":{"barrel":1}}]'
     for _ in range(2):
         (held,) = workspace.handle_sync(reply, dialect="inline").pending
-        asyncio.run(workspace.confirm(held.id))
+        asyncio.run(workspace.confirmations.approve(held.id))
     assert len(set(cellar.keys)) == 2
 
 
@@ -164,24 +164,24 @@ def test_a_review_on_the_way_of_a_run_waits_for_somebody_else(
     workspace: Workspace, cellar: Cellar
 ) -> None:
     result = workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
-    assert (result.success, result.code) == (False, "waiting")
-    (held,) = workspace.pending()
+    assert (result.success, result.outcome) == (False, "review")
+    (held,) = workspace.confirmations.pending_sync()
     assert (held.kind, held.call.tool) == ("review", "open_barrel")
-    own = workspace.confirm_sync(held.id, user="ana")
+    own = workspace.confirmations.approve_sync(held.id, user="ana")
     assert (own.outcome, own.error and own.error.code) == ("denied", "held_for_review")
     assert cellar.opened == []
-    assert workspace.confirm_sync(held.id).data == {"sealed": 101}
+    assert workspace.confirmations.approve_sync(held.id).data == {"sealed": 101}
     assert cellar.opened == [101]
-    assert workspace.pending() == ()
+    assert workspace.confirmations.pending_sync() == ()
 
 
 def test_a_reviewer_may_change_what_runs(workspace: Workspace, cellar: Cellar) -> None:
     workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
-    (held,) = workspace.pending()
-    stranger = workspace.confirm_sync(held.id, user="carl")
+    (held,) = workspace.confirmations.pending_sync()
+    stranger = workspace.confirmations.approve_sync(held.id, user="carl")
     assert stranger.error is not None
     assert stranger.error.code == "confirmation_not_found"
-    assert workspace.confirm_sync(held.id, edit={"barrel": 7}).success
+    assert workspace.confirmations.approve_sync(held.id, edit={"barrel": 7}).success
     assert cellar.opened == [7]
 
 
@@ -191,13 +191,13 @@ def test_the_runs_own_user_may_take_back_what_waits_for_a_review(
     reply = '[TOOL_CALL:{"id":"call-1","tool":"taste","parameters":{"barrel":101}}]'
     turn = workspace.handle_sync(reply, dialect="inline", user="ana")
     (asked,) = turn.pending
-    review = workspace.confirm_sync(asked.id, user="ana")
+    review = workspace.confirmations.approve_sync(asked.id, user="ana")
     assert review.outcome == "review"
     assert review.confirmation is not None
-    refused = workspace.reject_sync(review.confirmation.id, user="ana")
+    refused = workspace.confirmations.reject_sync(review.confirmation.id, user="ana")
     assert (refused.outcome, refused.error and refused.error.code) == ("denied", "refused")
     assert cellar.opened == []
-    assert workspace.pending() == ()
+    assert workspace.confirmations.pending_sync() == ()
 
 
 ASKED = CLOSE.replace("close_cellar", "close_later").replace("   - **Ask**: Seal it now?\n", "")
@@ -209,9 +209,9 @@ def test_who_answers_in_a_calls_stead_keeps_it_from_running(cellar: Cellar, name
     texts = {"seal-barrel.tool.md": SEAL, "now.skill.md": said[0], "later.skill.md": said[1]}
     with memory_workspace(texts, [cellar.seal_barrel]) as workspace:
         workspace.run_sync(name, {"barrel": 3}, user="ana")
-        (asked,) = workspace.pending()
-        result = workspace.respond_sync(asked.id, "Sealed by hand.", user="ana")
+        (asked,) = workspace.confirmations.pending_sync()
+        result = workspace.confirmations.respond_sync(asked.id, "Sealed by hand.", user="ana")
         assert result.data == {"sealed": "Sealed by hand."}
         assert result.notes == ("A person answered; seal_barrel did not run.",)
         assert cellar.sealed == []
-        assert workspace.pending() == ()
+        assert workspace.confirmations.pending_sync() == ()

@@ -108,7 +108,7 @@ def held(tmp_path: Path) -> Any:
         (tmp_path / path).write_text(text, "utf-8")
     with Workspace.open(tmp_path, overrides={"engine": "memory"}) as workspace:
         workspace.run_sync("post", {"name": "Ana", "street": "Elm 12 (rear)", "pin": 7})
-        return workspace.pending()[0]
+        return workspace.confirmations.pending_sync()[0]
 
 
 def test_sensitive_arguments_of_the_call_are_hidden(held) -> None:

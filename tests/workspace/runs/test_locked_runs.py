@@ -81,23 +81,58 @@ def project(tmp_path):
         (tmp_path / path).write_text(text)
     with Workspace.open(tmp_path, overrides=KEPT) as workspace:
         assert workspace.diagnostics == ()
-        assert workspace.run_sync("walk", run_id="r1").code == "waiting"
+        assert workspace.run_sync("walk", run_id="r1", user="ana").outcome == "confirm"
     return tmp_path
 
 
 def begin(workspace):
-    return workspace.run("walk", run_id="r2")
+    return workspace.run("walk", run_id="r2", user="ana")
 
 
 def show(workspace):
-    return workspace.trace_run("r1")
+    return workspace.runs.trace("r1")
 
 
 def answer(workspace):
-    return workspace.reject("r1/2:ask")
+    return workspace.confirmations.reject("r1/2:ask")
 
 
-@pytest.mark.parametrize("work", [begin, show, answer])
+def page(workspace):
+    return workspace.runs.list()
+
+
+def get(workspace):
+    return workspace.runs.get("r1", user="ana")
+
+
+def steer(workspace):
+    return workspace.runs.cancel("r1")
+
+
+def answer_alone(workspace):
+    return workspace.runs.answer("r1", answer=False)
+
+
+def pending(workspace):
+    return workspace.confirmations.pending()
+
+
+def question(workspace):
+    return workspace.confirmations.get("r1/2:ask")
+
+
+def start(workspace):
+    return workspace.runs.start()
+
+
+async def follow(workspace):
+    return await anext(workspace.runs.follow("r1"))
+
+
+WORK = [begin, show, answer, page, get, steer, answer_alone, pending, question, start, follow]
+
+
+@pytest.mark.parametrize("work", WORK)
 def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
     async def main(workspace, somebody):
         somebody.execute("BEGIN IMMEDIATE")
@@ -121,11 +156,11 @@ def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
 def test_a_run_that_can_not_be_kept_does_not_begin_and_does_with_room_again(project, room):
     said = project / "tools_md" / "said"
     with Workspace.open(project, overrides=KEPT) as workspace:
-        assert workspace.run_sync("walk", run_id="r2").code == "waiting"
+        assert workspace.run_sync("walk", run_id="r2").outcome == "confirm"
         before = said.stat().st_size
         with room(1000), pytest.raises(UnreachableError, match="can't be reached"):
             workspace.run_sync("walk", run_id="r3")
         assert said.stat().st_size == before
-        assert {run.id for run in workspace.runs()} == {"r1", "r2"}
-        assert workspace.run_sync("walk", run_id="r3").code == "waiting"
+        assert {run.id for run in workspace.runs.list_sync()} == {"r1", "r2"}
+        assert workspace.run_sync("walk", run_id="r3").outcome == "confirm"
         assert said.stat().st_size == before + 1

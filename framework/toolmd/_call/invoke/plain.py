@@ -131,4 +131,4 @@ _make = tuple.__new__
 def _refused(name: str, call_id: str | None, why: Callable[[], Failure], began: float) -> Result:
     ms = (perf_counter() - began) * 1000
     return _make(Result, (False, name, "denied", "", None, why, call_id, None, 0, ms,
-                          False, (), None, None, False))  # fmt: skip
+                          False, (), None, None, False, None, ()))  # fmt: skip

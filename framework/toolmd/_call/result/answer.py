@@ -61,7 +61,7 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
             text, message, source, notes = look(text)
         return _make(Result, (True, tool, "ok", message, text, None, call_id, None, 1,
                               (perf_counter() - began) * 1000, False, notes, source, None,
-                              False))  # fmt: skip
+                              False, None, ()))  # fmt: skip
 
     return answer
 

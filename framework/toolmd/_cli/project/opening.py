@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePath
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolmd._cli.project.paths import SUFFIXES
 from toolmd._cli.terminal.exits import ExitCode
@@ -12,9 +12,13 @@ from toolmd._cli.terminal.screen import busy, stdout_for_data
 from toolmd._model.diagnostic import Severity
 from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
 
+if TYPE_CHECKING:
+    # `--help` waits for no workspace.
+    from toolmd._workspace import Workspace
+
 
 @contextmanager
-def open_workspace(folder: Path | None, *, traces: bool = False) -> Iterator[Any]:
+def open_workspace(folder: Path | None, *, traces: bool = False) -> "Iterator[Workspace]":
     """Open the project in a folder, or the nearest one upward.
 
     What is logged meanwhile is told in a line each, or with its traces; what the project's Python

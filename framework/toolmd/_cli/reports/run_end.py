@@ -1,16 +1,19 @@
 """What a run of a skill came to as a person reads it, and its exit code."""
 
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import err, out_json, paint, printable
-from toolmd._model.verdict import REFUSALS
+
+if TYPE_CHECKING:
+    # `--help` waits for no model.
+    from toolmd._model.result import Result
 
 
-def end_run(result: Any, *, json: bool, kept: bool = True) -> NoReturn:
+def end_run(result: "Result", *, json: bool, kept: bool = True) -> NoReturn:
     """Show what a run came to, and end with its exit code; one that is kept can be taken up."""
     if json:
         out_json(result.to_dict())
@@ -19,7 +22,7 @@ def end_run(result: Any, *, json: bool, kept: bool = True) -> NoReturn:
     raise typer.Exit(_exit_code(result, kept=kept))
 
 
-def show_skill_result(result: Any) -> None:
+def show_skill_result(result: "Result") -> None:
     """Write the data to stdout, message and error to stderr."""
     from toolmd._cli.reports.outcomes import show_data
 
@@ -29,20 +32,23 @@ def show_skill_result(result: Any) -> None:
             err(result.message)
         return
     show_data(result.data or None)
-    said = printable(result.message or result.error or "")
-    if result.code == "waiting":
-        err(f"{paint('waits for an answer', 'cyan', sys.stderr)}: {said}")
-    elif result.code == "stopped":
-        err(f"{paint('stopped', 'yellow', sys.stderr)}: {said}")
+    held, failure = result.confirmation, result.error
+    if failure is None:
+        prompt = printable(result.message if held is None else held.prompt)
+        err(f"{paint('waits for an answer', 'cyan', sys.stderr)}: {prompt}")
+    elif failure.code == "stopped":
+        err(f"{paint('stopped', 'yellow', sys.stderr)}: {printable(failure.message)}")
     else:
-        err(f"{paint('failed', 'red', sys.stderr)}[{result.code or 'failed'}] {said}")
+        err(f"{paint('failed', 'red', sys.stderr)}[{failure.code}] {printable(failure.message)}")
 
 
-def _exit_code(result: Any, *, kept: bool) -> ExitCode:
-    if result.success:
-        return ExitCode.DONE
-    if result.code == "waiting":
+def _exit_code(result: "Result", *, kept: bool) -> ExitCode:
+    from toolmd._cli.reports.outcomes import exit_code
+
+    if result.error is None and not result.success:
         later = f"toolmd runs resume {result.run_id} [--yes]; toolmd pending shows what waits"
         err(f"help: {later if kept else 'answer on a terminal, or say --yes'}")
         return ExitCode.UNCONFIRMED
-    return ExitCode.REFUSED if result.code in REFUSALS else ExitCode.FINDINGS
+    if result.error is not None and result.error.code == "refused":
+        return ExitCode.FINDINGS  # A person's no to a step is a way on which a skill may end.
+    return exit_code(result)

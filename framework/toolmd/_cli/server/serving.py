@@ -103,7 +103,7 @@ async def serve_workspace(
         door.close()
 
     ready()
-    taking_up = asyncio.create_task(asyncio.to_thread(workspace.start_runs))
+    taking_up = asyncio.create_task(workspace.runs.start())
     settings = workspace.settings.serve
     await serve(server.app, place.listening, settings=settings, close=close, tell=err)
     await taking_up

@@ -8,8 +8,8 @@ from typing import Any
 from toolmd._cli.terminal.arguments import typed
 from toolmd._cli.terminal.screen import err, printable, stdout
 from toolmd._model.exchange import Decision
+from toolmd._model.pending import Pending
 from toolmd._model.schema import Parameter
-from toolmd._model.turn import Pending
 
 WAYS = "(or key=value, or respond TEXT)"
 _YES = {"y", "yes", "approve"}

@@ -29,7 +29,8 @@ def ack(
     where no edit of NAME waits.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        edits = workspace.held_edits if name is None else (workspace.ack(name),)
+        changes = workspace.changes
+        edits = changes.list_sync() if name is None else (changes.accept_sync(name),)
     if json:
         told = [edit.to_dict() for edit in edits]
         out_json(told if name is None else told[0])

@@ -68,7 +68,7 @@ def call(
         )
         held = result.confirmation
         if result.outcome == "confirm" and held and not dry_run and agreed(held.prompt, yes=yes):
-            result = workspace.confirm_sync(held.id, user=user)
+            result = workspace.confirmations.approve_sync(held.id, user=user)
     if json:
         out_json(result.to_dict())
     else:

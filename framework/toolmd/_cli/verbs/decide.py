@@ -41,7 +41,7 @@ def pending(
 ) -> None:
     """List the calls that wait for a person, the oldest first."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        held = workspace.pending(user)
+        held = workspace.confirmations.pending_sync(user=user)
     if json:
         out_json([one.to_dict() for one in held])
         return
@@ -81,7 +81,7 @@ def confirm(
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         edit = _edit(workspace, held_id, sets or [])
-        result = workspace.confirm_sync(held_id, edit=edit, user=user)
+        result = workspace.confirmations.approve_sync(held_id, edit, user=user)
     _end(result, json=json)
 
 
@@ -99,7 +99,7 @@ def reject(
     call.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        result = workspace.reject_sync(held_id, user=user)
+        result = workspace.confirmations.reject_sync(held_id, user=user)
     following = result.confirmation
     if result.error is not None and result.error.code == "rejected":
         if json:
@@ -125,7 +125,7 @@ def respond(
 ) -> None:
     """Answer a held call in the tool's stead; it never runs."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        result = workspace.respond_sync(held_id, text, user=user)
+        result = workspace.confirmations.respond_sync(held_id, text, user=user)
     _end(result, json=json)
 
 
@@ -133,7 +133,7 @@ def _edit(workspace: Any, held_id: str, words: list[str]) -> dict[str, Any] | No
     """Give the changed arguments, typed as the held call's tool takes them."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
 
-    held = next((one for one in workspace.pending() if one.id == held_id), None)
+    held = workspace.confirmations.get_sync(held_id)
     bound = None if held is None else workspace.tools.get(held.call.tool)
     try:
         given = typed_arguments(words, () if bound is None else bound.spec.parameters)

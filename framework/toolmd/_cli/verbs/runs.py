@@ -4,7 +4,7 @@ import signal
 import sys
 import threading
 from json import dumps
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,12 @@ from toolmd._cli.terminal.options import (
 )
 from toolmd._cli.terminal.screen import err, out, out_json, printable, stdout, table
 
+if TYPE_CHECKING:
+    # `--help` waits for no model.
+    from toolmd._model.run import RunTrace
+
+PAGE = 50
+"""How many runs are listed, where nobody says."""
 RunIdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The run; `toolmd runs` lists them.")
 ]
@@ -39,20 +45,33 @@ def add(app: typer.Typer) -> None:
     app.command("worker", rich_help_panel="Run")(worker)
 
 
-def runs(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
-    """List the runs of skills that are kept, the latest first."""
+def runs(
+    ctx: typer.Context,
+    *,
+    limit: Annotated[
+        int, typer.Option(min=1, help="At most so many; a page that has fewer is the last.")
+    ] = PAGE,
+    after: Annotated[
+        str | None, typer.Option(metavar="ID", help="The last run of the page before.")
+    ] = None,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """List the runs of skills that are kept, the newest first."""
     if ctx.invoked_subcommand is not None:
         return
     with open_workspace(project_of(ctx, project)) as workspace:
-        views = workspace.runs()
+        views = workspace.runs.list_sync(limit=limit, after=after)
     if json:
         out_json([view.to_dict() for view in views])
         return
     if not views:
-        err("No runs are kept.")
+        err("No runs are kept." if after is None else f"No run is older than {after}.")
         return
     rows = [(view.id, view.skill, view.state, view.began[:19], _word(view)) for view in views]
     out(table(("ID", "SKILL", "STATE", "BEGAN (UTC)", "MESSAGE"), rows))
+    if len(views) == limit:
+        err(f"help: toolmd runs --after {views[-1].id} shows older ones")
 
 
 def show(
@@ -61,7 +80,7 @@ def show(
 ) -> None:  # fmt: skip
     """Show a run step by step."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        view = workspace.show_run(run_id)
+        view = workspace.runs.get_sync(run_id)
     if json:
         out_json(view.to_dict())
         return
@@ -84,11 +103,13 @@ def watch(
     leaves the run alone. Ends with 0 done, 1 stopped or failed, 5 no such run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        first = workspace.trace_run_sync(run_id)
-        with steps_of(first.skill, json=stdout() if json else None, waits=True) as steps:
+        traces = workspace.runs.follow_sync(run_id)
+        last = next(traces)
+        with steps_of(last.skill, json=stdout() if json else None, waits=True) as steps:
             news = _News(steps)
-            news.hear(first)
-            last = workspace.follow_run_sync(run_id, news.hear)
+            news.hear(last)
+            for last in traces:
+                news.hear(last)
     result = last.view.result
     if result is None:
         help_ = f"toolmd runs resume {run_id}"
@@ -107,7 +128,7 @@ class _News:
         self._steps = steps
         self._told: set[Any] = set()
 
-    def hear(self, trace: Any) -> None:
+    def hear(self, trace: "RunTrace") -> None:
         """Tell what is new in a RunTrace."""
         from toolmd._model.run import RunEvent
 
@@ -132,7 +153,7 @@ def graph(
     By the skill as it was when the run began.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        trace = workspace.trace_run_sync(run_id)
+        trace = workspace.runs.trace_sync(run_id)
     drawable(trace.skill)
     beside = {"run": run_id, "skill": trace.skill.name, "states": trace.states}
     drawn(trace.skill, trace.states, svg=svg, output=output, json=beside if json else None)
@@ -147,9 +168,9 @@ def resume(
     Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        skill = workspace.trace_run_sync(run_id).skill
+        skill = workspace.runs.trace_sync(run_id).skill
         with steps_of(skill, json=sys.stderr if json else None) as steps:
-            result = workspace.resume_run_sync(
+            result = workspace.runs.resume_sync(
                 run_id,
                 ask=lambda question: answer(question, steps, yes=yes),
                 on_event=steps.tell,
@@ -166,14 +187,15 @@ def cancel(
     Ends with 0 cancelled, 1 it had ended before, 4 undoing it waits for a yes, 5 no such run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        result = workspace.cancel_run_sync(run_id)
-    if result.code == "waiting":
+        result = workspace.runs.cancel_sync(run_id)
+    if result.error is None and not result.success:
         end_run(result, json=json)
     if json:
         out_json(result.to_dict())
     else:
         err(printable(result.message))
-    raise typer.Exit(ExitCode.DONE if result.code == "cancelled" else ExitCode.FINDINGS)
+    cancelled = result.error is not None and result.error.code == "cancelled"
+    raise typer.Exit(ExitCode.DONE if cancelled else ExitCode.FINDINGS)
 
 
 def resolve(
@@ -190,11 +212,11 @@ def resolve(
     again. Ends as `runs resume`.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        asked = workspace.show_run(run_id).questions
+        asked = workspace.runs.get_sync(run_id).questions
         keys = [question.key for question in asked if question.key.endswith(":happened")]
         if not keys:
             stop(ExitCode.NOT_FOUND, f"run {run_id} is in no doubt", "toolmd runs show tells more")
-        result = workspace.resolve_run_sync(run_id, keys[0], done=done)
+        result = workspace.runs.answer_sync(run_id, done, key=keys[0])
     end_run(result, json=json)
 
 
@@ -208,7 +230,7 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     with open_workspace(project_of(ctx, project), traces=True) as workspace:
-        if not workspace.start_runs():
+        if not workspace.runs.start_sync():
             help_ = 'set engine = "sqlite", or a postgresql:// URL'
             stop(ExitCode.USAGE, 'runs are in memory only (engine = "memory")', help_)
         err("worker: waits for runs; Ctrl-C ends it")

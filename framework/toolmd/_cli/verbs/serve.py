@@ -108,7 +108,7 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
 
         def ready(server: Any) -> None:
             workspace.on_change(lambda *_: server.changed_soon())
-            loose_ends.append(asyncio.ensure_future(asyncio.to_thread(workspace.start_runs)))
+            loose_ends.append(asyncio.ensure_future(workspace.runs.start()))
             _reload_at_hangup(workspace)
             end_at_interrupt(workspace.close)
 
@@ -174,7 +174,7 @@ def _reload_at_hangup(workspace: Any) -> None:
     under_way: set[Any] = set()
 
     def start() -> None:
-        task = loop.create_task(asyncio.to_thread(workspace.reload))
+        task = loop.create_task(workspace.areload())
         under_way.add(task)
         task.add_done_callback(under_way.discard)
 

@@ -12,6 +12,7 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import counted, err, out, out_json, table
 from toolmd._model.diagnostic import Severity
+from toolmd._model.registry import Bound
 
 
 def add(app: typer.Typer) -> None:
@@ -25,7 +26,7 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
     with open_workspace(project_of(ctx, project)) as workspace:
         from toolmd._export.definition import list_entry
 
-        bound = [*workspace.tools.values(), *workspace.skills.values()]
+        bound: list[Bound[Any]] = [*workspace.tools.values(), *workspace.skills.values()]
         entries = [list_entry(one) for one in bound]
         nothing = "" if bound else nothing_here(workspace, "Nothing here")
         errors = sum(d.severity is Severity.ERROR for d in workspace.registry.diagnostics)

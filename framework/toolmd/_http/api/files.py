@@ -33,7 +33,7 @@ class Files:
                       self._ack, "HeldEdit", Nothing, (400, 403, 404, 408, 413), operator=True),
             Operation("GET", "/api/exports/{target}", "export",
                       "Give the tools and skills as another program reads them.",
-                      self._export, "Export", problems=(404,), query=(names,)),
+                      self._export, "Export", problems=(400, 404), query=(names,)),
         )  # fmt: skip
 
     async def _diagnostics(self, asked: ApiRequest) -> Any:
@@ -45,11 +45,11 @@ class Files:
 
     async def _held(self, asked: ApiRequest) -> Any:
         del asked
-        return [edit.to_dict() for edit in self._workspace.held_edits]
+        return [edit.to_dict() for edit in await self._workspace.changes.list()]
 
     async def _ack(self, asked: ApiRequest) -> Any:
         try:
-            edit = await asyncio.to_thread(self._workspace.ack, asked.name)
+            edit = await self._workspace.changes.accept(asked.name)
         except NotFoundError as error:
             raise Trouble(404, "no_held_edit", str(error)) from None
         return edit.to_dict()

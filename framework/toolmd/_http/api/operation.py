@@ -127,6 +127,9 @@ class Operation(NamedTuple):
         if self.operator and not operator:
             detail = "Only whoever started the server may do this."
             raise Trouble(403, "operator_only", detail)
+        if self.query and (unknown := set(request.query_params) - {q.name for q in self.query}):
+            detail = f"There is no parameter {min(unknown)[:40]!r} here."
+            raise Trouble(400, "malformed_request", detail)
         numbers = {q.name: _number(request, q) for q in self.query if isinstance(q, Number)}
         body = None if self.body is None else _fitting(self.body, await read_json(request))
         return ApiRequest(request, caller or NOBODY, operator, body, numbers)

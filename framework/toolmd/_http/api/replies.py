@@ -1,6 +1,5 @@
 """A model's whole reply handled, and what waits for a person decided."""
 
-import asyncio
 from typing import Any, Literal
 
 from pydantic import Field
@@ -70,36 +69,36 @@ class Replies:
         return turn.to_dict()
 
     async def _pending(self, asked: ApiRequest) -> Any:
-        held = await asyncio.to_thread(self._workspace.pending, asked.theirs)
+        held = await self._workspace.confirmations.pending(user=asked.theirs)
         return [one.to_dict() for one in held]
 
     async def _decide(self, asked: ApiRequest) -> Any:
         return answered(await self._decided(asked, asked.body))
 
     async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
-        workspace, user = self._workspace, asked.theirs
-        if user is not None and await asyncio.to_thread(self._is_anothers_review, asked.name, user):
+        confirmations, user = self._workspace.confirmations, asked.theirs
+        if user is not None and await self._is_anothers_review(asked.name, user):
             raise Trouble(404, "confirmation_not_found", "no such call waits for you to decide")
         match body.decision:
             case "reject":
-                return await workspace.reject(asked.name, user=user)
+                return await confirmations.reject(asked.name, user=user)
             case "respond":
                 if not body.text:
                     raise Trouble(400, "malformed_request", "respond needs a text")
-                return await workspace.respond(asked.name, body.text, user=user)
+                return await confirmations.respond(asked.name, body.text, user=user)
             case "edit":
                 if not body.edit:
                     raise Trouble(400, "malformed_request", "edit needs the arguments that change")
-                return await workspace.confirm(asked.name, edit=body.edit, user=user)
+                return await confirmations.approve(asked.name, body.edit, user=user)
             case _:
-                return await workspace.confirm(asked.name, edit=body.edit, user=user)
+                return await confirmations.approve(asked.name, body.edit, user=user)
 
-    def _is_anothers_review(self, held_id: str, user: str) -> bool:
-        """Tell whether a call waits for whoever looks after the system: no guest does."""
-        waiting = self._workspace.waiting(held_id)
-        if waiting is None or waiting.kind != "review":
+    async def _is_anothers_review(self, held_id: str, user: str) -> bool:
+        """Check whether a call waits for an operator's review, and is not this user's own."""
+        held = await self._workspace.confirmations.get(held_id)
+        if held is None or held.kind != "review":
             return False
-        return all(held.id != held_id for held in self._workspace.pending(user))
+        return held.call.caller.user != user
 
 
 DECIDE = (

@@ -3,19 +3,20 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import Field
 from starlette.responses import Response
 
-from toolmd._http.api.operation import ApiRequest, Body, Operation
+from toolmd._http.api.operation import ApiRequest, Body, NamesInQuery, Number, Operation
 from toolmd._http.api.tools import SURE, Confidence, known
 from toolmd._http.api.trouble import Trouble
 from toolmd._http.api.wire import json_bytes
 from toolmd._model.call import Caller
-from toolmd._model.result import SkillResult
 from toolmd._workspace import Workspace
+from toolmd._workspace.runs.control import PAGE
 from toolmd.errors import NotFoundError
 
 _log = logging.getLogger(__name__)
@@ -100,14 +101,14 @@ class RunAnswers:
         """Give the routes."""
         return (
             Operation("POST", "/api/skills/{name}/run", "runSkill", "Run a skill.", self._run,
-                      "SkillResult", RunBody, (400, 404, 408, 413), details=RUN),
-            Operation("GET", "/api/runs", "listRuns", "List the runs, the latest first.",
-                      self._all, "Runs"),
+                      "Result", RunBody, (400, 404, 408, 413), details=RUN),
+            Operation("GET", "/api/runs", "listRuns", "List the runs, the newest first.",
+                      self._page, "Runs", problems=(400, 404), query=(LIMIT, AFTER)),
             Operation("POST", "/api/runs/{run}/resume", "resumeRun", "Take up a run.",
-                      self._resume, "SkillResult", Nothing, (400, 404, 408, 413)),
+                      self._resume, "Result", Nothing, (400, 404, 408, 413)),
             Operation("POST", "/api/runs/{run}/cancel", "cancelRun",
                       "Stop a run, and undo what it did.",
-                      self._cancel, "SkillResult", Nothing, (400, 404, 408, 413)),
+                      self._cancel, "Result", Nothing, (400, 404, 408, 413)),
             Operation("GET", "/api/runs/{id}", "showRun", "Show a run step by step.", self._show,
                       "Run", problems=(404,)),
         )  # fmt: skip
@@ -152,28 +153,41 @@ class RunAnswers:
         told = json_bytes({"run_id": ids[0]})
         return Response(told, 202, headers=where, media_type="application/json")
 
-    async def _all(self, asked: ApiRequest) -> Any:
-        views = await asyncio.to_thread(self._workspace.runs, asked.theirs)
+    async def _page(self, asked: ApiRequest) -> Any:
+        runs, after = self._workspace.runs, asked.names(AFTER.name)
+        limit = asked.numbers[LIMIT.name]
+        with _known():
+            views = await runs.list(
+                user=asked.theirs, limit=limit, after=after[0] if after else None
+            )
         return [view.to_dict() for view in views]
 
     async def _show(self, asked: ApiRequest) -> Any:
-        try:
-            view = await asyncio.to_thread(self._workspace.show_run, asked.name, asked.theirs)
-        except NotFoundError as error:
-            raise Trouble(404, "unknown_run", str(error)) from None
-        return view.to_dict()
+        with _known():
+            return (await self._workspace.runs.get(asked.name, user=asked.theirs)).to_dict()
 
     async def _resume(self, asked: ApiRequest) -> Any:
-        await self._show(asked)
-        result: SkillResult = await self._workspace.resume_run(asked.name)
+        with _known():
+            result = await self._workspace.runs.resume(asked.name, user=asked.theirs)
         return result.to_dict()
 
     async def _cancel(self, asked: ApiRequest) -> Any:
-        await self._show(asked)
-        result: SkillResult = await self._workspace.cancel_run(asked.name)
+        with _known():
+            result = await self._workspace.runs.cancel(asked.name, user=asked.theirs)
         return result.to_dict()
 
 
+@contextmanager
+def _known() -> Iterator[None]:
+    """Answer 404 where there is no such run."""
+    try:
+        yield
+    except NotFoundError as error:
+        raise Trouble(404, "unknown_run", str(error)) from None
+
+
+LIMIT = Number("limit", "At most so many; a page that has fewer is the last.", PAGE, 1, 1000)
+AFTER = NamesInQuery("after", "The id of the last run of the page before.")
 RUN = (
     "Answers with the skill's result, whether it succeeded or not, or what it waits for: its"
     " questions stand among the held calls, as `RUN/KEY`. With `wait: false` the answer is a 202"

@@ -67,10 +67,11 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "error": _ref("Failure"), "truncated": OBJECT, "attempts": WHOLE, "duration_ms": NUMBER,
         "crisis": FLAG, "api_offline": FLAG, "notes": TEXTS, "source": OBJECT,
         "confirmation": _object({"id": TEXT, "prompt": TEXT, "sensitivity": TEXT}, "prompt"),
+        "run_id": TEXT, "waiting": _list("Pending"),
     }, "success", "tool", "outcome", "attempts", "duration_ms", "crisis"),
     "Pending": _object({
         "id": TEXT, "kind": {"enum": ["confirm", "review"]}, "tool_call_id": TEXT, "tool": TEXT,
-        "parameters": OBJECT, "prompt": TEXT, "sensitivity": TEXT,
+        "parameters": OBJECT, "prompt": TEXT, "sensitivity": TEXT, "saves": TEXT,
     }, "kind", "tool", "prompt"),
     "Turn": _object({
         "clean_message": TEXT, "results": _list("Result"), "pending": _list("Pending"),
@@ -80,18 +81,15 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "id": TEXT, "kind": {"enum": ["confirm", "review"]}, "tool_call_id": _or_null(TEXT),
         "tool": TEXT, "parameters": {}, "user": _or_null(TEXT), "prompt": TEXT,
         "sensitivity": TEXT, "created": NUMBER, "expires": _or_null(NUMBER),
-        "state": {"enum": list(get_args(HeldState))},
+        "state": {"enum": list(get_args(HeldState))}, "saves": TEXT,
     }, "id", "kind", "tool", "prompt", "created", "expires", "state"),
     "HeldCalls": _list("HeldCall"),
-    "SkillResult": _object({
-        "success": FLAG, "message": TEXT, "data": OBJECT, "error": _or_null(TEXT), "run_id": TEXT,
-    }, "success", "message", "data", "error"),
     "Started": _object({"run_id": TEXT}, "run_id"),
     "Run": _object({
         "id": TEXT, "skill": TEXT, "state": {"enum": list(get_args(RunState))}, "inputs": OBJECT,
         "began": TEXT, "steps": {"type": "array", "items": OBJECT},
         "questions": {"type": "array", "items": OBJECT},
-        "result": _or_null(_ref("SkillResult")),
+        "result": _or_null(_ref("Result")),
     }, "id", "skill", "state", "inputs", "began", "steps", "questions", "result"),
     "Runs": _list("Run"),
     "Diagnostic": _object({

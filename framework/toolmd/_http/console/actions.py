@@ -55,7 +55,7 @@ class ConsoleActions:
         except _UnfitError as error:
             return _trouble(str(error), 400)
         held = result.confirmation
-        slip = find_slip(self._workspace, held.id) if held is not None and held.id else None
+        slip = await find_slip(self._workspace, held.id) if held is not None and held.id else None
         rungs = ladder(bound, self._workspace.settings, result, confidence)
         return page("part_tried.html", result=result, rungs=rungs, slip=slip, dry_run=dry_run)
 
@@ -79,14 +79,14 @@ class ConsoleActions:
         except ToolmdError as error:
             return _trouble(str(error), 409)
         again = result.confirmation
-        slip = find_slip(self._workspace, again.id) if again is not None else None
+        slip = await find_slip(self._workspace, again.id) if again is not None else None
         return page("part_decided.html", result=result, slip=slip)
 
     async def acknowledge(self, request: Request) -> Response:
         """Make an edit live that loosens a policy."""
         await _read(request)
         try:
-            edit = await asyncio.to_thread(self._workspace.ack, request.path_params["name"])
+            edit = await self._workspace.changes.accept(request.path_params["name"])
         except NotFoundError as error:
             return _trouble(str(error), 409)
         return page("part_acknowledged.html", edit=edit)
@@ -111,11 +111,11 @@ class ConsoleActions:
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a run."""
-        return await self._steered(request, self._workspace.cancel_run)
+        return await self._steered(request, self._workspace.runs.cancel)
 
     async def resume(self, request: Request) -> Response:
         """Take up a run that stands still."""
-        return await self._steered(request, self._workspace.resume_run)
+        return await self._steered(request, self._workspace.runs.resume)
 
     async def _steered(self, request: Request, steer: Any) -> Response:
         await _read(request)
@@ -127,16 +127,16 @@ class ConsoleActions:
         return page("part_said.html", said=result.message)
 
     async def _decided(self, held_id: str, given: dict[str, Any]) -> Result:
-        workspace = self._workspace
+        confirmations = self._workspace.confirmations
         match given.get("decision"):
             case "approve":
-                return await workspace.confirm(held_id)
+                return await confirmations.approve(held_id)
             case "edit":
-                return await workspace.confirm(held_id, edit=_object(given, "edit") or None)
+                return await confirmations.approve(held_id, _object(given, "edit") or None)
             case "reject":
-                return await workspace.reject(held_id)
+                return await confirmations.reject(held_id)
             case "respond":
-                return await workspace.respond(held_id, _text(given, "text"))
+                return await confirmations.respond(held_id, _text(given, "text"))
             case _:
                 raise _UnfitError("A decision is approve, edit, reject or respond.")
 

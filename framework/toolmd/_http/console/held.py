@@ -25,13 +25,13 @@ class Slip(NamedTuple):
 
 def held_slips(workspace: Workspace) -> list[Slip]:
     """Give what waits, the oldest first."""
-    return [_slip(workspace, held) for held in workspace.pending()]
+    return [_slip(workspace, held) for held in workspace.confirmations.pending_sync()]
 
 
-def find_slip(workspace: Workspace, held_id: str) -> Slip | None:
-    """Give one held call; None where it waits no more."""
-    found = (held for held in workspace.pending() if held.id == held_id)
-    return next((_slip(workspace, held) for held in found), None)
+async def find_slip(workspace: Workspace, held_id: str) -> Slip | None:
+    """Return one held call; None where it waits no more."""
+    held = await workspace.confirmations.get(held_id)
+    return _slip(workspace, held) if held is not None and held.state == "pending" else None
 
 
 def _slip(workspace: Workspace, held: HeldCall) -> Slip:

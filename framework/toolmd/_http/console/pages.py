@@ -99,13 +99,15 @@ class Pages:
 
     def runs(self, request: Request) -> Response:
         """The runs, the latest first."""
-        return self._page(request, "runs.html", "runs", runs=self._workspace.runs())
+        return self._page(
+            request, "runs.html", "runs", runs=self._workspace.runs.list_sync(limit=SHOWN)
+        )
 
     def run(self, request: Request) -> Response:
         """One run, step by step over its graph."""
         run_id = request.path_params["run_id"]
         try:
-            trace = self._workspace.trace_run_sync(run_id)
+            trace = self._workspace.runs.trace_sync(run_id)
         except NotFoundError:
             return self._missing(request, "run")
         slips = [s for s in held_slips(self._workspace) if s.held.id.startswith(f"{run_id}/")]
@@ -135,9 +137,9 @@ class Pages:
             place=place,
             project=workspace.settings.root.name,
             path=request.url.path,
-            waiting=len(workspace.pending()),
+            waiting=len(workspace.confirmations.pending_sync()),
             errors=errors,
-            held_edits=workspace.held_edits,
+            held_edits=workspace.changes.list_sync(),
             trusts_edits=workspace.settings.trust_edits,
             **values,
         )
@@ -150,7 +152,7 @@ class Pages:
     def _entry(self, bound: Bound[Any]) -> CatalogueLine:
         workspace = self._workspace
         files = by_file(workspace.diagnostics, FileLines(workspace.settings.root))
-        held = any(edit.name == bound.name for edit in workspace.held_edits)
+        held = any(edit.name == bound.name for edit in workspace.changes.list_sync())
         return entry_of(bound, workspace.settings, files, held=held)
 
     def _document(self, bound: Bound[Any]) -> Markup:

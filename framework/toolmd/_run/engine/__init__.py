@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from toolmd._model.result import SkillResult
-from toolmd._model.run import Answer, Order, Question, RunListener, RunView
+from toolmd._model.run import Answer, Order, Question, RunListener, RunQuery, RunView
 from toolmd._run.journal import Journal
 
 RUNS_FILE = "runs.sqlite3"
 """In the state folder, where runs are kept and `engine` is `sqlite`."""
+ALL_RUNS = RunQuery()
 Play = Callable[[Order, Journal], Awaitable[SkillResult]]
 """Interprets an order over its journal; raises ParkedError."""
 Ask = Callable[[Question], Awaitable[Answer | None]]
@@ -67,8 +68,8 @@ class Engine(Protocol):
     async def cancel(self, run_id: str) -> SkillResult:
         """Stop a run before its next call, and undo what it did."""
 
-    async def runs(self) -> tuple[RunView, ...]:
-        """Give the runs, the latest first."""
+    async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
+        """Return the runs that a query asks for, the newest first, without their steps."""
 
     async def show(self, run_id: str) -> RunView:
         """Give one run step by step; raises NotFoundError."""

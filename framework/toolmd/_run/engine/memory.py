@@ -14,9 +14,10 @@ from toolmd._model.run import (
     Question,
     RunEvent,
     RunListener,
+    RunQuery,
     RunView,
 )
-from toolmd._run.engine import Ask, Play
+from toolmd._run.engine import ALL_RUNS, Ask, Play
 from toolmd._run.engine.memory_run import MemoryJournal, MemoryRun
 from toolmd._run.engine.outcomes import (
     AnsweredError,
@@ -125,11 +126,14 @@ class MemoryEngine:
             if (ends := run.deadlines.get(key)) is None or ends > now
         )
 
-    async def runs(self) -> tuple[RunView, ...]:
-        """Give the runs, the latest first."""
+    async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
+        """Return the runs that a query asks for, the newest first."""
         for run in list(self._runs.values()):
             await self._catch_up(run)
-        return tuple(run.view() for run in reversed(self._runs.values()))
+        asked = [r for r in self._runs.values() if query.user in {None, r.order.caller.user}]
+        asked = [r for r in asked if query.after is None or r.place < query.after]
+        asked.sort(key=lambda run: run.place, reverse=True)
+        return tuple(run.view() for run in asked[: query.limit])
 
     async def show(self, run_id: str) -> RunView:
         """Give one run."""
@@ -164,7 +168,7 @@ class MemoryEngine:
                         self._set_alarm(run)
                         return waiting(parked.questions[0])
                 else:
-                    run.result = result
+                    run.result, run.ended = result, self._clock()
                     run.questions.clear()
                     run.state = ended(result)
             return run.result

@@ -17,6 +17,7 @@ from toolmd._model.run import (
     RunState,
     RunView,
 )
+from toolmd._run.engine.outcomes import result_of
 from toolmd._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError
 
 
@@ -34,19 +35,28 @@ class MemoryRun:
     told: set[tuple[str, str, str]] = field(default_factory=set)
     state: RunState = "running"
     result: SkillResult | None = None
+    ended: dt.datetime | None = None
     cancelled: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     alarm: asyncio.TimerHandle | None = None
     """What ends its wait when the time is up."""
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it stands in a list of runs."""
+        return self.began.isoformat(), self.order.id
+
     def view(self) -> RunView:
         """Give what others may see of the run."""
-        order = self.order
+        order, result = self.order, None
+        if self.result is not None:
+            took = (self.ended or self.began) - self.began
+            result = result_of(order.id, order.plan.skill.name, self.result, took)
         entries, questions = tuple(self.entries.values()), tuple(self.questions.values())
         began = self.began.isoformat()
         return RunView(order.id, order.plan.skill.name, self.state, order.inputs, began, entries,
-                       questions, self.result)  # fmt: skip
+                       questions, result)  # fmt: skip
 
 
 class MemoryJournal:

@@ -1,7 +1,10 @@
 """What comes of runs and of answers to them, in the words of every engine."""
 
-from toolmd._model.result import SkillResult
+import datetime as dt
+
+from toolmd._model.result import Failure, Outcome, Result, SkillResult
 from toolmd._model.run import Answer, Question, RunState
+from toolmd._model.verdict import REFUSALS
 from toolmd.errors import NotFoundError
 
 
@@ -40,6 +43,27 @@ def waiting(question: Question) -> SkillResult:
         run_id=question.run_id,
         code="waiting",
     )
+
+
+def result_of(
+    run_id: str, skill: str, ended: SkillResult, took: dt.timedelta = dt.timedelta()
+) -> Result:
+    """Return the Result of a run that came to an end; one that waits says more than that."""
+    ms = took.total_seconds() * 1000
+    if ended.success:
+        return Result(success=True, tool=skill, outcome="ok", message=ended.message,
+                      data=ended.data, attempts=1, duration_ms=ms, run_id=run_id)  # fmt: skip
+    code = ended.code or "skill_failed"
+    failure = Failure(code, ended.message)
+    return Result(success=False, tool=skill, outcome=_outcome(code), message=ended.message,
+                  data=ended.data or None, error=failure, attempts=1, duration_ms=ms,
+                  run_id=run_id)  # fmt: skip
+
+
+def _outcome(code: str) -> Outcome:
+    if code in REFUSALS or code == "refused":
+        return "denied"
+    return "unknown" if code == "outcome_unknown" else "failed"
 
 
 def ended(result: SkillResult) -> RunState:

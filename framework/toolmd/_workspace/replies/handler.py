@@ -10,23 +10,24 @@ from toolmd._dialect import parse_reply, render_refusal, render_results
 from toolmd._dialect.absent import STRICT, without_absent
 from toolmd._dialect.decoder import MAX_BYTES
 from toolmd._model.call import Call, Caller
+from toolmd._model.pending import Pending
 from toolmd._model.reply import Dialect, Parsed
 from toolmd._model.result import EventListener, Result
 from toolmd._model.skill import SkillSpec
-from toolmd._model.turn import Pending, Turn
+from toolmd._model.turn import Turn
 from toolmd._workspace.names import Names
-from toolmd._workspace.replies.skill_calls import SkillCalls
+from toolmd._workspace.runs.control import Runs
 from toolmd.errors import MalformedReplyError, NotFoundError
 
 
 class ReplyHandler:
     """Handles replies on one snapshot."""
 
-    def __init__(self, door: Door, dialects: Mapping[str, Dialect], skills: SkillCalls) -> None:
-        """Take the calls of tools to `door`, and those of skills to `skills`."""
+    def __init__(self, door: Door, dialects: Mapping[str, Dialect], runs: Runs) -> None:
+        """Take the calls of tools to `door`; those of skills become `runs`."""
         self._door = door
         self._dialects = dialects
-        self._skills = skills
+        self._runs = runs
         self._names = Names(door.registry)
 
     async def handle(
@@ -75,8 +76,18 @@ class ReplyHandler:
             given = without_absent(call.arguments, called.spec.parameters)
             call = call._replace(arguments=given)
         if isinstance(called.spec, SkillSpec):
-            return self._door.last_words(call, await self._skills.take(called.spec, call))
+            return await self._run(call)
         return await self._door.take(call, on_event)
+
+    async def _run(self, call: Call) -> Result:
+        try:
+            return await self._runs.service.run(call)
+        except NotFoundError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
+            from toolmd._workspace.runs.answers import crashed
+
+            return self._door.last_words(call, crashed(call, error))
 
     async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Take a call that came without a reply, which is held to a reply's bounds."""
@@ -92,7 +103,7 @@ class ReplyHandler:
         pending: list[Pending] = []
         for call, result in zip(parsed.calls, results, strict=True):
             if result.confirmation is not None:
-                pending += self._skills.pending(result) or [await self._held(call, result)]
+                pending += result.waiting or [await self._held(call, result)]
         dialects = self._dialects
 
         def render(told: Sequence[Result]) -> list[dict[str, Any]]:

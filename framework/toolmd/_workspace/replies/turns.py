@@ -1,90 +1,61 @@
-"""Turns of a conversation with a model: its replies handled, and its calls taken."""
+"""Turns of a conversation with a model: its replies handled, and its calls made."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from toolmd._model.call import Call, Caller
 from toolmd._model.result import EventListener, Result
-from toolmd._workspace.replies.inbox import Inbox
+from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.runs.control import Runs
 
 if TYPE_CHECKING:
-    # Who only calls tools handles no reply.
+    # A program that only calls tools handles no reply.
     from toolmd._model.turn import Turn
+    from toolmd._workspace.replies.handler import ReplyHandler
 
 
-class Turns(Inbox):
-    """Turns of a conversation with a model."""
+class Turns:
+    """Handles what models say, each reply on one snapshot; see `Workspace.handle`."""
 
-    async def handle(  # noqa: PLR0913 - the face of a turn, by keyword
+    def __init__(self, project: OpenProject, runs: Runs) -> None:
+        self._project = project
+        self._runs = runs
+
+    async def handle(
         self,
         reply: Any,
-        dialect: str = "auto",
+        dialect: str,
         *,
-        message: str = "",
-        user: str | None = None,
-        patient: str | None = None,
-        conversation: str | None = None,
-        dry_run: bool = False,
-        on_event: EventListener | None = None,
+        caller: Caller,
+        dry_run: bool,
+        on_event: EventListener | None,
     ) -> "Turn":
-        """Take the calls of a model's reply at once, and give its words, results and what waits.
-
-        `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
-        user said; `user`, `patient` and `conversation` come from the host. One call that can't
-        be read refuses them all. Raises NotFoundError for a dialect that is not there.
-        """
-        caller = Caller(user, patient, message, conversation)
+        """Make the calls of a reply; raises NotFoundError for a dialect that is not there."""
         with self._handler() as handler:
-            turn: Turn = await handler.handle(
+            return await handler.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
-            return turn
 
-    async def take(  # noqa: PLR0913 - the face of a call, by keyword
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | str | bytes = "{}",
-        *,
-        confidence: Any = None,
-        message: str = "",
-        user: str | None = None,
-        patient: str | None = None,
-        conversation: str | None = None,
-        on_event: EventListener | None = None,
-    ) -> Result:
-        """Call a tool, or a skill that can run, by a name under which it was exported.
-
-        A skill's questions are held like calls: `confirm` and `reject` take them.
-        """
-        caller = Caller(user, patient, message, conversation)
-        call = Call(name, arguments, confidence=confidence, caller=caller)
+    async def take(self, call: Call, on_event: EventListener | None) -> Result:
+        """Make one call of a model, of a tool or a skill."""
         with self._handler() as handler:
-            taken: Result = await handler.take_alone(call, on_event)
-            return taken
-
-    def handle_sync(self, reply: Any, dialect: str = "auto", **options: Any) -> "Turn":
-        """Do as `handle`, for those who can't await; the calling thread waits."""
-        return self._loop.run(self.handle(reply, dialect, **options))
+            return await handler.take_alone(call, on_event)
 
     def system_prompt(self, dialect: str) -> str:
-        """Give the prompt that teaches a text dialect and the tools, made from the definitions.
-
-        It is empty for a dialect of an interface that carries tools itself: `export` those.
-        Raises NotFoundError for a dialect that is not there.
-        """
+        """Return the prompt that teaches a text dialect and the tools."""
         from toolmd._dialect import system_prompt
 
-        live = self._live
+        live = self._project.live
         tools = [bound.spec for bound in live.registry.tools.values()]
         return system_prompt(tools, dialect, live.dialects.by_name)
 
     @contextmanager
-    def _handler(self) -> Iterator[Any]:
-        """Give the ReplyHandler of one snapshot, whatever is reloaded meanwhile."""
+    def _handler(self) -> Iterator["ReplyHandler"]:
+        """Give the handler of one snapshot, whatever is reloaded meanwhile."""
         from toolmd._workspace.replies.handler import ReplyHandler
 
-        self._check_open()
-        live = self._live
+        self._project.check_open()
+        live = self._project.live
         with live.snapshot.resources.hold():
-            yield ReplyHandler(live.open_door(), live.dialects.by_name, self._skill_calls)
+            yield ReplyHandler(live.open_door(), live.dialects.by_name, self._runs)

@@ -1,133 +1,217 @@
-"""Run skills, and look after the runs: those under way, those that wait, those that ended."""
+"""The runs of a workspace, whichever process began them: listed, followed and taken further."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
 
-from toolmd._model.call import Caller
-from toolmd._model.result import SkillResult
-from toolmd._model.run import Answer, Asker, RunListener, RunTrace, RunView
+from toolmd._model.result import Result
+from toolmd._model.run import Answer, Asker, RunListener, RunQuery, RunTrace, RunView, YesOrNo
+from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
-from toolmd.errors import NotFoundError
+from toolmd.errors import NotFoundError, ToolmdError
+
+if TYPE_CHECKING:
+    from toolmd._workspace.runs.service import RunService
+
+PAGE = 50
+"""How many runs a page has, where nobody says."""
+FOLLOW_S = 0.2
+"""How often a run of another process is looked at, in seconds."""
+_OVER = frozenset(("done", "failed", "cancelled", "stuck"))
 
 
-class RunControl(OpenProject):
-    """The runs of a workspace, by their id, whichever process began them."""
+class Runs:
+    """The runs of skills by their ids.
 
-    async def run(  # noqa: PLR0913 - the face of a run, by keyword
-        self,
-        name: str,
-        inputs: Mapping[str, Any] | str | bytes = "{}",
-        *,
-        confidence: float | None = None,
-        message: str = "",
-        user: str | None = None,
-        patient: str | None = None,
-        conversation: str | None = None,
-        ask: Asker | None = None,
-        on_event: RunListener | None = None,
-        run_id: str | None = None,
-    ) -> SkillResult:
-        """Run a skill to its end, or until it waits for a person (`code` is then `waiting`).
+    Where a method takes a `user`, the runs of others are not there for it: NotFoundError. A host
+    that names no user works for its operator, who sees all.
+    """
 
-        `ask` takes a Question and gives an Answer, yes or no, or None where nobody is at hand.
-        `on_event` hears of each step. Raises NotFoundError for a skill that is not there.
+    def __init__(self, project: OpenProject) -> None:
+        self._project = project
+        self._service: RunService | None = None
+
+    @property
+    def service(self) -> "RunService":
+        """What begins runs, for the other parts of a workspace; made on first use.
+
+        Programs that only call tools never import it.
         """
-        result: SkillResult = await self._all_runs().run(
-            name,
-            inputs,
-            caller=Caller(user, patient, message, conversation),
-            confidence=confidence,
-            ask=ask,
-            on_event=on_event,
-            run_id=run_id,
-        )
-        return result
+        from toolmd._workspace.runs.service import RunService
 
-    def run_sync(
-        self, name: str, inputs: Mapping[str, Any] | str | bytes = "{}", **options: Any
-    ) -> SkillResult:
-        """Do as `run`, for those who can't await; the calling thread waits."""
-        return self._loop.run(self.run(name, inputs, **options))
+        project = self._project
+        with project.lock:
+            project.check_open()
+            if self._service is None:
+                self._service = RunService(
+                    lambda: project.live, project.clock, project.notices.tell, project.plugins
+                )
+                project.close_runs = self._service.close
+            return self._service
 
-    def runs(self, user: str | None = None) -> tuple[RunView, ...]:
-        """Give the runs that are kept, the latest first, without their steps.
+    async def list(
+        self, *, user: str | None = None, limit: int = PAGE, after: str | None = None
+    ) -> tuple[RunView, ...]:
+        """Return a page of the runs that are kept, the newest first, without their steps.
 
-        Those of one user, or of all.
+        Args:
+            user: Only the runs of this user.
+            limit: At most so many; a page that has fewer is the last.
+            after: The id of the last run of the page before.
+
+        Raises:
+            NotFoundError: the run `after` is not kept any more.
         """
-        views: tuple[RunView, ...] = self._loop.run(self._all_runs().engines.runs())
-        return tuple(view for view in views if user is None or self._user_of(view.id) == user)
+        if limit < 1:
+            raise ToolmdError(f"a page of {limit} runs can't be listed: limit must be 1 or more")
+        engines = self.service.engines
+        place = None
+        if after is not None:
+            view = await self.get(after, user=user)
+            place = (view.began, view.id)
+        return await engines.runs(RunQuery(user, limit, place))
 
-    def show_run(self, run_id: str, user: str | None = None) -> RunView:
-        """Give one run step by step; raises NotFoundError, also for a run of another user."""
-        view: RunView = self._loop.run(self._all_runs().show(run_id))
-        if user is not None and self._user_of(run_id) != user:
-            raise NotFoundError(f"there is no run {run_id!r} of this user")
+    def list_sync(
+        self, *, user: str | None = None, limit: int = PAGE, after: str | None = None
+    ) -> tuple[RunView, ...]:
+        """Do as `list`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.list(user=user, limit=limit, after=after))
+
+    async def get(self, run_id: str, *, user: str | None = None) -> RunView:
+        """Return one run step by step; raises NotFoundError."""
+        view = await self.service.show(run_id)
+        await self._check(run_id, user)
         return view
 
-    async def trace_run(self, run_id: str) -> RunTrace:
-        """Give what a run did so far, and how each of its steps fares; raises NotFoundError."""
-        traced: RunTrace = await self._all_runs().trace(run_id)
+    def get_sync(self, run_id: str, *, user: str | None = None) -> RunView:
+        """Do as `get`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.get(run_id, user=user))
+
+    async def trace(self, run_id: str, *, user: str | None = None) -> RunTrace:
+        """Return what a run did so far, and the state of each step; raises NotFoundError."""
+        traced = await self.service.trace(run_id)
+        await self._check(run_id, user)
         return traced
 
-    def trace_run_sync(self, run_id: str) -> RunTrace:
-        """Do as `trace_run`, for those who can't await; the calling thread waits."""
-        return self._loop.run(self.trace_run(run_id))
+    def trace_sync(self, run_id: str, *, user: str | None = None) -> RunTrace:
+        """Do as `trace`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.trace(run_id, user=user))
 
-    def follow_run_sync(self, run_id: str, heard: Callable[[RunTrace], None]) -> RunTrace:
-        """Tell of a run each time that it got further, whoever plays it, until it ends.
+    async def follow(self, run_id: str, *, user: str | None = None) -> AsyncIterator[RunTrace]:
+        """Yield a run as it stands, and again each time that it got further, until it ends.
 
-        The calling thread waits. Raises NotFoundError.
+        Whichever process executes it. Raises NotFoundError.
         """
-        traced: RunTrace = self._loop.run(self._all_runs().follow(run_id, heard))
-        return traced
+        import asyncio
 
-    def _user_of(self, run_id: str) -> str | None:
-        order = self._all_runs().engines.order(run_id)
-        return None if order is None else order.caller.user
+        known: object = None
+        while True:
+            view = await self.get(run_id, user=user)
+            now = (view.state, len(view.entries), view.questions)
+            if now != known:
+                known, traced = now, await self.service.trace(run_id)
+                yield traced
+                if traced.view.state in _OVER:
+                    return
+            await asyncio.sleep(FOLLOW_S)
 
-    async def resume_run(
-        self, run_id: str, *, ask: Asker | None = None, on_event: RunListener | None = None
-    ) -> SkillResult:
-        """Take up a run that stands still, in this process; raises NotFoundError."""
-        result: SkillResult = await self._all_runs().resume(run_id, ask=ask, on_event=on_event)
-        return result
+    def follow_sync(self, run_id: str, *, user: str | None = None) -> Iterator[RunTrace]:
+        """Do as `follow`, for callers that can't await; the calling thread waits."""
+        following, loop = self.follow(run_id, user=user), self._project.loop
 
-    async def cancel_run(self, run_id: str) -> SkillResult:
+        async def step() -> RunTrace | None:
+            return await anext(following, None)
+
+        while (traced := loop.run(step())) is not None:
+            yield traced
+
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        ask: Asker | None = None,
+        on_event: RunListener | None = None,
+        user: str | None = None,
+    ) -> Result:
+        """Resume a run that stands still, in this process; raises NotFoundError.
+
+        `ask` and `on_event` are those of `Workspace.run`.
+        """
+        await self._check(run_id, user)
+        return await self.service.resume(run_id, ask=ask, on_event=on_event)
+
+    def resume_sync(
+        self,
+        run_id: str,
+        *,
+        ask: Asker | None = None,
+        on_event: RunListener | None = None,
+        user: str | None = None,
+    ) -> Result:
+        """Do as `resume`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.resume(run_id, ask=ask, on_event=on_event, user=user))
+
+    async def cancel(self, run_id: str, *, user: str | None = None) -> Result:
         """Stop a run before its next call, and undo what it did; raises NotFoundError."""
-        result: SkillResult = await self._all_runs().cancel(run_id)
-        return result
+        await self._check(run_id, user)
+        return await self.service.cancel(run_id)
 
-    def resume_run_sync(self, run_id: str, **options: Any) -> SkillResult:
-        """Do as `resume_run`, for those who can't await; the calling thread waits."""
-        return self._loop.run(self.resume_run(run_id, **options))
+    def cancel_sync(self, run_id: str, *, user: str | None = None) -> Result:
+        """Do as `cancel`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.cancel(run_id, user=user))
 
-    def cancel_run_sync(self, run_id: str) -> SkillResult:
-        """Do as `cancel_run`, for those who can't await; the calling thread waits."""
-        return self._loop.run(self.cancel_run(run_id))
+    async def answer(
+        self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
+    ) -> Result:
+        """Answer what a run waits for, and run on; the first answer counts.
 
-    def resolve_run_sync(self, run_id: str, key: str, *, done: bool) -> SkillResult:
-        """Say whether a call took effect over which a process died, and run on."""
-        answer = Answer(approved=done)
-        result: SkillResult = self._loop.run(self._all_runs().answer(run_id, key, answer))
-        return result
+        Args:
+            run_id: The run.
+            answer: Yes or no, or an Answer with a person's words or with other arguments.
+            key: Which of its questions; it may be left out where only one is open.
+            user: The person who answers.
 
-    def start_runs(self) -> bool:
-        """Play from now on what was cut off, and what gets due, until the workspace closes.
-
-        False where runs are in memory only, and nothing can be taken up.
+        Raises:
+            NotFoundError: there is no such run, or it waits for nothing.
+            ToolmdError: several questions are open, and no key names one.
         """
-        engines = self._all_runs().engines
+        await self._check(run_id, user)
+        given = Answer(approved=answer) if isinstance(answer, bool) else answer
+        if key is None:
+            key = await self._only_key(run_id)
+        result = await self.service.decide(run_id, key, given._replace(by=given.by or user), user)
+        if result is None:
+            raise NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
+        return result
+
+    def answer_sync(
+        self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
+    ) -> Result:
+        """Do as `answer`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.answer(run_id, answer, key=key, user=user))
+
+    async def start(self) -> bool:
+        """Execute from now on the runs that were cut off, and those that get due.
+
+        Until the workspace closes. Returns False where runs are in memory only.
+        """
+        engines = self.service.engines
         if engines.keep:
-            engines.durable().start()
-        return bool(engines.keep)
+            engine = await off_loop(engines.durable)
+            await off_loop(engine.start)
+        return engines.keep
 
-    def _all_runs(self) -> Any:
-        from toolmd._workspace.runs.runs import Runs
+    def start_sync(self) -> bool:
+        """Do as `start`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.start())
 
-        with self._lock:
-            self._check_open()
-            if self._runs is None:
-                self._runs = Runs(
-                    lambda: self._live, self._clock, self._notices.tell, self._plugins
-                )
-            return self._runs
+    async def _check(self, run_id: str, user: str | None) -> None:
+        if user is not None and await self.service.user_of(run_id) != user:
+            raise NotFoundError(f"there is no run {run_id!r} of this user")
+
+    async def _only_key(self, run_id: str) -> str:
+        keys = [question.key for question in (await self.service.show(run_id)).questions]
+        if not keys:
+            raise NotFoundError(f"run {run_id} waits for no answer")
+        if len(keys) > 1:
+            raise ToolmdError(f"run {run_id} asks several things: name one key of {keys}")
+        return keys[0]

@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING
 
 from toolmd._model.registry import Bound
-from toolmd._model.run import Clock, Order, RunView
+from toolmd._model.run import Clock, Order, RunQuery, RunView
 from toolmd._model.settings import Settings
 from toolmd._model.skill import SkillSpec
 from toolmd._run.engine import RUNS_FILE, Engine, OpenQuestion, Play
@@ -14,6 +14,10 @@ from toolmd._run.engine.memory import MemoryEngine
 from toolmd._workspace.snapshot.live import Live
 from toolmd.config import state_folder
 from toolmd.errors import NotFoundError
+
+if TYPE_CHECKING:
+    # Programs whose skills only read never import it.
+    from toolmd._run.engine.durable.engine import DurableEngine
 
 
 class Engines:
@@ -24,7 +28,7 @@ class Engines:
         self._clock = clock
         self._settings = settings
         self._memory = MemoryEngine(play, clock=clock)
-        self._durable: Any = None
+        self._durable: DurableEngine | None = None
         self._lock = Lock()
 
     @property
@@ -39,7 +43,7 @@ class Engines:
             return True
         return self.keep and Path(self._settings.state / RUNS_FILE).exists()
 
-    def durable(self) -> Any:
+    def durable(self) -> "DurableEngine":
         """Give the engine that keeps runs, opened on first use."""
         with self._lock:
             if self._durable is None:
@@ -83,10 +87,13 @@ class Engines:
         kept = self.durable().waiting(run_id) if self._any_kept else ()
         return (*self._memory.waiting(run_id), *kept)
 
-    async def runs(self) -> tuple[RunView, ...]:
-        """Give the runs, the latest first."""
-        kept = await (await asyncio.to_thread(self.durable)).runs() if self._any_kept else ()
-        return (*await self._memory.runs(), *kept)
+    async def runs(self, query: RunQuery) -> tuple[RunView, ...]:
+        """Return the runs that a query asks for, of both engines, the newest first."""
+        found = [*await self._memory.runs(query)]
+        if self._any_kept:
+            found += await (await asyncio.to_thread(self.durable)).runs(query)
+        found.sort(key=lambda view: (view.began, view.id), reverse=True)
+        return tuple(found[: query.limit])
 
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""

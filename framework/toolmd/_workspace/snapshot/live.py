@@ -3,7 +3,7 @@
 import threading
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolmd._bind.build import Snapshot
 from toolmd._bind.plugins.manager import reason
@@ -17,6 +17,10 @@ from toolmd._workspace.snapshot.door_hooks import judges_of, listeners_of, origi
 
 if TYPE_CHECKING:
     from toolmd._bind.pin import Pin
+    from toolmd._call import Door
+    from toolmd._call.limits.tally import Tally
+    from toolmd._export.exported import Exported
+    from toolmd._workspace.snapshot.dialects import Dialects
 
 
 class Live:
@@ -27,7 +31,7 @@ class Live:
         settings: Settings,
         snapshot: Snapshot,
         clock: Clock | None = None,
-        tallies: dict[str, Any] | None = None,
+        tallies: "dict[str, Tally] | None" = None,
         beside: Snapshot | None = None,
     ) -> None:
         """`tallies` are the workspace's counts of calls by tool, which outlive the snapshot.
@@ -36,12 +40,12 @@ class Live:
         """
         self.settings = settings
         self.snapshot = snapshot
-        self.door: Any = None
-        """The Door, once a call needed it: what only looks at definitions does not import it."""
-        self.exports: dict[tuple[str, bool], Any] = {}
+        self.door: Door | None = None
+        """Made once a call needed it: what only looks at definitions does not import it."""
+        self.exports: dict[tuple[str, bool], Exported] = {}
         """What was exported of all definitions, by target and whether with skills."""
         self._clock = clock
-        self._tallies = {} if tallies is None else tallies
+        self._tallies: dict[str, Tally] = {} if tallies is None else tallies
         self._beside = beside
         self._lock = threading.Lock()
 
@@ -50,7 +54,7 @@ class Live:
         """What can be called."""
         return self.snapshot.registry
 
-    def open_door(self) -> Any:
+    def open_door(self) -> "Door":
         """Give the one door of this snapshot."""
         from toolmd._call import Door
 
@@ -91,8 +95,8 @@ class Live:
             door.close()
 
     @cached_property
-    def dialects(self) -> Any:
-        """The dialects that replies may be in; see `dialects.Dialects`."""
+    def dialects(self) -> "Dialects":
+        """The dialects that replies may be in."""
         from toolmd._workspace.snapshot.dialects import dialects_of
 
         return dialects_of(self.snapshot.plugins)

@@ -17,8 +17,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from toolmd._model.call import Caller
+from toolmd._model.pending import Pending
 from toolmd._model.result import Failure, Held, Result
-from toolmd._model.turn import Pending
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.form import changed, form, form_for_words
 
@@ -76,11 +76,12 @@ class Asking:
     async def decide(self, pending: Pending, told: ElicitResult, caller: Caller) -> Result:
         """Do what the user said; an edit is validated and judged again."""
         if told.action != "accept":
-            return await self._workspace.reject(pending.id, user=caller.user)
+            return await self._workspace.confirmations.reject(pending.id, user=caller.user)
         if words := _words(pending, told):
-            return await self._workspace.respond(pending.id, words, user=caller.user)
+            return await self._workspace.confirmations.respond(pending.id, words, user=caller.user)
         edit = changed(pending.parameters, told.content)
-        result = await self._workspace.confirm(pending.id, edit=edit or None, user=caller.user)
+        confirmations = self._workspace.confirmations
+        result = await confirmations.approve(pending.id, edit or None, user=caller.user)
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The form came back with what does not fit: nothing was decided, ask again.
             held = Held(pending.id, pending.prompt, pending.sensitivity)
@@ -93,8 +94,13 @@ class Asking:
         return await self._waiting(result.confirmation.id)
 
     async def _waiting(self, held_id: str) -> Pending | None:
-        # It reads a file, which may be locked.
-        return await anyio.to_thread.run_sync(self._workspace.waiting, held_id)
+        held = await self._workspace.confirmations.get(held_id)
+        if held is None or held.state != "pending":
+            return None
+        given = held.call.arguments
+        parameters = dict(given) if isinstance(given, Mapping) else {}
+        return Pending(held.id, held.kind, held.call.id, held.call.tool, parameters, held.prompt,
+                       held.sensitivity, held.saves)  # fmt: skip
 
     def _form(self, ctx: ServerRequestContext[Any, Any], pending: Pending) -> dict[str, Any]:
         if pending.saves is not None:

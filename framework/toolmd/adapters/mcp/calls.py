@@ -14,7 +14,7 @@ from mcp.types import (
 )
 
 from toolmd._export.function import CONFIDENCE
-from toolmd._model.call import Caller
+from toolmd._model.call import Call, Caller
 from toolmd._model.result import Result
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.answers import answer
@@ -70,17 +70,10 @@ class Calls:
         if listed.takes_confidence and CONFIDENCE in arguments:
             confidence = arguments[CONFIDENCE]
             arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
-        return await self._workspace.take(
-            listed.tool.name,
-            # As bytes: the door's own reader holds them to its bounds.
-            json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace"),
-            confidence=confidence,
-            message=caller.message,
-            user=caller.user,
-            patient=caller.patient,
-            conversation=caller.conversation,
-            on_event=Progress(ctx),
-        )
+        # As bytes: the door's own reader holds them to its bounds.
+        text = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        call = Call(listed.tool.name, text, confidence=confidence, caller=caller)
+        return await self._workspace.take(call, Progress(ctx))
 
     def _unknown(self, name: str) -> MCPError:
         near = near_words(name, self._catalog.listed, 3)

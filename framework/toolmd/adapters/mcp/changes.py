@@ -24,7 +24,7 @@ MAX_STREAMS = 64
 """Streams of changes at one time; each keeps a connection."""
 
 
-class Changes:
+class ListChanges:
     """Knows who listens, and what they were told of last."""
 
     def __init__(self, workspace: Workspace) -> None:

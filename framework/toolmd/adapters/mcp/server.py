@@ -14,7 +14,7 @@ from mcp.types import NotificationParams, PaginatedRequestParams
 from toolmd._model.call import Caller
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.calls import Calls
-from toolmd.adapters.mcp.changes import Changes
+from toolmd.adapters.mcp.changes import ListChanges
 from toolmd.adapters.mcp.crashes import keep_crashes
 from toolmd.adapters.mcp.skills import EXTENSION, Skills, UriParams
 
@@ -39,7 +39,7 @@ class McpServer:
         """`who` gives the caller of a request: fixed at the start, or by its token."""
         self.calls = Calls(workspace, who)
         self.skills = Skills(workspace)
-        self.changes = Changes(workspace)
+        self.changes = ListChanges(workspace)
         self.low: Server[Any] = _Low(
             NAME,
             version=version("toolmd"),

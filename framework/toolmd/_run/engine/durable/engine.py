@@ -10,8 +10,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from toolmd._model.result import SkillResult
-from toolmd._model.run import Answer, Clock, Order, RunListener, RunView
-from toolmd._run.engine import Ask, Play
+from toolmd._model.run import Answer, Clock, Order, RunListener, RunQuery, RunView
+from toolmd._run.engine import ALL_RUNS, Ask, Play
 from toolmd._run.engine.durable.database import (
     address,
     is_postgres,
@@ -136,20 +136,20 @@ class DurableEngine:
             return await self.resume(run_id)
         return await self._go_on(row, None, None)
 
-    async def runs(self) -> tuple[RunView, ...]:
-        """Give the runs, the latest first."""
-        return await in_thread(self.views)
+    async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
+        """Return the runs that a query asks for, the newest first."""
+        return await in_thread(lambda: self.views(query))
 
     async def show(self, run_id: str) -> RunView:
         """Give one run step by step; raises NotFoundError."""
         return await in_thread(lambda: self.view(run_id))
 
-    def views(self) -> tuple[RunView, ...]:
-        """Give the runs without their steps; needs nothing but the data base."""
+    def views(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
+        """Return them without their steps; needs nothing but the data base."""
         waits: dict[str, list[KeptQuestion]] = {}
         for one in self._store.open():
             waits.setdefault(one.question.run_id, []).append(one)
-        return tuple(view(row, waits.get(row.id, [])) for row in self._store.all())
+        return tuple(view(row, waits.get(row.id, [])) for row in self._store.page(query))
 
     def view(self, run_id: str) -> RunView:
         """Give one run step by step."""

@@ -45,6 +45,11 @@ def caller_of(text: str) -> Caller:
     return Caller(**json.loads(text))
 
 
+def user_prefix(user: str) -> str:
+    """Return how the text of each Caller with this user begins: `user` is its first field."""
+    return json.dumps({"user": user})[:-1] + ","
+
+
 def result_of(text: str) -> SkillResult:
     """Read a result."""
     return SkillResult(**json.loads(text))

@@ -23,6 +23,7 @@ class KeptRun(NamedTuple):
     stuck: bool
     cancelled: bool
     result: SkillResult | None
+    ended: dt.datetime | None
 
     def waits_for(self, one: "KeptQuestion") -> bool:
         """Tell whether the answer of one of its questions would take it on."""
@@ -44,8 +45,10 @@ class KeptQuestion(NamedTuple):
 def kept_run(row: Any) -> KeptRun:
     """Read the head of a run."""
     result = None if row.result is None else result_of(row.result)
+    ended = None if row.ended is None else dt.datetime.fromisoformat(row.ended)
     return KeptRun(row.id, row.skill, json.loads(row.inputs), dt.datetime.fromisoformat(row.began),
-               row.segment, row.parked, bool(row.stuck), bool(row.cancelled), result)  # fmt: skip
+                   row.segment, row.parked, bool(row.stuck), bool(row.cancelled), result,
+                   ended)  # fmt: skip
 
 
 def kept_question(row: Any) -> KeptQuestion:

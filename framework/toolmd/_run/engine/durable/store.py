@@ -9,12 +9,13 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from toolmd._model.result import SkillResult
-from toolmd._model.run import UNDOING, Answer, JournalEntry, Order, Question
+from toolmd._model.run import UNDOING, Answer, JournalEntry, Order, Question, RunQuery
 from toolmd._run.engine.durable.code import PinnedCode
 from toolmd._run.engine.durable.record import (
     caller_of,
     plan_of,
     plan_text,
+    user_prefix,
     value_of,
     written,
 )
@@ -43,7 +44,8 @@ class Store:
         self.code = PinnedCode(engine, tables, insert)
         run = tables.run
         self._head = (run.c.id, run.c.skill, run.c.inputs, run.c.began, run.c.segment,
-                      run.c.parked, run.c.stuck, run.c.cancelled, run.c.result)  # fmt: skip
+                      run.c.parked, run.c.stuck, run.c.cancelled, run.c.result,
+                      run.c.ended)  # fmt: skip
 
     def create(self) -> None:
         """Make the tables where they are not there yet."""
@@ -76,10 +78,18 @@ class Store:
             row = connection.execute(sa.select(*self._head).where(run.c.id == run_id)).first()
         return None if row is None else kept_run(row)
 
-    def all(self) -> tuple[KeptRun, ...]:
-        """Give the runs, the latest first."""
+    def page(self, query: RunQuery) -> tuple[KeptRun, ...]:
+        """Return the runs that a query asks for, the newest first."""
         run = self._tables.run
         newest = sa.select(*self._head).order_by(run.c.began.desc(), run.c.id.desc())
+        if query.user is not None:
+            prefix = user_prefix(query.user)
+            newest = newest.where(sa.func.substr(run.c.caller, 1, len(prefix)) == prefix)
+        if query.after is not None:
+            began, run_id = query.after
+            same = sa.and_(run.c.began == began, run.c.id < run_id)
+            newest = newest.where(sa.or_(run.c.began < began, same))
+        newest = newest.limit(query.limit)
         with self._engine.connect() as connection:
             return tuple(kept_run(row) for row in connection.execute(newest))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from toolmd._model.result import SkillResult
 from toolmd._model.run import JournalEntry, Question, RunState, RunView
 from toolmd._run.engine.durable.rows import KeptQuestion, KeptRun
-from toolmd._run.engine.outcomes import AnsweredError, TooLateError, ended
+from toolmd._run.engine.outcomes import AnsweredError, TooLateError, ended, result_of
 from toolmd.errors import NotFoundError
 
 
@@ -17,8 +17,12 @@ def view(
     questions = tuple(one.question for one in asked if row.waits_for(one))
     answers = [_entry(one) for one in asked if one.answer is not None]
     steps = tuple(sorted((*entries, *answers), key=lambda entry: entry.at))
+    result = None
+    if row.result is not None:
+        took = (row.ended or row.began) - row.began
+        result = result_of(row.id, row.skill, row.result, took)
     return RunView(row.id, row.skill, _state(row, questions), row.inputs, row.began.isoformat(),
-                   steps, questions, row.result)  # fmt: skip
+                   steps, questions, result)  # fmt: skip
 
 
 def stuck(row: KeptRun) -> SkillResult:

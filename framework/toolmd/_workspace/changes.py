@@ -1,0 +1,37 @@
+"""The policy changes of a workspace that wait until somebody accepts them."""
+
+from toolmd._model.edit import HeldEdit
+from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.reloading import Reloader
+
+
+class Changes:
+    """Edits that weaken a policy: the stricter policy stays live until such an edit is accepted."""
+
+    def __init__(self, project: OpenProject, reloader: Reloader) -> None:
+        self._project = project
+        self._reloader = reloader
+
+    async def list(self) -> tuple[HeldEdit, ...]:
+        """Return the changes that wait, by the names of their tools and skills."""
+        return self._project.live.registry.held_edits
+
+    def list_sync(self) -> tuple[HeldEdit, ...]:
+        """Do as `list`, for callers that can't await."""
+        return self._project.live.registry.held_edits
+
+    async def accept(self, name: str) -> HeldEdit:
+        """Accept the waiting change of a tool or skill: it is live from now on.
+
+        Returns:
+            The change as `list` gives it, whatever its file says by now.
+
+        Raises:
+            NotFoundError: no change of this name waits.
+        """
+        return await off_loop(self._reloader.accept, name)
+
+    def accept_sync(self, name: str) -> HeldEdit:
+        """Do as `accept`, for callers that can't await; the calling thread waits."""
+        return self._reloader.accept(name)

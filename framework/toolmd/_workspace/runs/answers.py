@@ -1,0 +1,47 @@
+"""Word the Results of runs that did not begin, broke, were late, or wait for a person."""
+
+from toolmd._crash import logged
+from toolmd._model.call import Budget, Call
+from toolmd._model.result import Failure, Held, Outcome, Result, SkillResult
+from toolmd._model.run import Question
+from toolmd._workspace.runs.questions import pending_of, question_id
+
+
+def denied(call: Call, failure: Failure) -> Result:
+    """Return the Result of a run that did not begin, or of a decision that does not count."""
+    return Result(success=False, tool=call.tool, outcome="denied", error=failure)
+
+
+def crashed(call: Call, error: Exception) -> Result:
+    """Return the Result of a run that broke inside; the log has the reason."""
+    reference = logged(error, "the run of %s failed", call.tool)
+    message = f"{call.tool} failed inside; its operator finds the reason under {reference}."
+    failure = Failure("tool_error", message)
+    return Result(success=False, tool=call.tool, outcome="failed", error=failure, attempts=1)
+
+
+def late(run_id: str, call: Call, budget: Budget, *, repeatable: bool) -> Result:
+    """Return the Result of a run that did not end within the budget of its plan."""
+    message = (
+        f"{call.tool} did not end within {budget.timeout_ms / 1000:g} s: its run {run_id} is"
+        f" stopped before its next call, and what it did is undone."
+    )
+    outcome: Outcome = "failed" if repeatable else "unknown"
+    failure = Failure("timeout" if repeatable else "outcome_unknown", message)
+    return Result(success=False, tool=call.tool, outcome=outcome, error=failure, attempts=1,
+                  run_id=run_id)  # fmt: skip
+
+
+def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question, ...]) -> Result:
+    """Return the Result of a run that waits for a person."""
+    outcome: Outcome = "confirm"
+    message, held = ended.message, None
+    if questions:
+        first = questions[0]
+        held = Held(question_id(first), first.prompt, first.sensitivity)
+        message = "The user must confirm it."
+        if first.kind == "review":
+            outcome, message = "review", "Somebody must look at one of its calls first."
+    waiting = tuple(pending_of(question, call) for question in questions)
+    return Result(success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
+                  confirmation=held, run_id=run_id, waiting=waiting)  # fmt: skip

@@ -1,0 +1,81 @@
+"""Play runs, each on the snapshot on which it began, under today's policy where it is stricter."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from toolmd._model.result import SkillResult
+from toolmd._model.run import Order
+from toolmd._run.interpreter import Interpreter
+from toolmd._run.journal import Journal, ParkedError
+from toolmd._workspace.listeners import NoticeListener
+from toolmd._workspace.runs.executor import DoorExecutor
+from toolmd._workspace.runs.journal import NotifyingJournal
+from toolmd._workspace.runs.pinned import FindCode, PinnedLives, python_gone
+from toolmd._workspace.snapshot.live import Live
+from toolmd.errors import ImplementationError
+
+
+class Player:
+    """Keeps the snapshots of runs alive until they end."""
+
+    def __init__(
+        self,
+        current: Callable[[], Live],
+        tell: NoticeListener,
+        find_code: FindCode,
+        given: Mapping[str, object] | None,
+    ) -> None:
+        """Play on what `current` returns when a run begins; `find_code` gives pinned Python."""
+        self._current = current
+        self._tell = tell
+        self._find_code = find_code
+        self._pinned = PinnedLives(current, given)
+        self._lives: dict[str, Live] = {}
+        self._marks: dict[str, set[tuple[str, str, str]]] = {}
+
+    def begin(self, run_id: str, live: Live) -> None:
+        """Keep the snapshot on which a run begins."""
+        self._lives.setdefault(run_id, live)
+
+    def end(self, run_id: str) -> None:
+        """Let the snapshot of a run go."""
+        self._lives.pop(run_id, None)
+
+    def close(self) -> None:
+        """Let all snapshots go."""
+        self._pinned.close()
+
+    async def play(self, order: Order, journal: Journal) -> SkillResult:
+        """Play a run as far as it goes; raises ParkedError."""
+        noted = self._marks.setdefault(order.id, set())
+        notifying = NotifyingJournal(order, journal, self._tell, noted)
+        notifying.state("running")
+        try:
+            live, order = await self._resumed(order, notifying)
+            with live.snapshot.resources.hold():
+                executor = DoorExecutor(live.door or live.open_door())
+                result = await Interpreter(executor).play(order, notifying)
+        except ParkedError as parked:
+            notifying.parked(parked)
+            raise
+        self._marks.pop(order.id, None)
+        self.end(order.id)
+        notifying.ended(result)
+        return result
+
+    async def _resumed(self, order: Order, journal: NotifyingJournal) -> tuple[Live, Order]:
+        """Return the snapshot on which a run goes on: its own, made stricter by today's policy.
+
+        Where its Python is not available any more a person decides; raises ParkedError.
+        """
+        live = self._lives.get(order.id)
+        if live is None:
+            try:
+                live = await asyncio.to_thread(self._pinned.began_on, order, self._find_code)
+            except ImplementationError as error:
+                await journal.agreed(python_gone(order, error))
+                live = self._current()
+            self._lives[order.id] = live
+        if live is self._current():
+            return live, order
+        return await asyncio.to_thread(self._pinned.strictest, order, live)

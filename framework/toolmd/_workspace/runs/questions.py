@@ -1,0 +1,78 @@
+"""The open questions of runs, as calls that are held, and what an answer to one changes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolmd._call.redact import changes, redacted, without_sensitive
+from toolmd._model.call import Call
+from toolmd._model.held import HeldCall
+from toolmd._model.pending import Pending
+from toolmd._model.run import Answer, Order, Question
+from toolmd._model.skill import SkillSpec
+from toolmd._model.tool import ToolSpec
+from toolmd._run.engine import OpenQuestion
+from toolmd._workspace.runs.engines import Engines
+
+
+def question_id(question: Question) -> str:
+    """Return the id under which a person decides a question."""
+    return f"{question.run_id}/{question.key}"
+
+
+def pending_of(question: Question, call: Call) -> Pending:
+    """Return what the caller of a run needs to know of a question; `call` began the run."""
+    given = question.arguments if question.tool is not None else call.arguments
+    assert isinstance(given, Mapping)
+    tool, kind = question.tool or call.tool, question.kind or "confirm"
+    return Pending(question_id(question), kind, call.id, tool, dict(given), question.prompt,
+                   question.sensitivity, question.saves)  # fmt: skip
+
+
+class Questions:
+    """What runs ask; each method reads the records of the runs, and blocks meanwhile."""
+
+    def __init__(self, engines: Engines) -> None:
+        self._engines = engines
+
+    def waiting(self, run_id: str | None = None) -> tuple[HeldCall, ...]:
+        """Return the open questions of all runs, or of one, as held calls."""
+        return tuple(map(self._held, self._engines.waiting(run_id)))
+
+    def find(self, held_id: str) -> HeldCall | None:
+        """Return an open question by its id; None where nothing of that id is open."""
+        run_id = held_id.partition("/")[0]
+        return next((held for held in self.waiting(run_id) if held.id == held_id), None)
+
+    def notes(self, question: Question, answer: Answer) -> tuple[str, ...]:
+        """Return what the result says of an answer: what it changed, or whose words it holds."""
+        if question.tool is not None and answer.text is not None:
+            return (f"A person answered; {question.tool} did not run.",)
+        before, edit = question.arguments, answer.arguments
+        if not before or not edit:
+            return ()
+        asked = self._asked(question, self._order(question.run_id))
+        return changes(before, {**before, **edit}, asked.parameters)
+
+    @staticmethod
+    def _asked(question: Question, order: Order) -> ToolSpec | SkillSpec:
+        """Return whose call a question is about; the run's skill where it is about none."""
+        name, plan = question.tool or "", order.plan
+        return plan.tools.get(name) or plan.skills.get(name) or plan.skill
+
+    def _order(self, run_id: str) -> Order:
+        order = self._engines.order(run_id)
+        assert order is not None
+        return order
+
+    def _held(self, one: OpenQuestion) -> HeldCall:
+        question = one.question
+        order = self._order(question.run_id)
+        skill, asked = order.plan.skill, self._asked(question, order)
+        given: Any = (question.arguments if question.tool is not None else order.inputs) or {}
+        prompt = without_sensitive(question.prompt, given, asked.parameters)
+        prompt = without_sensitive(prompt, order.inputs, skill.parameters)
+        name = question_id(question)
+        call = Call(question.tool or skill.name, given, name, caller=order.caller)
+        shown = redacted(given, asked.parameters)
+        return HeldCall(name, question.kind or "confirm", call, "", prompt, question.sensitivity,
+                        one.opened, one.expires, shown=shown, saves=question.saves)  # fmt: skip

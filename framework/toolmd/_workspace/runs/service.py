@@ -1,0 +1,262 @@
+"""The runs of a workspace: begun, answered, resumed and cancelled; each ends in a Result."""
+
+import asyncio
+import inspect
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from time import perf_counter
+from typing import Any
+
+from toolmd._call.arguments.misfit import misfit
+from toolmd._call.confirm.desk import NOT_YOURS
+from toolmd._call.threads import AROUND
+from toolmd._model.call import Call
+from toolmd._model.plan import Plan
+from toolmd._model.registry import Bound, Specs
+from toolmd._model.result import Failure, Result, SkillResult
+from toolmd._model.run import Answer, Asker, Clock, Order, Question, RunListener, RunTrace, RunView
+from toolmd._model.skill import SkillSpec
+from toolmd._run.engine.memory import utc_now
+from toolmd._run.engine.outcomes import AnsweredError, result_of
+from toolmd._run.plan import make_plan
+from toolmd._run.retrace import trace
+from toolmd._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
+from toolmd._workspace.listeners import NoticeListener
+from toolmd._workspace.names import known_name
+from toolmd._workspace.runs.answers import crashed, denied, late, waits
+from toolmd._workspace.runs.budgets import LateRunError, in_time, within
+from toolmd._workspace.runs.engines import Engines
+from toolmd._workspace.runs.player import Player
+from toolmd._workspace.runs.questions import Questions
+from toolmd._workspace.snapshot.live import Live
+from toolmd.errors import NotFoundError
+
+MAX_CALLS = 1000
+"""Calls of models beyond these are forgotten, the oldest first; their runs are still kept."""
+
+
+class RunService:
+    """Begins runs, and takes them further."""
+
+    def __init__(
+        self,
+        current: Callable[[], Live],
+        clock: Clock | None,
+        tell: NoticeListener,
+        given: Mapping[str, object] | None = None,
+    ) -> None:
+        """Begin runs on the snapshot that `current` returns; `tell` hears of them.
+
+        `given` are the plugins that the workspace was opened with, by name.
+        """
+        self._current = current
+        self._tell = tell
+        # What plays needs the engine's pinned Python, and the engine what plays.
+        self._player = Player(current, tell, self._find_code, given)
+        self.engines = Engines(self._player.play, clock or utc_now, current().settings)
+        self.questions = Questions(self.engines)
+        self._calls: dict[str, Call] = {}
+        """By their runs: a record keeps neither a model's name for its call nor a budget."""
+
+    async def run(
+        self,
+        call: Call,
+        *,
+        ask: Asker | None = None,
+        on_event: RunListener | None = None,
+        run_id: str | None = None,
+    ) -> Result:
+        """Run a skill to its end, or until it waits for a person; see `Workspace.run`."""
+        began, live = perf_counter(), self._current()
+        skill = live.registry.skills[known_name(call.tool, live.registry, "skill")]
+        call = call._replace(tool=skill.name)
+        try:
+            inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
+        except (MalformedError, InvalidArgumentsError) as error:
+            return self._said(call, denied(call, misfit(error)), began)
+        call = call._replace(arguments=inputs)
+        if call.dry_run:
+            return self._said(call, Result(success=True, tool=call.tool, outcome="allowed"), began)
+        engine, code = await self.engines.begin(skill, live)
+        plan = _plan(skill.spec, live, code)
+        order = Order(run_id or new_run_id(), plan, inputs, call.caller, call.confidence)
+        self._player.begin(order.id, live)
+        self._keep(order.id, call)
+        running = engine.run(order, ask=ask and asking(ask), watch=on_event)
+        return await self._in_time(order.id, call, running, began)
+
+    async def decide(
+        self, run_id: str, key: str, answer: Answer, user: str | None
+    ) -> Result | None:
+        """Answer a question and run on; None where there is no such run, or another user's is."""
+        began, call = perf_counter(), await self._call_of(run_id)
+        if call is None or (user is not None and call.caller.user not in {None, user}):
+            return None
+        question = await self._open(run_id, key)
+        review = question is not None and question.kind == "review"
+        if review and answer.approved and user is not None and user == call.caller.user:
+            return self._said(call, denied(call, Failure("held_for_review", NOT_YOURS)), began)
+        notes: tuple[str, ...] = ()
+        if question is not None:
+            notes = await asyncio.to_thread(self.questions.notes, question, answer)
+        try:
+            engine = await self.engines.of(run_id)
+            running = engine.answer(run_id, key, answer)
+            result = await self._in_time(run_id, call, running, began)
+        except NotFoundError as error:
+            used = isinstance(error, AnsweredError)
+            code = "confirmation_used" if used else "confirmation_expired"
+            return self._said(call, denied(call, Failure(code, str(error))), began)
+        except Exception as error:  # noqa: BLE001 - whoever decides gets a result
+            return self._said(call, crashed(call, error), began)
+        return result._replace(notes=(*notes, *result.notes))
+
+    async def resume(
+        self, run_id: str, *, ask: Asker | None = None, on_event: RunListener | None = None
+    ) -> Result:
+        """Resume a run that stands still; raises NotFoundError."""
+        began, engine = perf_counter(), await self.engines.of(run_id)
+        call = await self._known(run_id)
+        ended = await engine.resume(run_id, ask=ask and asking(ask), watch=on_event)
+        return await self._ended(run_id, call, ended, began)
+
+    async def cancel(self, run_id: str) -> Result:
+        """Stop a run before its next call, and undo what it did; raises NotFoundError."""
+        began, engine = perf_counter(), await self.engines.of(run_id)
+        call = await self._known(run_id)
+        return await self._ended(run_id, call, await engine.cancel(run_id), began)
+
+    async def show(self, run_id: str) -> RunView:
+        """Return one run step by step; raises NotFoundError."""
+        return await (await self.engines.of(run_id)).show(run_id)
+
+    async def trace(self, run_id: str) -> RunTrace:
+        """Return what a run did so far, and how its steps fare; raises NotFoundError."""
+        view = await self.show(run_id)
+        order = await asyncio.to_thread(self.engines.order, run_id)
+        if order is None:
+            raise NotFoundError(
+                f"run {run_id!r} is kept no more; `toolmd runs` lists those that are"
+            )
+        return await trace(order, view)
+
+    async def user_of(self, run_id: str) -> str | None:
+        """Return whose run it is; None where it is nobody's."""
+        return (await self._known(run_id)).caller.user
+
+    def is_repeatable(self, name: str) -> bool:
+        """Check whether a skill may run again whatever became of a run: all its tools may."""
+        live = self._current()
+        skill = live.registry.skills.get(name)
+        if skill is None:
+            return False
+        return all(tool.is_repeatable for tool in _plan(skill.spec, live, "").tools.values())
+
+    def close(self) -> None:
+        """End what is under way here; runs that are kept go on at the next start."""
+        self.engines.close()
+        self._player.close()
+
+    def _find_code(self, pin: str) -> tuple[str, Mapping[str, bytes]] | None:
+        return self.engines.durable().code.find(pin)
+
+    def _keep(self, run_id: str, call: Call) -> None:
+        if call.id is not None or call.budget is not None:
+            self._calls[run_id] = call
+        while len(self._calls) > MAX_CALLS:
+            del self._calls[next(iter(self._calls))]
+
+    async def _call_of(self, run_id: str) -> Call | None:
+        """Return the call that began a run, in whichever process; None where none is kept."""
+        order = await asyncio.to_thread(self.engines.order, run_id)
+        if order is None:
+            return None
+        if (call := self._calls.get(run_id)) is not None:
+            return call
+        name = order.plan.skill.name
+        return Call(name, order.inputs, confidence=order.confidence, caller=order.caller)
+
+    async def _known(self, run_id: str) -> Call:
+        if (call := await self._call_of(run_id)) is None:
+            await self.show(run_id)
+            raise NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
+        return call
+
+    async def _open(self, run_id: str, key: str) -> Question | None:
+        """Return a question that is still open."""
+        try:
+            questions = (await self.show(run_id)).questions
+        except NotFoundError:
+            return None
+        return next((question for question in questions if question.key == key), None)
+
+    async def _in_time(
+        self, run_id: str, call: Call, running: Awaitable[SkillResult], began: float
+    ) -> Result:
+        """Wait for a run, no longer than the budget of the plan that called it."""
+        if (budget := call.budget) is None:
+            return await self._ended(run_id, call, await running, began)
+        left = budget.timeout_ms / 1000 - (perf_counter() - began)
+        try:
+            ended = await in_time(running, left, lambda: self.cancel(run_id))
+        except LateRunError:
+            repeatable = self.is_repeatable(call.tool)
+            return self._said(call, late(run_id, call, budget, repeatable=repeatable), began)
+        result = await self._ended(run_id, call, ended, began)
+        return within(result, budget) if result.success else result
+
+    async def _ended(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
+        if ended.code == "waiting":
+            questions = (await self.show(run_id)).questions
+            await self._tell_waiting(run_id)
+            return self._said(call, waits(run_id, call, ended, questions), began)
+        if ended.code != "stuck":
+            self._player.end(run_id)
+            self._calls.pop(run_id, None)
+        return self._said(call, result_of(run_id, call.tool, ended), began)
+
+    async def _tell_waiting(self, run_id: str) -> None:
+        """Tell what a run asks once `pending` lists it; its steps tell of it a moment before."""
+        for one in await asyncio.to_thread(self.questions.waiting, run_id):
+            told = {"id": one.id, "state": "pending", "tool": one.call.tool}
+            self._tell("pending", told, one.call.caller.user)
+
+    def _said(self, call: Call, result: Result, began: float) -> Result:
+        """Add what each Result has: the model's name for the call, its time, the crisis flag."""
+        ms = (perf_counter() - began) * 1000
+        result = result._replace(tool_call_id=call.id, duration_ms=ms)
+        return self._current().open_door().last_words(call, result)
+
+
+def new_run_id() -> str:
+    """Return a name that no run has."""
+    return f"run-{secrets.token_hex(8)}"
+
+
+def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
+    """Pin what a run is interpreted by."""
+    tools, skills = live.registry.tools, live.registry.skills
+    python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
+    every: list[tuple[str, Bound[Any]]] = [*tools.items(), *skills.items()]
+    foreign = [name for name, bound in every if bound.binding.kind == "entry_point"]
+    return make_plan(spec, Specs(tools), Specs(skills), python, foreign, code)
+
+
+def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
+    """Make a coroutine function of what asks a person, whichever way it does.
+
+    Who is at hand is the run's own user: a review waits for somebody else.
+    """
+
+    async def asked(question: Question) -> Answer | None:
+        if question.kind == "review":
+            return None
+        if inspect.iscoroutinefunction(ask):
+            reply = await ask(question)
+        else:
+            # Someone at a terminal takes long: time-outs and parallel steps must not wait.
+            reply = await AROUND.run(lambda: ask(question))
+            reply = await reply if inspect.isawaitable(reply) else reply
+        return Answer(approved=reply) if isinstance(reply, bool) else reply
+
+    return asked

@@ -1,0 +1,195 @@
+"""A run gives the Result that every call gives, whichever way it is come by."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from toolmd import Failure, Result, Workspace
+from toolmd.errors import NotFoundError, ToolmdError
+from toolmd.testing import memory_workspace
+
+SAY = """# Say
+
+Say it.
+
+## Metadata
+
+- **Name**: say
+- **Version**: 1.0.0
+- **Category**: test
+- **Idempotent**: true
+
+## Parameters
+
+### word
+
+- **Type**: string
+- **Required**: true
+- **Description**: The word
+
+## Returns
+
+- **Type**: object
+- **Description**: What was said
+"""
+GREET = """# Greet
+
+Greet.
+
+## Metadata
+
+- **Name**: greet
+- **Version**: 1.0.0
+- **Category**: test
+- **Required Tools**: say
+
+## Workflow
+
+1. **Agree**.
+   - **Ask**: Greet {word}?
+2. **Say** it.
+   - **Use**: say
+   - **With**:
+     - word: `word`
+   - **Save as**: said
+3. **Return**:
+   - said: `said.word`
+
+## Input Schema
+
+### word
+
+- **Type**: string
+- **Required**: true
+- **Description**: The word
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+
+
+def say(word: str) -> dict[str, str]:
+    if word == "bad":
+        raise ValueError(word)
+    return {"word": word}
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def ws(request: pytest.FixtureRequest) -> Iterator[Workspace]:
+    texts = {"say.tool.md": SAY, "greet.skill.md": GREET}
+    with memory_workspace(texts, [say], overrides={"engine": request.param}) as opened:
+        assert opened.diagnostics == ()
+        yield opened
+
+
+def shown(result: Result) -> dict[str, object]:
+    return {key: value for key, value in result.to_dict().items() if key != "duration_ms"}
+
+
+def test_a_run_and_the_answer_to_its_question_give_the_same_shape(ws: Workspace) -> None:
+    at_once = ws.run_sync("greet", {"word": "hi"}, ask=lambda _: True)
+    waiting = ws.run_sync("greet", {"word": "hi"})
+    later = ws.confirmations.approve_sync(waiting.waiting[0].id)
+    assert type(at_once) is type(later) is Result
+    assert at_once.run_id != later.run_id == waiting.run_id
+    assert shown(at_once._replace(run_id=None)) == shown(later._replace(run_id=None)) == {
+        "success": True, "tool": "greet", "outcome": "ok", "message": "Greet: done.",
+        "data": {"said": "hi"}, "attempts": 1, "crisis": False,
+    }  # fmt: skip
+
+
+def test_a_run_that_waits_says_for_what(ws: Workspace) -> None:
+    result = ws.run_sync("greet", {"word": "hi"}, user="ana")
+    assert (result.success, result.outcome, result.error) == (False, "confirm", None)
+    (asked,) = result.waiting
+    assert asked.id == f"{result.run_id}/1:ask"
+    assert (asked.kind, asked.prompt, asked.parameters) == ("confirm", "Greet hi?", {"word": "hi"})
+    assert result.confirmation is not None
+    assert result.confirmation.id == asked.id
+    assert result.to_dict()["waiting"] == [asked.to_dict()]
+    assert [held.id for held in ws.confirmations.pending_sync(user="ana")] == [asked.id]
+    assert ws.confirmations.get_sync(asked.id, user="ben") is None
+    held = ws.confirmations.get_sync(asked.id)
+    assert held is not None
+    assert held.call.caller.user == "ana"
+
+
+def test_a_run_that_fails_has_an_error_as_a_call_has(ws: Workspace) -> None:
+    result = ws.run_sync("greet", {"word": "bad"}, ask=lambda _: True)
+    assert (result.outcome, result.data) == ("failed", None)
+    assert isinstance(result.error, Failure)
+    assert result.error.code == "tool_error"
+    assert result.message.startswith("Step 2 (Say) failed: ")
+    kept = ws.runs.get_sync(str(result.run_id)).result
+    assert kept is not None
+    assert shown(kept) == shown(result)
+
+
+def test_a_persons_no_denies(ws: Workspace) -> None:
+    result = ws.run_sync("greet", {"word": "hi"}, ask=lambda _: False)
+    assert result.error is not None
+    assert (result.outcome, result.error.code) == ("denied", "refused")
+
+
+def test_inputs_that_do_not_fit_begin_no_run(ws: Workspace) -> None:
+    result = ws.run_sync("greet", {"word": 1})
+    assert result.error is not None
+    assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
+    assert [problem.path for problem in result.error.details] == ["word"]
+    assert result.run_id is None
+    assert ws.runs.list_sync() == ()
+
+
+def test_runs_are_listed_in_pages_the_newest_first(ws: Workspace) -> None:
+    begun = [ws.run_sync("greet", {"word": "hi"}, user=f"u{n % 2}").run_id for n in range(5)]
+    newest = begun[::-1]
+    first = ws.runs.list_sync(limit=2)
+    second = ws.runs.list_sync(limit=2, after=first[-1].id)
+    third = ws.runs.list_sync(limit=2, after=second[-1].id)
+    assert [view.id for view in (*first, *second, *third)] == newest
+    assert [len(page) for page in (first, second, third)] == [2, 2, 1]
+    ws.run_sync("greet", {"word": "hi"})
+    assert ws.runs.list_sync(limit=2, after=first[-1].id) == second
+    assert [view.id for view in ws.runs.list_sync(user="u1", limit=2)] == [begun[3], begun[1]]
+    assert ws.runs.list_sync(user="u1", limit=2, after=begun[1]) == ()
+    assert ws.runs.list_sync(user="U1") == ()
+    with pytest.raises(NotFoundError):
+        ws.runs.list_sync(user="u1", after=begun[0])
+    with pytest.raises(NotFoundError):
+        ws.runs.list_sync(after="run-none")
+    with pytest.raises(ToolmdError, match="limit must be 1 or more"):
+        ws.runs.list_sync(limit=0)
+
+
+def test_a_run_is_answered_by_its_id_alone_where_it_asks_one_thing(ws: Workspace) -> None:
+    run_id = str(ws.run_sync("greet", {"word": "hi"}, user="ana").run_id)
+    with pytest.raises(NotFoundError):
+        ws.runs.answer_sync(run_id, True, user="ben")
+    assert ws.runs.answer_sync(run_id, True, user="ana").data == {"said": "hi"}
+    with pytest.raises(NotFoundError, match="waits for no answer"):
+        ws.runs.answer_sync(run_id, True)
+    again = ws.runs.answer_sync(run_id, True, key="1:ask")
+    assert again.error is not None
+    assert again.error.code == "confirmation_used"
+
+
+def test_another_users_run_is_not_there(ws: Workspace) -> None:
+    run_id = str(ws.run_sync("greet", {"word": "hi"}, user="ana").run_id)
+    runs = ws.runs
+    for steer in (runs.get_sync, runs.trace_sync, runs.resume_sync, runs.cancel_sync):
+        with pytest.raises(NotFoundError, match="of this user"):
+            steer(run_id, user="ben")
+    with pytest.raises(NotFoundError, match="of this user"):
+        next(iter(runs.follow_sync(run_id, user="ben")))
+    cancelled = runs.cancel_sync(run_id, user="ana")
+    assert cancelled.error is not None
+    assert (cancelled.outcome, cancelled.error.code) == ("failed", "cancelled")
+
+
+def test_a_run_is_followed_to_its_end(ws: Workspace) -> None:
+    run_id = str(ws.run_sync("greet", {"word": "hi"}).run_id)
+    traces = ws.runs.follow_sync(run_id)
+    assert next(traces).view.state == "waiting"
+    ws.runs.answer_sync(run_id, True)
+    assert [trace.view.state for trace in traces][-1] == "done"

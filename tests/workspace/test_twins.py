@@ -1,0 +1,115 @@
+"""Whoever awaits and whoever can't are given the same: parameters, types and results."""
+
+import inspect
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from typing import Any, assert_type, get_args, get_origin, get_type_hints
+
+import pytest
+
+from toolmd import Changes, Confirmations, HeldCall, HeldEdit, Result, Runs, RunView, Workspace
+from toolmd._model.run import RunTrace
+from toolmd._model.turn import Turn
+from toolmd._workspace import workspace as module
+
+FACES = (Workspace, Confirmations, Runs, Changes)
+PLAIN = {"aopen": "open", "aclose": "close", "areload": "reload"}
+"""What opens, reloads and closes, and its twin that blocks."""
+
+
+def methods(face: type) -> dict[str, Any]:
+    return {
+        name: member
+        for name, member in inspect.getmembers(face, callable)
+        if not name.startswith("_")
+    }
+
+
+def is_async(method: Any) -> bool:
+    if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
+        return True
+    return get_origin(inspect.signature(method).return_annotation) is Coroutine
+
+
+def pairs() -> list[Any]:
+    found = []
+    for face in FACES:
+        for name, method in methods(face).items():
+            if is_async(method):
+                twin = PLAIN.get(name, f"{name}_sync")
+                found.append(pytest.param(face, name, twin, id=f"{face.__name__}.{name}"))
+    return found
+
+
+def given(hints: dict[str, Any]) -> Any:
+    """Return what a method gives once it was awaited, or each thing that it yields."""
+    result = hints["return"]
+    if get_origin(result) is Coroutine:
+        return get_args(result)[2]
+    is_iterator = get_origin(result) in {AsyncIterator, Iterator}
+    return ("each", get_args(result)) if is_iterator else result
+
+
+@pytest.mark.parametrize(("face", "name", "twin"), [p for p in pairs() if "take" not in p.id])
+def test_an_async_method_has_a_twin_with_the_same_parameters_and_result(
+    face: type, name: str, twin: str
+) -> None:
+    one, other = methods(face)[name], methods(face)[twin]
+    assert not is_async(other)
+    signatures = [inspect.signature(method).parameters for method in (one, other)]
+    assert list(signatures[0].values()) == list(signatures[1].values())
+    kinds = {parameter.kind for parameter in signatures[1].values()}
+    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+    names = {**vars(module), "Turn": Turn}
+    hints = [get_type_hints(method, names) for method in (one, other)]
+    assert given(hints[0]) == given(hints[1])
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_twin_belongs_to_an_async_method(face: type) -> None:
+    known = methods(face)
+    for name in known:
+        if name.endswith("_sync"):
+            assert is_async(known[name.removesuffix("_sync")]), name
+
+
+def test_what_stays_on_the_workspace_is_this_and_no_more() -> None:
+    public = {name for name in dir(Workspace) if not name.startswith("_")}
+    twins = {name for name in public if name.endswith("_sync")} | set(PLAIN)
+    assert public - twins == {
+        "open", "close", "reload", "settings", "registry", "tools", "skills", "diagnostics",
+        "plugins", "export", "exported", "watched", "on_change", "on_notice", "call", "handle",
+        "run", "take", "system_prompt",
+    }  # fmt: skip
+
+
+async def types_of_what_is_awaited(ws: Workspace) -> None:
+    """Nobody calls it: the type checker reads it."""
+    assert_type(await ws.call("a"), Result)
+    assert_type(await ws.run("a"), Result)
+    assert_type(await ws.handle("a"), Turn)
+    assert_type(await ws.runs.list(), tuple[RunView, ...])
+    assert_type(await ws.runs.get("a"), RunView)
+    assert_type(await ws.runs.resume("a"), Result)
+    assert_type(await ws.runs.cancel("a"), Result)
+    assert_type(await ws.runs.answer("a", True), Result)
+    assert_type(await ws.confirmations.pending(), tuple[HeldCall, ...])
+    assert_type(await ws.confirmations.get("a"), HeldCall | None)
+    assert_type(await ws.confirmations.approve("a", {"n": 1}), Result)
+    assert_type(await ws.changes.list(), tuple[HeldEdit, ...])
+    assert_type(await ws.changes.accept("a"), HeldEdit)
+    async for trace in ws.runs.follow("a"):
+        assert_type(trace, RunTrace)
+
+
+def types_of_what_is_waited_for(ws: Workspace) -> None:
+    """Nobody calls it: the type checker reads it."""
+    assert_type(ws.call_sync("a"), Result)
+    assert_type(ws.run_sync("a"), Result)
+    assert_type(ws.handle_sync("a"), Turn)
+    assert_type(ws.runs.list_sync(), tuple[RunView, ...])
+    assert_type(ws.runs.answer_sync("a", True), Result)
+    assert_type(ws.confirmations.pending_sync(), tuple[HeldCall, ...])
+    assert_type(ws.confirmations.approve_sync("a", {"n": 1}), Result)
+    assert_type(ws.changes.accept_sync("a"), HeldEdit)
+    for trace in ws.runs.follow_sync("a"):
+        assert_type(trace, RunTrace)

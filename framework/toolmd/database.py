@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from toolmd.config import state_folder
+from toolmd.config.sqlite import check_sqlite
 from toolmd.errors import ConfigError
 
 __all__ = ["WAIT_S", "Database"]
@@ -27,8 +28,9 @@ class Database:
         `migrations[n]` holds the statements that lead from version n of the file
         (`PRAGMA user_version`) to the next; add to the end, change none. Each file is brought up
         to date whole or not at all. Raises ConfigError for a file of a later version, which is
-        not touched.
+        not touched, and for a SQLite that is too old.
         """
+        check_sqlite()
         state_folder(path.parent)
         path.touch(mode=0o600)
         self.path = path

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from toolmd._call.audit.newest import SUFFIX, ChainMark, MarkFile
 from toolmd._call.locked import WAIT_S
 from toolmd.config import state_folder
+from toolmd.config.sqlite import check_sqlite
 
 GENESIS = "0" * 64
 AUDIT_FILE = "audit.sqlite3"
@@ -136,6 +137,7 @@ class Audit:
             state_folder(self._path.parent)
             self._mark = MarkFile(marked_in(self._path))
         if self._store is None:
+            check_sqlite()
             self._path.touch(mode=0o600)
             store = sqlite3.connect(
                 self._path, timeout=self._wait_s, isolation_level=None, check_same_thread=False

@@ -9,6 +9,7 @@ from toolmd._call.limits.timing import Timing
 from toolmd._call.refusal import guard_failed
 from toolmd._model.settings import Settings
 from toolmd.config import state_folder
+from toolmd.config.sqlite import check_sqlite
 
 if TYPE_CHECKING:
     import sqlite3
@@ -96,6 +97,7 @@ class MachineStarts:
 
         path = self._state / STARTS_FILE
         if not self._made:
+            check_sqlite()
             state_folder(self._state)
             path.touch(mode=0o600)
         with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as store:

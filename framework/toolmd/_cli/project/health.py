@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -9,27 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from toolmd._cli.terminal.screen import counted
+from toolmd._cli.terminal.screen import busy, counted
 from toolmd._model.settings import Settings
 from toolmd.config import load_settings
 from toolmd.errors import ConfigError, UnreachableError
-
-_PARTS = (
-    "toolmd",
-    "cel-expr-python",
-    "filelock",
-    "google-re2",
-    "httpx",
-    "markdown-it-py",
-    "pluggy",
-    "protobuf",
-    "pydantic",
-    "sqlalchemy",
-    "svcs",
-    "typer",
-    "watchdog",
-)
-
 
 _EXTRAS = {
     "chat": ("openai", "`toolmd chat`"),
@@ -55,8 +39,9 @@ class Sign(NamedTuple):
 
 
 def examine(folder: Path | None) -> list[Sign]:
-    """Look at Python, the packages, the project, its state folder, cache, engine and plugins."""
-    signs = [_python(), *map(_package, _PARTS), *map(_extra, _EXTRAS)]
+    """Examine Python, SQLite, the packages, and the project with its state, engine and plugins."""
+    signs = [_python(), _sqlite(), _package("toolmd"), *map(_package, _required())]
+    signs += map(_extra, _EXTRAS)
     try:
         settings = load_settings(folder)
     except ConfigError as error:
@@ -71,13 +56,38 @@ def _python() -> Sign:
     return Sign("python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
 
 
-def _package(name: str) -> Sign:
+def _sqlite() -> Sign:
+    import sqlite3
+
+    from toolmd.config.sqlite import check_sqlite
+
+    try:
+        check_sqlite()
+    except ConfigError as error:
+        return Sign("sqlite", "bad", *str(error).split(": ", 1))
+    return Sign("sqlite", "ok", sqlite3.sqlite_version)
+
+
+def _required() -> list[str]:
+    """Return what Toolmd itself requires, as its own metadata names it."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        found = requires("toolmd") or []
+    except PackageNotFoundError:
+        return []
+    wanted = [one.partition(";")[0].strip() for one in found if "extra ==" not in one]
+    return sorted(wanted)
+
+
+def _package(requirement: str) -> Sign:
     from importlib.metadata import PackageNotFoundError, version
 
+    name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
     try:
         return Sign(name, "ok", version(name))
     except PackageNotFoundError:
-        return Sign(name, "bad", "not installed", f"pip install {name}")
+        return Sign(name, "bad", "not installed", f"pip install '{requirement}'")
 
 
 def _extra(name: str) -> Sign:
@@ -134,9 +144,7 @@ def _engine(settings: Settings) -> Sign:
     if settings.engine == "memory":
         return Sign("engine", "note", "memory: runs end with the process")
     if settings.engine == "sqlite":
-        import sqlite3
-
-        return Sign("engine", "ok", f"sqlite {sqlite3.sqlite_version}")
+        return _sqlite_engine(settings.state)
     from toolmd._run.engine.durable.database import address, open_database, outspoken, shown
 
     try:
@@ -148,6 +156,20 @@ def _engine(settings: Settings) -> Sign:
     except UnreachableError as error:
         remedy = "start that server, or name another with TOOLMD_ENGINE=postgresql://…"
         return Sign("engine", "bad", str(error), remedy)
+
+
+def _sqlite_engine(state: Path) -> Sign:
+    """Try it: what a version promises, a package that builds on it may not hold."""
+    from toolmd._cli.project.trial import try_sqlite
+
+    try:
+        with busy("Trying the engine"):
+            try_sqlite(state)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the doctor reports it
+        remedy = "see `state` and `sqlite`; until then TOOLMD_ENGINE=memory or =postgresql://…"
+        said = str(error).partition("\n")[0]
+        return Sign("engine", "bad", f"sqlite can't run a skill: {said}", remedy)
+    return Sign("engine", "ok", "sqlite: a skill ran in a store of its own")
 
 
 def _workspace(settings: Settings) -> Iterator[Sign]:

@@ -1,12 +1,15 @@
 """Open the data base of the runs: SQLite that survives a power cut, or Postgres over TCP."""
 
 import os
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from toolmd._run.engine import RUNS_FILE
+from toolmd.config.sqlite import check_sqlite
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
 
 SCHEMA = "toolmd"
@@ -18,6 +21,8 @@ IDLE_MS = 5_000
 CONNECT_S = 5
 """How long a server may take to answer, in seconds."""
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON")
+_SUBSEC = (3, 42, 0)
+"""The first SQLite whose own `unixepoch` knows 'subsec'."""
 _FORBIDDEN = "42501"
 """What Postgres says where its user has too few rights."""
 _TCP = {
@@ -58,9 +63,11 @@ def address(engine: str, state: Path) -> str:
 def open_database(url: str) -> sa.Engine:
     """Open it; a SQLite file is made for this user's eyes only.
 
-    Raises ConfigError where the driver of Postgres can't be loaded, OSError for the file.
+    Raises ConfigError where the driver of Postgres can't be loaded or SQLite is too old, OSError
+    for the file.
     """
     if url.startswith("sqlite"):
+        check_sqlite()
         path = sa.make_url(url).database
         assert path is not None
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -100,8 +107,19 @@ def _prepare_file(connection: Any, record: Any) -> None:
     del record
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
+    if sqlite3.sqlite_version_info < _SUBSEC:
+        # From Python 3.12 on DBOS takes its times from it, in the columns' defaults too: so on
+        # every Python that may open the file.
+        connection.create_function("unixepoch", 1, _unixepoch)
     # A reader that becomes a writer would fail at once where another wrote in between.
     connection.isolation_level = "IMMEDIATE"
+
+
+def _unixepoch(what: object) -> float:
+    """Return the seconds since the epoch, as newer releases do for 'subsec'."""
+    if what != "subsec":
+        raise ValueError(f"unixepoch({what!r}): this SQLite knows 'subsec' alone")
+    return round(time.time(), 3)
 
 
 def _prepare_session(connection: Any, record: Any) -> None:

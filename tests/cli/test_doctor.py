@@ -1,0 +1,106 @@
+"""What a Python or a disk lacks: `doctor` finds it, the first command that needs it names it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def project(console):
+    """Give a console in a project as `init` makes it."""
+    assert console("init").code == 0
+    return console
+
+
+def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=os.environ | {"TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+OLD_SQLITE = (
+    "import sqlite3, sys\n"
+    "sqlite3.sqlite_version_info = (3, 34, 1)\n"
+    "from toolmd._cli.main import main\n"
+    "sys.exit(main(sys.argv[1:]))"
+)
+"""A Python whose SQLite says that it is as old as that of some systems."""
+
+
+@pytest.mark.parametrize("words", ["call say_hello name=Ana", "audit", "run trial text=x"])
+def test_a_sqlite_that_is_too_old_is_named_by_the_first_command_that_needs_it(
+    project, words: str
+) -> None:
+    assert project("call", "say_hello", "name=Ana").code == 0
+    assert project("new", "skill", "trial").code == 0
+
+    done = apart(
+        project.folder, sys.executable, "-c", OLD_SQLITE, *words.split(), TOOLMD_ENGINE="sqlite"
+    )
+
+    assert done.returncode != 0
+    assert "has SQLite 3.34.1, and Toolmd stores its records with 3.37.0 or later" in done.stderr
+    assert "install Toolmd with another Python" in done.stderr
+    assert "damaged" not in done.stderr
+
+
+def test_what_needs_no_sqlite_works_with_one_that_is_too_old(project) -> None:
+    done = apart(project.folder, sys.executable, "-c", OLD_SQLITE, "check")
+
+    assert (done.returncode, done.stderr) == (0, "All well: 1 tool, 0 skills.\n")
+
+
+def test_the_doctor_finds_a_sqlite_that_is_too_old(project) -> None:
+    done = apart(
+        project.folder, sys.executable, "-c", OLD_SQLITE, "doctor", "--json", TOOLMD_ENGINE="sqlite"
+    )
+
+    bad = {sign["about"]: sign for sign in json.loads(done.stdout) if sign["state"] == "bad"}
+    assert set(bad) == {"sqlite", "engine"}
+    assert bad["sqlite"]["remedy"].startswith("install Toolmd with another Python")
+    assert done.returncode == 1
+
+
+def test_the_doctor_tries_the_engine_of_the_runs(project) -> None:
+    """A disk on which no file may grow, as it is full: what SQLite's version does not tell."""
+    assert project("list").code == 0
+    doctor = (sys.executable, "-m", "toolmd", "doctor", "--json")
+
+    well = apart(project.folder, *doctor, TOOLMD_ENGINE="sqlite")
+    full = apart(
+        project.folder,
+        *("bash", "-c", f"set -o pipefail; ulimit -f 8; {' '.join(doctor)} | cat"),
+        TOOLMD_ENGINE="sqlite",
+    )
+
+    found = [
+        next(sign for sign in json.loads(done.stdout) if sign["about"] == "engine")
+        for done in (well, full)
+    ]
+    assert [sign["state"] for sign in found] == ["ok", "bad"]
+    assert found[0]["found"] == "sqlite: a skill ran in a store of its own"
+    assert "see `state`" in found[1]["remedy"]
+    assert sorted(path.name for path in (project.folder / ".toolmd").glob("trial-*")) == []
+
+
+def test_the_doctor_names_each_package_that_toolmd_requires(project) -> None:
+    required = [one for one in requires("toolmd") or [] if "extra ==" not in one]
+
+    signs = [sign["about"] for sign in json.loads(project("doctor", "--json").out)]
+
+    assert required
+    assert {re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in required} <= {*signs}

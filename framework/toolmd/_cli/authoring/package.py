@@ -8,12 +8,20 @@ def package_files(name: str) -> dict[str, str]:
     kebab = name.replace("_", "-")
     source = f"src/{name}"
     files = {
-        "pyproject.toml": _PYPROJECT.format(name=name, kebab=kebab),
+        "pyproject.toml": _PYPROJECT.format(name=name, kebab=kebab, toolmd=_requirement()),
         "README.md": _README.format(name=name, kebab=kebab),
         f"{source}/__init__.py": f'"""The tools of {kebab}."""\n',
         f"{source}/plugin.py": _PLUGIN.format(name=name),
     }
     return files | definition_files("tool", name, f"{source}/tools_md")
+
+
+def _requirement() -> str:
+    """Require this release, or a later one that keeps its promises: `toolmd>=0.1,<0.2`."""
+    from importlib.metadata import version
+
+    major, minor = map(int, version("toolmd").split(".")[:2])
+    return f"toolmd>={major}.{minor},<{f'{major + 1}' if major else f'0.{minor + 1}'}"
 
 
 _PYPROJECT = """\
@@ -27,7 +35,7 @@ version = "0.1.0"
 description = "Tools for Toolmd."
 readme = "README.md"
 requires-python = ">=3.11"
-dependencies = ["toolmd"]
+dependencies = ["{toolmd}"]
 
 [project.entry-points.toolmd]
 {kebab} = "{name}.plugin"

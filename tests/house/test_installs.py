@@ -1,0 +1,135 @@
+"""Each text that tells somebody to install a package names one of ours, or one that we know.
+
+A name that nobody holds, or somebody else does, would install a stranger's code.
+"""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from test_tracked_files import ROOT, TEXTS
+
+from toolmd._cli.authoring.package import package_files
+from toolmd._cli.project.health import _EXTRAS
+
+PROJECTS = [
+    tomllib.loads(text)
+    for name, text in TEXTS.items()
+    if re.fullmatch(r"(plugins/[^/]+/)?pyproject\.toml", name)
+]
+OWN = {canonicalize_name(project["project"]["name"]): project["project"] for project in PROJECTS}
+"""The distributions of this repository, by their names."""
+
+OTHERS = {
+    "atheris": "the fuzzer, of `make fuzz`",
+    "fastmcp": "a peer, of `make bench-peers`",
+    "langchain-core": "a peer, of `make bench-peers`",
+    "openai-agents": "a peer, of `make bench-peers`",
+    "pydantic-ai-slim": "a peer, of `make bench-peers`",
+    "uv": "the resolver, of `make lock`",
+}
+"""What no pyproject.toml of ours names, and what it is for."""
+
+INSTALL = re.compile(r"""pip install((?:[ \t]+(?:'[^'\n]*'|\\?"[^"\n]*"|[^\s`'"&|;()]+))+)""")
+LOCAL = re.compile(r"\.|/|-e$")
+STANDS_FOR = re.compile(r"[{}$]|^NAME|^-|^\d*>")
+"""What is filled in, an option or a redirection."""
+
+
+def known() -> dict[str, set[str]]:
+    """The packages that our own files name, with their extras."""
+    found: dict[str, set[str]] = {canonicalize_name(name): set() for name in OTHERS}
+    for project in PROJECTS:
+        head = project["project"]
+        listed = [*head.get("dependencies", ()), *project["build-system"]["requires"]]
+        for extra in head.get("optional-dependencies", {}).values():
+            listed += extra
+        for one in map(Requirement, listed):
+            found.setdefault(canonicalize_name(one.name), set()).update(one.extras)
+    for name, head in OWN.items():
+        found[name] = {*head.get("optional-dependencies", {})}
+    return found
+
+
+def told() -> Iterator[tuple[str, str]]:
+    """Each thing that a text tells to install, with its file."""
+    for name, text in TEXTS.items():
+        for match in INSTALL.finditer(text.replace("\\\n", " ")):
+            words = shlex.split(match[1].replace('\\"', '"').rstrip(".,:"))
+            for before, word in zip(["", *words], words, strict=False):
+                if (
+                    not word.strip()
+                    or before in {"-e", "-r"}
+                    or LOCAL.match(word)
+                    or STANDS_FOR.search(word)
+                ):
+                    continue
+                yield name, word
+
+
+def is_known(word: str, packages: dict[str, set[str]]) -> bool:
+    try:
+        wanted = Requirement(word)
+    except InvalidRequirement:
+        return False
+    name = canonicalize_name(wanted.name)
+    return name in packages and wanted.extras <= packages[name]
+
+
+def test_what_a_text_tells_to_install_is_ours_or_known() -> None:
+    packages = known()
+
+    asked = {*told()}
+
+    assert {word for _, word in asked} >= {"toolmd[mcp]", "toolmd[server]", "openai"}
+    assert {(name, word) for name, word in asked if not is_known(word, packages)} == set()
+
+
+@pytest.mark.parametrize("word", ["toolmark", "toolmd[nothing]", "toolmd-parser", "left pad"])
+def test_a_name_that_is_not_ours_is_found(word: str) -> None:
+    assert not is_known(word, known())
+
+
+@pytest.mark.parametrize("extra", _EXTRAS)
+def test_an_extra_that_the_doctor_names_holds_the_package_that_it_looks_for(extra: str) -> None:
+    package, _ = _EXTRAS[extra]
+
+    holds = OWN["toolmd"]["optional-dependencies"][extra]
+
+    assert package in {canonicalize_name(Requirement(one).name) for one in holds}
+
+
+def test_a_new_plugin_requires_this_distribution_in_this_series_and_nothing_unknown() -> None:
+    head = tomllib.loads(package_files("garden_tools")["pyproject.toml"])
+
+    (needed,) = map(Requirement, head["project"]["dependencies"])
+    built = [Requirement(one).name for one in head["build-system"]["requires"]]
+
+    assert needed.name in OWN
+    assert needed.specifier.contains(version("toolmd"))
+    major = int(version("toolmd").split(".")[0])
+    assert not needed.specifier.contains(f"{major + 1}.0")
+    assert not needed.specifier.contains("0.0.9")
+    assert {*built} <= {*known()}
+
+
+@pytest.mark.parametrize("name", sorted({*OWN} - {"toolmd"}))
+def test_a_plugin_of_this_repository_requires_this_series(name: str) -> None:
+    needed = [Requirement(one) for one in OWN[name]["dependencies"]]
+
+    (toolmd,) = [one for one in needed if one.name == "toolmd"]
+
+    assert str(toolmd.specifier), "any release would do"
+    assert toolmd.specifier.contains(version("toolmd"))
+
+
+def test_the_files_of_a_plugin_tell_to_install_nothing_but_itself() -> None:
+    for path, text in package_files("garden_tools").items():
+        for match in INSTALL.finditer(text):
+            assert match[1].split() == ["-e", "."], Path(ROOT, path)

@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-places check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock docs clean
+.PHONY: help demo test test-places test-pythons check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -28,6 +28,11 @@ test: $(STAMP)  ## everything: units, properties, golden files, documents, the h
 # As root it tries more: other users, and a folder of root's own. PLACE=name tries one.
 test-places: $(STAMP)  ## a part of it in places where users keep projects: some minutes
 	@$(BIN)/python tests/places/places.py $(PLACE)
+
+# Each Python from 3.11 on, of the PATH and of pyenv, gets an environment of its own; some minutes.
+test-pythons: $(STAMP)  ## the wheels on each Python here, with its SQLite and a newer one
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/python tests/pythons/pythons.py
 
 check: format lint types storeys  ## format, lint, types, storeys
 

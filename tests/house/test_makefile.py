@@ -64,7 +64,19 @@ def test_without_the_venv_module_it_names_the_package(bare: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["demo", "test", "test-places", "install", "check", "bench", "docs", "lock", "vendor"]
+    "target",
+    [
+        "demo",
+        "test",
+        "test-places",
+        "test-pythons",
+        "install",
+        "check",
+        "bench",
+        "docs",
+        "lock",
+        "vendor",
+    ],
 )
 def test_every_command_is_listed_and_stands_in_contributing(target: str) -> None:
     listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout

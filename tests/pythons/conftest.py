@@ -1,0 +1,3 @@
+"""What lies in `installed` runs in environments of its own: `make test-pythons`."""
+
+collect_ignore = ["installed"]

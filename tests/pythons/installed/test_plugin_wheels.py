@@ -1,0 +1,50 @@
+"""The three plugins of this repository, from their wheels."""
+
+PLUGINS = {"toolmd-alara", "toolmd-litreview", "toolmd-simplescribe"}
+LOADED = {"TOOLMD_LOAD_PLUGINS": ",".join(sorted(PLUGINS))}
+
+
+def test_each_is_there_in_a_project_of_its_own(project) -> None:
+    plugins = project.toolmd("plugins", "--json", **LOADED).json
+
+    found = {plugin["name"]: plugin["state"] for plugin in plugins}
+    assert {name: found.get(name) for name in PLUGINS} == dict.fromkeys(PLUGINS, "loaded")
+    checked = project.toolmd("check", **LOADED)
+    assert checked.code == 0, checked
+
+
+def test_alara_logs_what_its_user_told(project) -> None:
+    caller = ("--confidence", "0.9", "--user", "ana")
+    words = ("log_blood_pressure", "systolic=120", "diastolic=80", *caller)
+    logged = project.toolmd("call", *words, **LOADED)
+
+    assert logged.code == 0, logged
+    summary = project.toolmd("call", "get_today_summary", *caller, **LOADED)
+    assert "120" in summary.out, summary
+
+
+def test_simplescribe_loads_indexes_and_gives_one_patients_record(project) -> None:
+    for words in (
+        ("samples", "bundles"),
+        ("load", "bundles/avery-example.json"),
+        ("index", "--all"),
+    ):
+        done = project.script("toolmd-simplescribe", *words, **LOADED)
+        assert done.code == 0, done
+
+    vitals = ("get_vitals", "--args-json", '{"patient_id": "123", "types": ["BP"], "limit": 1}')
+    notes = ("get_notes_search_results", "patient_id=123", "query=ACE inhibitor", "top_k=1")
+    (vital,) = project.toolmd("call", *vitals, "--patient", "123", **LOADED).json
+    (note,) = project.toolmd("call", *notes, "--patient", "123", **LOADED).json
+    other = project.toolmd("call", "get_vitals", "patient_id=456", "--patient", "123", **LOADED)
+
+    assert vital["value"] == "128/80"
+    assert note["note_id"] == "note-cough"
+    assert other.code != 0
+
+
+def test_litreview_says_what_it_lacks(project) -> None:
+    done = project.toolmd("call", "embed_text", "text=one", **LOADED)
+
+    assert done.code != 0
+    assert "LITREVIEW_EMBEDDINGS_URL" in done.out + done.err

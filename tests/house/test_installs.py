@@ -32,7 +32,8 @@ OTHERS = {
     "langchain-core": "a peer, of `make bench-peers`",
     "openai-agents": "a peer, of `make bench-peers`",
     "pydantic-ai-slim": "a peer, of `make bench-peers`",
-    "uv": "the resolver, of `make lock`",
+    "uv": "the resolver, of `make lock` and `make test-pythons`",
+    "vendoring": "copies DBOS, of `make vendor`",
 }
 """What no pyproject.toml of ours names, and what it is for."""
 

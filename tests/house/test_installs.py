@@ -33,7 +33,6 @@ OTHERS = {
     "openai-agents": "a peer, of `make bench-peers`",
     "pydantic-ai-slim": "a peer, of `make bench-peers`",
     "uv": "the resolver, of `make lock` and `make test-pythons`",
-    "vendoring": "copies DBOS, of `make vendor`",
 }
 """What no pyproject.toml of ours names, and what it is for."""
 

@@ -75,7 +75,6 @@ def test_without_the_venv_module_it_names_the_package(bare: Path) -> None:
         "bench",
         "docs",
         "lock",
-        "vendor",
     ],
 )
 def test_every_command_is_listed_and_stands_in_contributing(target: str) -> None:

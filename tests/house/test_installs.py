@@ -28,6 +28,7 @@ OWN = {canonicalize_name(project["project"]["name"]): project["project"] for pro
 
 OTHERS = {
     "atheris": "the fuzzer, of `make fuzz`",
+    "fastapi": "a peer, of `make bench-peers`",
     "fastmcp": "a peer, of `make bench-peers`",
     "langchain-core": "a peer, of `make bench-peers`",
     "openai-agents": "a peer, of `make bench-peers`",

@@ -62,7 +62,8 @@ def test_the_form_holds_the_flat_arguments_as_they_would_run(client: MakeClient)
     assert (fields["hour"]["minimum"], fields["hour"]["maximum"]) == (0, 23)
     assert fields["tone"]["enum"] == ["soft", "loud"]
     assert fields["places"]["items"] == {"type": "string", "enum": ["home", "work"]}
-    assert "xyz" in asked.message
+    assert "secret: (hidden)" in asked.message
+    assert "xyz" not in asked.message
 
 
 def test_an_edit_runs_with_the_new_values_and_the_model_is_told(

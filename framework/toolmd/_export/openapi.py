@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from toolmd._export.exported import Lose, Loss
+from toolmd._export.exported import Loss
 from toolmd._export.function import CONFIDENCE, Function, loser
 from toolmd._export.mcp import skill_result
 from toolmd._export.names import MCP
 from toolmd._export.plain import plain
 from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
 
 RULE = MCP
 
@@ -18,9 +17,12 @@ def item(function: Function, losses: list[Loss]) -> tuple[str, dict[str, Any]]:
     spec = function.spec
     lose = loser(losses, spec.name)
     if isinstance(spec, SkillSpec):
-        path, key, result = f"/api/skills/{function.name}/run", "inputs", skill_result(spec)
+        path, key = f"/api/skills/{function.name}/run", "inputs"
+        data = skill_result(spec)["properties"]["data"]
     else:
-        path, key, result = f"/api/tools/{function.name}/call", "arguments", _result(spec, lose)
+        path, key = f"/api/tools/{function.name}/call", "arguments"
+        data = plain(spec.output_schema, lambda path, what: lose(f"returns {path}".strip(), what))
+    answer = {"description": "The result, whatever its outcome.", "content": _json(_result(data))}
     operation = {
         "operationId": function.name,
         "summary": spec.title,
@@ -28,7 +30,7 @@ def item(function: Function, losses: list[Loss]) -> tuple[str, dict[str, Any]]:
         "tags": [spec.category],
         "requestBody": {"required": True, "content": _json(_request(function, key))},
         "responses": {
-            "200": {"description": "The result, whatever its outcome.", "content": _json(result)},
+            "200": answer,
             "default": {"$ref": "#/components/responses/Problem"},
         },
     }
@@ -87,8 +89,8 @@ def _request(function: Function, key: str) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": required, **closed}
 
 
-def _result(spec: ToolSpec, lose: Lose) -> dict[str, Any]:
-    data = plain(spec.output_schema, lambda path, what: lose(f"returns {path}".strip(), what))
+def _result(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a Result, which calls and runs share, with this schema of its data."""
     outcomes = ["ok", "allowed", "denied", "confirm", "review", "failed", "unknown"]
     return {
         "type": "object",

@@ -191,7 +191,7 @@ def test_one_plugin_that_fails_to_answer_stops_no_other(project: Project) -> Non
         def toolmd_judges(self):
             return ["mild"]
 
-    plugins = Plugins((), {"fails": Fails(), "answers": Answers()})
+    plugins = Plugins((), {"fails": Fails(), "answers": Answers()}, import_timeout=10)
 
     answers = {a.plugin: a for a in plugins.ask("toolmd_judges", spec="x")}
 

@@ -41,7 +41,7 @@ def test_resources_are_handed_in_by_type() -> None:
 
 
 def test_a_function_that_drifted_is_told() -> None:
-    def greet(nam: str) -> None: ...
+    def greet(nam: str) -> dict[str, str]: ...
 
     with memory_workspace({"greet.tool.md": tool("greet", word("name"))}, [greet]) as ws:
         assert {d.code for d in ws.diagnostics} == {"parameter-drift"}

@@ -77,8 +77,8 @@ def test_what_stays_on_the_workspace_is_this_and_no_more() -> None:
     twins = {name for name in public if name.endswith("_sync")} | set(PLAIN)
     assert public - twins == {
         "open", "close", "reload", "settings", "registry", "tools", "skills", "diagnostics",
-        "plugins", "export", "exported", "watched", "on_change", "on_notice", "call", "handle",
-        "run", "take", "system_prompt",
+        "plugins", "export", "exported", "watched", "on_change", "on_checked", "on_notice",
+        "check_soon", "overdue_imports", "call", "handle", "run", "take", "system_prompt",
     }  # fmt: skip
 
 

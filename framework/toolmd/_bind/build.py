@@ -14,7 +14,7 @@ from toolmd._bind.definitions.folders import Group, package_groups, project_grou
 from toolmd._bind.definitions.reading import DefinitionReader, FoundDefinition, Reading
 from toolmd._bind.edits.baseline import Baseline, Known
 from toolmd._bind.edits.keeping import Keeper, Kept, Waiting, parted
-from toolmd._bind.edits.last_python import LastPython, broken_python, used_of
+from toolmd._bind.edits.last_python import Put, used_of
 from toolmd._bind.plugins.manager import Plugins
 from toolmd._bind.plugins.resources import SnapshotResources
 from toolmd._bind.python.binding import bind_all
@@ -69,7 +69,7 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def build(
+def build(  # noqa: PLR0913 - by keyword, but for two
     settings: Settings,
     reader: DefinitionReader,
     *,
@@ -77,36 +77,15 @@ def build(
     given: Mapping[str, object] | None = None,
     baseline: Baseline | None = None,
     old: Snapshot | None = None,
+    put: Put = MappingProxyType({}),
 ) -> Snapshot:
     """Read everything, bind it, and say what is wrong; a bad file never raises.
 
-    `given` are plugins by name, beside the installed ones. The cache and the baseline, where
-    there are any, are brought up to date; without a baseline no edit is held to anything. Python
-    that was in use in the `old` snapshot and can't be loaded any more stays as it was there.
+    `given` are plugins by name. The cache and the baseline are brought up to date; without a
+    baseline no edit is held to anything. `put` is Python of the `old` snapshot that stays.
     """
-    put: dict[str, LastPython] = {}
-    while True:
-        snapshot = _build(settings, reader, cache, given, baseline, old, put)
-        broken = broken_python(old, snapshot, put) if old is not None else None
-        if broken is None:
-            return snapshot
-        put[broken.file.path] = broken
-        snapshot.resources.retire()
-
-
-def _build(  # noqa: PLR0913, PLR0917 - see build
-    settings: Settings,
-    reader: DefinitionReader,
-    cache: Cache | None,
-    given: Mapping[str, object] | None,
-    baseline: Baseline | None,
-    old: Snapshot | None,
-    put: Mapping[str, LastPython],
-) -> Snapshot:
-    plugins = Plugins(settings.plugins, given, settings.root)
-    before = {path: last.file for path, last in put.items()}
-    given_groups = list(package_groups(settings, plugins))
-    groups = [*project_groups(settings, plugins, before, given_groups), *given_groups]
+    plugins = _plugins(settings, given)
+    groups = _groups(settings, plugins, put)
     resources = SnapshotResources(plugins, settings)
     around = SnapshotParts(settings.root, plugins, resources)
     reading = Reading(reader, cache)
@@ -124,9 +103,7 @@ def _build(  # noqa: PLR0913, PLR0917 - see build
     kept, checks, registry = _settled(decide, baseline)
     reading.save(checks.done, fresh=checks.fresh)
     stamp = _stamp(groups, registry, plugins, kept)
-    for last in put.values():
-        if (bound := registry.tools.get(last.name) or registry.skills.get(last.name)) is not None:
-            bound.stale = True
+    _mark_stale(registry, put)
     return Snapshot(
         registry,
         plugins,
@@ -140,6 +117,24 @@ def _build(  # noqa: PLR0913, PLR0917 - see build
         {name: definition.digest for name, definition in kept.named.items()},
         used_of(old) if old is not None else frozenset(),
     )
+
+
+def _plugins(settings: Settings, given: Mapping[str, object] | None = None) -> Plugins:
+    late = settings.import_timeout
+    return Plugins(settings.plugins, given, settings.root, import_timeout=late)
+
+
+def _groups(settings: Settings, plugins: Plugins, put: Put) -> list[Group]:
+    """Return the folders of the project, then those of packages."""
+    before = {path: last.file for path, last in put.items()}
+    given = list(package_groups(settings, plugins))
+    return [*project_groups(settings, plugins, before, given), *given]
+
+
+def _mark_stale(registry: Registry, put: Put) -> None:
+    for last in put.values():
+        if (bound := registry.tools.get(last.name) or registry.skills.get(last.name)) is not None:
+            bound.stale = True
 
 
 class _Decided(NamedTuple):
@@ -165,7 +160,7 @@ def _settled(decide: Callable[[Known], _Decided], baseline: Baseline | None) -> 
 
 def open_plugins(settings: Settings) -> Plugins:
     """Load the plugins of a project, without reading its definitions."""
-    plugins = Plugins(settings.plugins, project=settings.root)
+    plugins = _plugins(settings)
     for _ in project_groups(settings, plugins):
         pass
     plugins.wake()

@@ -79,7 +79,9 @@ def unpin(
     something can't be had as it was, and says what.
     """
     manifest = json.loads(pinned.manifest)
-    plugins = Plugins(settings.plugins, given, settings.root)
+    plugins = Plugins(
+        settings.plugins, given, settings.root, import_timeout=settings.import_timeout
+    )
     folders = (_folder(h, settings.root / h["root"], pinned.files) for h in manifest["folders"])
     groups = [own_group(folder, plugins) for folder in folders]
     given_groups = list(package_groups(settings, plugins))

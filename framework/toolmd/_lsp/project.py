@@ -54,7 +54,7 @@ class EditorProject:
     def reload(self) -> None:
         """Read the files again."""
         if self._workspace is not None:
-            self._workspace.reload()
+            self._workspace.reload(wait=False)
 
     def close(self) -> None:
         """Let go of the project."""

@@ -50,6 +50,8 @@ class Binding(NamedTuple):
     """Imports the Python and gives all that is to be said of it and the markdown; never raises."""
     ready: Callable[[], bool] | None = None
     """Tells whether it is loaded and fits; loads nothing."""
+    start: Callable[[float], bool] | None = None
+    """Begins to load and waits at most so many seconds; tells whether there is an answer."""
 
 
 NOT_IMPLEMENTED = Binding("none")

@@ -100,6 +100,8 @@ class Settings:
     """Whether each decision is recorded before its effect."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live at once."""
+    import_timeout: float = 10.0
+    """The seconds that a Python file, a plugin or a hook may take to load."""
     plugins: tuple[str, ...] | None = None
     """The installed plugins that may load, by package or entry-point name; None loads all."""
     file: Path | None = None

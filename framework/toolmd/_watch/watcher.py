@@ -16,6 +16,10 @@ from toolmd._workspace.reloading import Watched
 from toolmd.errors import ToolmdError
 
 _log = logging.getLogger(__name__)
+STOP_S = 2.0
+"""How long a reload under way is waited for at the end, in seconds."""
+ALIVE_S = 5.0
+"""How often to check that events are still reported, in seconds."""
 STUCK_S = 10.0
 """After so many seconds of waiting for git, say so."""
 
@@ -43,6 +47,8 @@ class Follower:
         self._busy_since: float | None = None
         self._said = False
         self._watched = workspace.watched
+        self.failed = ""
+        """Why the last reload failed; empty where it did not."""
 
     def happened(self, event: FileEvent, now: float) -> None:
         """Take an event; what changes nothing that is read is passed over."""
@@ -53,6 +59,11 @@ class Follower:
         """Have everything watched, and read once more: it may have changed since it was read."""
         self._follow(self._watched)
         self._settler.changed(now)
+
+    @property
+    def overdue(self) -> tuple[str, ...]:
+        """What of the workspace's Python is past its deadline."""
+        return self._workspace.overdue_imports
 
     def step(self, now: float) -> float | None:
         """Reload where a burst is over; gives the seconds to wait, None for the next event."""
@@ -66,7 +77,8 @@ class Follower:
             return wait
         # First watched, then read: what changes from here on is told.
         self._follow(self._watched)
-        self._workspace.reload()
+        self._workspace.reload(wait=False)
+        self.failed = ""
         self._watched = self._workspace.watched
         if not self._follow(self._watched):
             return None
@@ -105,11 +117,15 @@ class Watcher:
 
     @property
     def trouble(self) -> str:
-        """Why the files are looked at again and again, instead of the system telling of changes.
+        """What keeps changes from being live, in a sentence each; empty where nothing does.
 
-        Empty where it tells.
+        The files are polled since the system reports no changes, a reload failed, or Python is
+        past its `import_timeout`.
         """
-        return self._events.trouble
+        late = self._follower.overdue
+        return "; ".join(
+            said for said in (self._events.trouble, self._follower.failed, *late) if said
+        )
 
     def start(self) -> None:
         """Begin to watch."""
@@ -119,11 +135,11 @@ class Watcher:
             self._thread.start()
 
     def stop(self) -> None:
-        """End; a reload under way is finished first."""
+        """End; a reload under way is given two seconds to finish."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._queue.put(None)
-            thread.join()
+            thread.join(STOP_S)
             self._events.stop()
 
     def __enter__(self) -> Self:
@@ -137,10 +153,13 @@ class Watcher:
         while True:
             wait = self._step()
             try:
-                event = self._queue.get(timeout=wait)
+                event = self._queue.get(timeout=ALIVE_S if wait is None else wait)
             except Empty:
+                if not self._events.is_alive():
+                    self._follower.begin(time.monotonic())
                 continue
             if event is None:
+                self._events.stop()  # Where nobody waited for this thread, it may have begun again.
                 return
             self._follower.happened(event, time.monotonic())
 
@@ -150,6 +169,9 @@ class Watcher:
             return self._follower.step(time.monotonic())
         except ToolmdError:
             return None  # The workspace was closed: nothing is left to reload.
-        except Exception:  # noqa: BLE001 - the next burst may be read
+        except Exception as error:  # noqa: BLE001 - kept in `trouble`
             _log.exception("a reload failed; the snapshot of before stays")
+            self._follower.failed = (
+                f"the last reload failed ({error}); the snapshot of before stays"
+            )
             return None

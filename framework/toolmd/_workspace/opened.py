@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from toolmd._bind.build import build, collector_paused
+from toolmd._bind.build import Snapshot, build, collector_paused
 from toolmd._bind.definitions.cache import Cache
 from toolmd._bind.definitions.reading import DefinitionReader
 from toolmd._bind.edits.baseline import Baseline
+from toolmd._bind.edits.last_python import Put
 from toolmd._model.diagnostic import Diagnostic
 from toolmd._model.registry import Registry
 from toolmd._model.run import Clock
@@ -52,14 +54,23 @@ class OpenProject:
         """What is wrong with the settings since they were read last."""
         self.close_runs: Callable[[], None] | None = None
         """What ends the runs that are under way here, once there may be some."""
+        self.drop_trial: Callable[[], None] | None = None
+        """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
-        self.live = self.read(settings)
+        self.live = self.made_live(settings, self.read(settings))
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All there is to say; imports every implementation."""
+        return (*self.trouble, *self.live.diagnostics)
 
     def end(self) -> bool:
         """End what is under way; True for the first time."""
         with self.lock:
             first = not self._closed
             self._closed = True
+            if self.drop_trial is not None:
+                self.drop_trial()
         if self.close_runs is not None:
             self.close_runs()
         self.loop.close()
@@ -81,15 +92,21 @@ class OpenProject:
         self.check_open()
         return self.live.open_door()
 
-    def read(self, settings: Settings, old: Live | None = None) -> Live:
-        """Read the project's files into a new snapshot."""
+    def read(
+        self, settings: Settings, old: Snapshot | None = None, put: Put = MappingProxyType({})
+    ) -> Snapshot:
+        """Read the project's files into a new snapshot; `put` is Python of `old` that stays."""
         with collector_paused():
-            snapshot = build(
+            return build(
                 settings,
                 self._reader,
                 cache=Cache.load(settings.state, self._reader.fingerprint),
                 given=self.plugins,
                 baseline=self.baseline,
-                old=old.snapshot if old is not None else None,
+                old=old,
+                put=put,
             )
+
+    def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
+        """Return the snapshot with the parts that take its calls."""
         return Live(settings, snapshot, self.clock, self._tallies)

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic
 from toolmd._model.plugin import PluginInfo
 from toolmd._model.registry import BoundSkill, BoundTool, Registry
 from toolmd._model.settings import Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.changes import Changes
+from toolmd._workspace.checking import CheckListener
 from toolmd._workspace.listeners import ChangeListener
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.reloading import Reloader, Watched
@@ -81,7 +83,14 @@ class ReadProject:
         The first look imports every implementation, since the markdown is held against it;
         `registry.diagnostics` holds what reading alone has found.
         """
-        return (*self._project.trouble, *self._project.live.diagnostics)
+        return self._project.diagnostics
+
+    @property
+    def overdue_imports(self) -> tuple[str, ...]:
+        """What of the project's Python is past `import_timeout`, in a sentence each."""
+        live = self._project.live
+        late = [d.message for d in live.registry.diagnostics if d.code is Code.IMPORT_TIMEOUT]
+        return tuple(dict.fromkeys((*late, *live.snapshot.plugins.imports.overdue)))
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
@@ -106,16 +115,19 @@ class ReadProject:
         """Give what `target` reads: a list of functions, a document, or text."""
         return self.exported(target, names, skills=skills).items
 
-    def reload(self) -> Registry:
+    def reload(self, *, wait: bool = True) -> Registry:
         """Read the project again and give the new snapshot, or the old one where nothing changed.
 
+        Markdown is live at once. Python that was in use and changed is imported first; where that
+        takes more than a second, the Python of before runs on until it is done, and `wait` tells
+        whether to wait for that, at most `import_timeout` for each file.
         Where the settings can't be read any more, the old snapshot stays, with a diagnostic.
         """
-        return self._reloader.reload()
+        return self._reloader.reload(wait=wait)
 
-    async def areload(self) -> Registry:
+    async def areload(self, *, wait: bool = True) -> Registry:
         """Do as `reload` next to the event loop, which goes on meanwhile."""
-        return await off_loop(self._reloader.reload)
+        return await off_loop(self._reloader.reload, wait=wait)
 
     @property
     def watched(self) -> Watched:
@@ -129,3 +141,14 @@ class ReadProject:
         it raises is logged. Gives what ends it.
         """
         return self._project.changes.add(listener)
+
+    def on_checked(self, listener: CheckListener) -> Callable[[], None]:
+        """Have `listener` called with all diagnostics after each change; returns what ends it.
+
+        The call comes from a thread of its own, when the changed Python has been imported.
+        """
+        return self._reloader.checker.listeners.add(listener)
+
+    def check_soon(self) -> None:
+        """Collect all diagnostics in a thread of its own, for those of `on_checked`."""
+        self._reloader.checker.check_soon()

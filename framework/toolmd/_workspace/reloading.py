@@ -1,21 +1,32 @@
 """Replace a workspace's snapshot by what the files say now, and tell those who listen."""
 
+import logging
 import os
 import threading
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from toolmd._bind.build import Snapshot
 from toolmd._bind.edits.settings import hold_settings
 from toolmd._bind.source.files import links_along, whole_file
+from toolmd._bind.trial import Trial
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic, Severity
 from toolmd._model.edit import HeldEdit
 from toolmd._model.registry import Registry
+from toolmd._model.settings import Settings
+from toolmd._workspace.checking import SnapshotChecker
 from toolmd._workspace.names import known_name
 from toolmd._workspace.opened import OpenProject
 from toolmd.config import OWN_FILE, PROJECT_FILE
 from toolmd.errors import ConfigError, NotFoundError
+
+_log = logging.getLogger(__name__)
+PATIENCE_S = 1.0
+"""How long a reload waits for changed Python before it publishes the markdown, in seconds."""
 
 
 class Watched(NamedTuple):
@@ -34,6 +45,13 @@ class Reloader:
         self._project = project
         # A listener may reload or accept in turn.
         self._turn = threading.RLock()
+        self._trial: Trial | None = None
+        """What becomes live when its Python is imported; the markdown is live already."""
+        self._teller = 0
+        """The thread that tells the listeners of a change; 0 where none does."""
+        project.drop_trial = self._drop_trial
+        self.checker = SnapshotChecker(lambda: project.diagnostics)
+        """Checks what a change brought, once the listeners were told of it."""
 
     @property
     def watched(self) -> Watched:
@@ -60,15 +78,29 @@ class Reloader:
             frozenset(files),
         )
 
-    def reload(self) -> Registry:
+    def reload(self, *, wait: bool = True) -> Registry:
         """Read the project again; see `Workspace.reload`."""
         project = self._project
         with self._turn:
             old = project.live.registry
             new = self._reloaded()
             if project.live.registry is not old:
-                project.changes.tell(old, new)
+                self._tell(old)
+        trial = self._trial
+        if trial is None or not wait or self._teller == threading.get_ident():
             return new
+        trial.over.wait()
+        return project.live.registry
+
+    def _tell(self, old: Registry) -> None:
+        """Tell those who listen; a listener that reloads in turn waits for nothing."""
+        before, self._teller = self._teller, threading.get_ident()
+        try:
+            self._project.changes.tell(old, self._project.live.registry)
+            if self.checker.listeners:
+                self.checker.check_soon()
+        finally:
+            self._teller = before
 
     def accept(self, name: str) -> HeldEdit:
         """Accept a policy change; see `Changes.accept`."""
@@ -80,7 +112,7 @@ class Reloader:
                 raise NotFoundError(f"no edit of {folded} waits to be acknowledged")
             edit, row = waiting[folded]
             self._project.baseline.accept(row)
-            self.reload()
+            self.reload(wait=False)
             return edit
 
     def _reloaded(self) -> Registry:
@@ -95,13 +127,56 @@ class Reloader:
                 project.trouble = (self._about(Code.UNREADABLE_SETTINGS, str(error), help_),)
                 registry = kept.registry
                 return replace(registry, diagnostics=(*project.trouble, *registry.diagnostics))
-            fresh = project.read(settings, kept)
             project.trouble = self._dropped(dropped)
-            spare = fresh
-            if not fresh.same_as(kept):
-                spare, project.live = kept, fresh
-            spare.snapshot.resources.retire()
+            trial = Trial(kept.snapshot, partial(project.read, settings, kept.snapshot))
+            before = self._trial
+            if before is not None and before.stamp == trial.stamp and settings == kept.settings:
+                trial.candidate.resources.retire()
+                return project.live.registry
+            self._drop_trial()
+            snapshot = trial.settle(time.monotonic() + PATIENCE_S)
+            if snapshot is None:
+                self._trial, snapshot = trial, trial.meanwhile()
+                threading.Thread(
+                    target=self._finish, args=(trial,), name="toolmd-trial", daemon=True
+                ).start()
+            self._publish(snapshot, settings)
             return project.live.registry
+
+    def _publish(self, snapshot: Snapshot, settings: Settings) -> None:
+        """Put a snapshot behind the pointer, where it says anything new."""
+        kept = self._project.live
+        fresh = self._project.made_live(settings, snapshot)
+        spare = fresh
+        if not fresh.same_as(kept):
+            spare, self._project.live = kept, fresh
+        spare.snapshot.resources.retire()
+
+    def _finish(self, trial: Trial) -> None:
+        """Publish a trial when its Python is imported, unless a later reading took its place."""
+        project = self._project
+        try:
+            while (snapshot := trial.settle(time.monotonic() + PATIENCE_S)) is None:
+                if self._trial is not trial:
+                    break
+            with self._turn:
+                with project.lock:
+                    if snapshot is None or self._trial is not trial:
+                        trial.candidate.resources.retire()
+                        return
+                    self._trial, old = None, project.live.registry
+                    self._publish(snapshot, project.live.settings)
+                if project.live.registry is not old:
+                    self._tell(old)
+        except Exception:  # noqa: BLE001 - nobody waits for it
+            _log.exception("the changed Python could not be taken; that of before runs on")
+        finally:
+            trial.over.set()
+
+    def _drop_trial(self) -> None:
+        before, self._trial = self._trial, None
+        if before is not None:
+            before.over.set()
 
     def _dropped(self, keys: tuple[str, ...]) -> tuple[Diagnostic, ...]:
         if not keys:

@@ -1,5 +1,6 @@
 """What each setting's value must be, wherever it was written."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -17,6 +18,8 @@ from toolmd.errors import ConfigError
 
 MOST = 1_000_000
 """The largest number or duration in seconds that a setting takes."""
+MAX_S = 3600
+"""Seconds of a deadline."""
 
 
 class Origin(NamedTuple):
@@ -101,6 +104,15 @@ def _flag(value: Any, place: Origin) -> bool:
     raise place.error(f"must be true or false, not {value!r}")
 
 
+def _seconds(value: Any, place: Origin) -> float:
+    if isinstance(value, str) and place.text:
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_S:
+        raise place.error(f"must be a number of seconds, more than 0 up to {MAX_S}, not {value!r}")
+    return float(value)
+
+
 def _on_missing(value: Any, place: Origin) -> str:
     if value not in ("deny", "confirm"):
         raise place.error(f"must be deny or confirm, not {value!r}")
@@ -175,6 +187,7 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "serve.idle_timeout": _count,
     "audit": _flag,
     "trust_edits": _flag,
+    "import_timeout": _seconds,
     "plugins": _names,
 }
 """Every setting, and what reads its value."""

@@ -1,6 +1,7 @@
 """Let the Python of before run on where what a file holds now can't be loaded any more."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 from toolmd._bind.definitions.folders import PLUGIN
@@ -10,6 +11,8 @@ from toolmd._model.diagnostic import Diagnostic, Severity
 from toolmd._model.registry import Bound, Registry
 from toolmd.errors import ImplementationError
 
+OVERLAP_S = 0.25
+"""How long one import is waited for before the next begins beside it, in seconds."""
 MOST = 8
 """Files that are put back in one reload; a project in which more are broken says so at calls."""
 
@@ -53,6 +56,35 @@ def used_of(snapshot: Loaded) -> frozenset[str]:
     return snapshot.used | {name for name, bound in _bound(snapshot.registry) if bound.ready}
 
 
+def still_importing(old: Loaded, new: Loaded, until: float) -> tuple[str, ...]:
+    """Import what was in use and may have changed; return what has no answer at `until`.
+
+    `until` is a moment of `time.monotonic`. Imports overlap, so that several that hang cost no
+    more time than one.
+    """
+    found = [*changed_in_use(old, new)]
+    for _, bound in found:
+        assert bound.binding.start is not None
+        bound.binding.start(max(0.0, min(OVERLAP_S, until - monotonic())))
+    return tuple(
+        name
+        for name, bound in found
+        if bound.binding.start is not None
+        and not bound.binding.start(max(0.0, until - monotonic()))
+    )
+
+
+def python_meanwhile(old: Loaded, new: Loaded, names: Iterable[str]) -> Put:
+    """Return what stands in for all changed Python while the definitions `names` are imported."""
+    held = {_target(new, name): name for name in names}
+    changed = [path for path, file in new.python.items() if old.python.get(path, file) != file]
+    return {
+        path: LastPython(old.python[path], held.get(path, ""), (_waits(path),))
+        for path in changed
+        if new.python[path].parts != (PLUGIN,)
+    }
+
+
 def broken_python(old: Loaded, new: Loaded, put: Put) -> LastPython | None:
     """Load what was in use and may have changed; gives the first file that must be put back."""
     if len(put) >= MOST:
@@ -90,6 +122,17 @@ def _suspects(bound: Bound[Any], error: ImplementationError) -> Iterator[str]:
 def _bound(registry: Registry) -> Iterator[tuple[str, Bound[Any]]]:
     yield from registry.tools.items()
     yield from registry.skills.items()
+
+
+def _target(snapshot: Loaded, name: str) -> str:
+    bound = dict(_bound(snapshot.registry)).get(name)
+    return bound.binding.target.rpartition(":")[0] if bound is not None else ""
+
+
+def _waits(path: str) -> Diagnostic:
+    message = "the project's Python is still being imported, so what this file held before runs on"
+    told = whole_file(path, Code.STALE_PYTHON, message, "wait, or mend what takes so long")
+    return told._replace(severity=Severity.WARNING)
 
 
 def _stale(path: str, name: str) -> Diagnostic:

@@ -6,7 +6,8 @@ import re
 import reprlib
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from pluggy._hooks import HookImpl
 
 from toolmd._bind.plugins.points import entry_points
 from toolmd._bind.source.files import whole_file
+from toolmd._bind.source.loading import BoundedImports, ForeignExitError
 from toolmd._bind.source.modules import PREFIX, Modules
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Diagnostic
@@ -26,8 +28,6 @@ from toolmd.hooks import new_manager
 _log = logging.getLogger(__name__)
 
 _PRIVATE = re.compile(rf"{PREFIX}\d+\.")
-FAULTS = Exception, SystemExit
-"""What foreign code may raise while it is loaded or asked; SystemExit ends no snapshot."""
 
 
 class PluginAnswer(NamedTuple):
@@ -51,12 +51,15 @@ class Plugins:
         allowed: Sequence[str] | None = None,
         given: Mapping[str, object] | None = None,
         project: Path | None = None,
+        *,
+        import_timeout: float,
     ) -> None:
         """Load those in `allowed` (None: all) of the installed, and of the package in `project`."""
         self.manager = new_manager()
         self.diagnostics: list[Diagnostic] = []
         self.listed: dict[str, PluginInfo] = {}
         """What came of each plugin, by its name."""
+        self.imports = BoundedImports(import_timeout)
         self.modules = Modules()
         """The Python of the snapshot; forgotten when its plugins are."""
         self._late: dict[str, Callable[[], object]] = {}
@@ -91,13 +94,17 @@ class Plugins:
         with self._lock:
             for name, load in list(self._late.items()):
                 try:
-                    self._admit(name, load())
-                except FAULTS as error:
+                    self._admit(name, self.imports.run(name, load, self.key_of(name)))
+                except Exception as error:  # noqa: BLE001 - a plugin may raise anything
                     self._broken[name] = error
                     self.listed[name] = PluginInfo(name, state="broken", about=reason(error))
                 else:
                     self.listed[name] = PluginInfo(name, about=_about(self.plugin(name)))
                 del self._late[name]
+
+    def key_of(self, path: str) -> Callable[[], Hashable]:
+        """Return what names the code of a file, together with all that it may import."""
+        return lambda: (path, self.modules.fingerprint())
 
     def demand(self, name: str) -> None:
         """Raise ImplementationError where the folder's plugin `name` does not load."""
@@ -125,15 +132,25 @@ class Plugins:
         caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
         return bool(caller.get_hookimpls())
 
-    def ask(self, hook: str, *, awake: bool = True, **arguments: Any) -> Iterator[PluginAnswer]:
-        """Ask each plugin in turn; one that fails is told apart and stops no other."""
+    def ask(
+        self, hook: str, *, awake: bool = True, at_load: bool = True, **arguments: Any
+    ) -> Iterator[PluginAnswer]:
+        """Ask each plugin in turn; one that fails is told apart and stops no other.
+
+        What is not asked `at_load` runs in the caller's thread, without a deadline.
+        """
         if awake:
             self.wake()
         caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
         for implementation in reversed(caller.get_hookimpls()):
+            plugin, answer = implementation.plugin_name, partial(_call, implementation, arguments)
             try:
-                value = _call(implementation, arguments)
-            except FAULTS as error:
+                if at_load:
+                    key = partial(tuple[Any, ...], (plugin, implementation.function))
+                    value = self.imports.run(f"{hook} of {plugin}", answer, key)
+                else:
+                    value = answer()
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
                 _log.warning("%s of %s failed", hook, implementation.plugin_name, exc_info=error)
                 yield PluginAnswer(implementation.plugin_name, None, error)
             else:
@@ -162,9 +179,10 @@ class Plugins:
         info = PluginInfo(name, package.name, package.version, "loaded")
         try:
             self._points[name] = point.module
-            plugin = point.load()
-            plugin = plugin() if inspect.isclass(plugin) else plugin
-        except FAULTS as error:
+            plugin = self.imports.run(
+                f"plugin {name}", partial(_made, point), lambda: (name, point)
+            )
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._report(name, f"can't be loaded: {reason(error)}")
         else:
             self._register(name, plugin)
@@ -180,7 +198,7 @@ class Plugins:
             self._report(name, str(error), Code.UNKNOWN_HOOK)
         except ToolmdError as error:
             self._report(name, str(error))
-        except FAULTS as error:
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._report(name, f"does not fit: {reason(error)}")
 
     def _admit(self, name: str, plugin: object) -> None:
@@ -191,8 +209,8 @@ class Plugins:
                 known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
                 hint = did_you_mean(unknown, known)
                 message = f"implements {unknown}, which is no hook{hint and '; '}{hint}"
-                raise _UnknownHookError(message)
-        except FAULTS as error:
+                raise _UnknownHookError(message)  # noqa: TRY301 - as any of its faults
+        except Exception as error:
             if self.manager.has_plugin(name):
                 self.manager.unregister(name=name)
             if isinstance(error, pluggy.PluginValidationError):
@@ -238,6 +256,8 @@ def several(answer: Any) -> list[Any]:
 
 def reason(error: BaseException) -> str:
     """Give an exception in one line, with the place in which it was raised."""
+    if isinstance(error, ForeignExitError) and error.__cause__ is not None:
+        error = error.__cause__
     if isinstance(error, ToolmdError):
         return " ".join(str(error).split())
     text = " ".join(traceback.format_exception_only(error)[-1].split())
@@ -266,4 +286,11 @@ def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> list[str]:
 
 
 def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
-    return implementation.function(*(arguments[name] for name in implementation.argnames))
+    value = implementation.function(*(arguments[name] for name in implementation.argnames))
+    # A generator has run nothing yet: its body belongs under the same deadline.
+    return list(value) if inspect.isgenerator(value) else value
+
+
+def _made(point: Any) -> Any:
+    plugin = point.load()
+    return plugin() if inspect.isclass(plugin) else plugin

@@ -60,7 +60,8 @@ def _sibling(file: File, beside: Mapping[tuple[str, ...], File]) -> File | None:
 def _beside(definition: FoundDefinition, sibling: File, around: SnapshotParts) -> Binding:
     group = definition.group
     find = from_module(around, lambda: group.module(sibling), sibling)
-    loader = Loader(around, definition.contract, definition.file, find, sibling.path, group.plugin)
+    loader = Loader(around, definition.contract, definition.file, find, sibling.path, group.plugin,
+                    sibling)  # fmt: skip
     kind: Literal["sibling", "entry_point"] = "sibling" if group.package is None else "entry_point"
     return Binding(kind, f"{sibling.path}:{definition.name}", *_ways(loader))
 
@@ -92,5 +93,10 @@ def _given(
 
 def _ways(
     loader: Loader,
-) -> tuple[Callable[[], Implementation], Callable[[], tuple[Diagnostic, ...]], Callable[[], bool]]:
-    return loader.load, loader.inspect, loader.ready
+) -> tuple[
+    Callable[[], Implementation],
+    Callable[[], tuple[Diagnostic, ...]],
+    Callable[[], bool],
+    Callable[[float], bool],
+]:
+    return loader.load, loader.inspect, loader.ready, loader.start

@@ -6,18 +6,19 @@ import functools
 import reprlib
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from toolmd._bind.plugins.manager import FAULTS, Plugins, reason
+from toolmd._bind.plugins.manager import Plugins, reason
 from toolmd._bind.plugins.resources import SnapshotResources
 from toolmd._bind.python.own_clients import own_clients
 from toolmd._bind.python.signature import Bond, bind
 from toolmd._bind.source.code import CodeHashes
 from toolmd._bind.source.files import File, shown_path, whole_file
+from toolmd._bind.source.loading import REMEDY, ForeignExitError, Load, OverdueError, caught
 from toolmd._model.code import Code
 from toolmd._model.contract import Contract
 from toolmd._model.diagnostic import Diagnostic, Severity
@@ -55,7 +56,10 @@ Find = Callable[[Contract], Found]
 
 @dataclass(slots=True, eq=False, repr=False)
 class Loader:
-    """Loads one implementation on first use; a failure is told again, not remembered."""
+    """Loads one implementation on first use, under a deadline and in a thread of its own.
+
+    A failure is told again, not remembered; what is late and ends after all counts.
+    """
 
     around: SnapshotParts
     contract_of: Callable[[], Contract]
@@ -65,13 +69,16 @@ class Loader:
     target: str
     plugin: str | None = None
     """The plugin of the folder, without which its tools are refused."""
+    python: File | None = None
+    """The file that is imported, where it stands beside the markdown."""
+    _load: Load[tuple[Implementation, Bond]] | None = None
     _bond: Bond | None = None
     _found: Implementation | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def load(self) -> Implementation:
         """Give the implementation; raises ImplementationError, which says what is wrong."""
-        found = self._look()
+        found = self._loaded()
         assert self._bond is not None
         faults = [d for d in self._bond.diagnostics if d.severity is Severity.ERROR]
         if faults:
@@ -81,6 +88,17 @@ class Loader:
                 diagnostics=tuple(faults),
             )
         return found
+
+    def start(self, seconds: float) -> bool:
+        """Begin to load and wait at most `seconds`; return whether there is an answer by then."""
+        if self._found is not None:
+            return True
+        try:
+            if self.plugin is not None:
+                self.around.plugins.demand(self.plugin)
+            return self._begun().wait(seconds)
+        except ImplementationError:
+            return True  # Whoever loads it is told.
 
     def ready(self) -> bool:
         """Tell whether it is loaded and fits; loads nothing."""
@@ -92,7 +110,7 @@ class Loader:
         if self.plugin is not None and not self.around.plugins.sound(self.plugin):
             return ()  # Said once, of the plugin.
         try:
-            self._look()
+            self._loaded()
         except ImplementationError as error:
             return error.diagnostics or (
                 whole_file(self.markdown.path, Code.BROKEN_IMPLEMENTATION, str(error)),
@@ -102,21 +120,58 @@ class Loader:
         ways_out = own_clients(bond.file) if bond.file is not None else ()
         return (*bond.diagnostics, *ways_out)
 
-    def _look(self) -> Implementation:
-        with self._lock:
-            if self._found is None:
-                if self.plugin is not None:
-                    self.around.plugins.demand(self.plugin)
-                contract = self.contract_of()
-                function, modules, file = self.find(contract)
-                bond = Bond(contract, function, self.markdown.data.decode(errors="replace"), file)
-                around = self.around
-                found = bind(bond, f"{self.target}:{contract.name}", around.resources.provides)
-                providers = around.plugins.modules_behind("toolmd_resources")
-                digest = around.code.of(modules, providers, provided=bool(bond.resources))
-                self._found = found._replace(hash=digest, keeps=around.plugins.modules)
-                self._bond = bond
+    def _loaded(self) -> Implementation:
+        """Return what was found; everything that runs foreign code happens under the deadline."""
+        if self._found is not None:
             return self._found
+        if self.plugin is not None:
+            self.around.plugins.demand(self.plugin)
+        load: Load[tuple[Implementation, Bond]] | None = None
+        try:
+            load = self._begun()
+            found, self._bond = self.around.plugins.imports.end(load, self._key())
+            self._found = found
+        except OverdueError as error:
+            raise self._overdue(error) from None
+        except ForeignExitError as error:
+            raise ImplementationError(f"{self._name()} can't be loaded: {reason(error)}") from error
+        finally:
+            with self._lock:
+                if load is not None and not load.runs and self._load is load:
+                    self._load = None
+        return found
+
+    def _begun(self) -> Load[tuple[Implementation, Bond]]:
+        with self._lock:
+            if self._load is None:
+                imports = self.around.plugins.imports
+                self._load = imports.begin(self._name(), self._look, self._key())
+            return self._load
+
+    def _look(self) -> tuple[Implementation, Bond]:
+        contract, around = self.contract_of(), self.around
+        function, modules, file = self.find(contract)
+        bond = Bond(contract, function, self.markdown.data.decode(errors="replace"), file)
+        found = bind(bond, f"{self.target}:{contract.name}", around.resources.provides)
+        providers = around.plugins.modules_behind("toolmd_resources")
+        digest = around.code.of(modules, providers, provided=bool(bond.resources))
+        return found._replace(hash=digest, keeps=around.plugins.modules), bond
+
+    def _name(self) -> str:
+        return f"the Python of {self.markdown.path}"
+
+    def _key(self) -> Callable[[], Hashable]:
+        return self.around.plugins.key_of(f"{self.target} {self.markdown.path}")
+
+    def _overdue(self, error: OverdueError) -> ImplementationError:
+        """Say which line of the project is held up, and what to do."""
+        path, line = self.python.path if self.python is not None else self.markdown.path, 1
+        for frame in error.stack:
+            if (place := _own_place(frame, self.python, self.around.project)) is not None:
+                path, line = place
+        found = whole_file(path, Code.IMPORT_TIMEOUT, error.sentence, REMEDY)
+        found = found._replace(span=found.span._replace(line=line, end_line=line))
+        return ImplementationError(f"{error.sentence}; {REMEDY}", diagnostics=(found,))
 
 
 def from_module(around: SnapshotParts, load: Callable[[], ModuleType], file: File) -> Find:
@@ -124,9 +179,9 @@ def from_module(around: SnapshotParts, load: Callable[[], ModuleType], file: Fil
 
     def find(contract: Contract) -> Found:
         try:
-            module = load()
+            module = caught(load)
             around.plugins.add_module(file.path, module)
-        except FAULTS as error:
+        except Exception as error:
             raise _broken(contract, file, error, around.project) from error
         function = getattr(module, contract.name, None)
         if not callable(function):
@@ -176,21 +231,36 @@ def _broken(
     contract: Contract, file: File, error: BaseException, project: Path
 ) -> ImplementationError:
     path, line, said = file.path, 1, reason(error)
+    if isinstance(error, ForeignExitError) and error.__cause__ is not None:
+        error = error.__cause__
     if isinstance(error, SyntaxError) and error.filename:
         path, line = shown_path(Path(error.filename), project), error.lineno or 1
         said = said.removesuffix(f" ({error.filename}:{error.lineno})")
     else:
+        whole = ""
         for frame in traceback.extract_tb(error.__traceback__):
             # The deepest line of the project's own: that is where the author can act.
-            if Path(frame.filename).is_relative_to(project) or frame.filename == file.location:
-                path, line = shown_path(Path(frame.filename), project), frame.lineno or 1
-                said = reason(error).removesuffix(f" ({frame.filename}:{line})")
+            if (place := _own_place(frame, file, project)) is not None:
+                path, line = place
+                whole = f" ({frame.filename}:{line})"
+        said = said.removesuffix(whole)
     message = f"the Python of {contract.name} ({contract.source.path}) can't be imported: {said}"
     lacks = error.name if isinstance(error, ModuleNotFoundError) else ""
     help_ = f"install what gives `{lacks}`, or mend the import" if lacks else "mend that line"
     found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, help_)
     found = found._replace(span=found.span._replace(line=line, end_line=line))
     return ImplementationError(f"{message} ({path}:{line})", diagnostics=(found,))
+
+
+def _own_place(
+    frame: traceback.FrameSummary, file: File | None, project: Path
+) -> tuple[str, int] | None:
+    """Return the path and line of a frame where the project's author can act; None elsewhere."""
+    if file is not None and frame.filename == file.location:
+        return file.path, frame.lineno or 1
+    if Path(frame.filename).is_relative_to(project):
+        return shown_path(Path(frame.filename), project), frame.lineno or 1
+    return None
 
 
 def _missing(contract: Contract, file: File, module: ModuleType) -> ImplementationError:

@@ -63,6 +63,14 @@ class Modules:
             dotted = f"{dotted}.{part}"
         self.files[dotted] = file
 
+    def fingerprint(self) -> str:
+        """Return the hex sha256 over all files, by their names in any snapshot."""
+        found = hashlib.sha256()
+        for name, file in sorted(self.files.items()):
+            if file is not None:
+                found.update(f"{name.partition('.')[2]} {code_hash(file)}\n".encode())
+        return found.hexdigest()
+
     def name_of(self, package: str, file: File) -> str:
         """Give the dotted name of a file of the folder that `add_folder` took."""
         parts = (*file.parts[:-1], file.parts[-1].removesuffix(".py"))

@@ -109,6 +109,8 @@ class Recorder:
         audit, patience = self._audit, self._patience
         assert audit is not None
         assert patience is not None
+        if tool is not None and arguments is not None:
+            await tool.invoker.prepare()
         record: dict[str, Any] = {
             "at": dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat(),
             "decision": decision,

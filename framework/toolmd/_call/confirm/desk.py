@@ -88,6 +88,7 @@ class Desk:
         prompt = prompt_of(contract, shown)
         if call.dry_run:
             return Held("", prompt, sensitivity)
+        await tool.invoker.prepare()
         now = self._clock()
         kind: Literal["confirm", "review"] = "review" if ruling is Ruling.REVIEW else "confirm"
         held = HeldCall(
@@ -164,6 +165,7 @@ class Desk:
         tool = self._tools.find(held.call)
         before = held.call.arguments
         assert isinstance(before, dict)
+        await tool.invoker.prepare()
         if self._bound(tool, before) != held.bound_to:
             await self.claim(held, "stale")
             return await self._anew(tool, held)

@@ -1,6 +1,7 @@
 """Row 9: run the implementation under its deadline, and make a Result of what it gives."""
 
 import asyncio
+import contextlib
 import inspect
 from collections.abc import Coroutine
 from time import perf_counter
@@ -14,6 +15,7 @@ from toolmd._call.invoke.tries import Tries
 from toolmd._call.invoke.work import Work
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmd._call.limits.starts import StartLimits
+from toolmd._call.off_loop import off_loop
 from toolmd._call.redact import hider
 from toolmd._call.refusal import Refusal
 from toolmd._call.result.answer import AnswerError, answer_of
@@ -88,7 +90,7 @@ class Invoker:
         context = CallContext(call, self._contract, self._door, seconds, on_event)
         tries = Tries(self._contract, self._limits.timing, seconds)
         try:
-            implementation = self._implementation or self._load()
+            implementation = self._implementation or await self._loaded()
         except Exception as error:  # noqa: BLE001 - what can't be loaded was never tried
             return self._settle(error, call.id, began, 0)
         work = Work(self._contract, implementation, context, tries, self._limits)
@@ -126,6 +128,18 @@ class Invoker:
         # This one has run, and must not be taken for one that a yes lets run.
         waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
         return made._replace(outcome="failed", message="", error=waits, confirmation=None)
+
+    async def prepare(self) -> None:
+        """Import the Python away from the event loop; what fails is told where it is needed."""
+        if self._implementation is None and self._tool.binding.load is not None:
+            with contextlib.suppress(Exception):
+                await self._loaded()
+
+    async def _loaded(self) -> Implementation:
+        binding = self._tool.binding
+        if binding.load is not None and not (binding.ready and binding.ready()):
+            await off_loop(binding.load)
+        return self._load()
 
     def implementation_hash(self) -> str:
         """Give the hex sha256 of the Python that would run; empty where there is none to run."""

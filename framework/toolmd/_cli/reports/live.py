@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections import deque
 from typing import Any
 
 from toolmd._cli.reports.diagnostics import full, lines_below
@@ -14,13 +15,20 @@ class LiveReport:
     def __init__(self, workspace: Any) -> None:
         self._workspace = workspace
         self._told: frozenset[Any] = frozenset()
-
-    def first(self) -> None:
-        """Tell what there is, and what is wrong, at the start."""
-        self._report("")
+        self._changes: deque[tuple[Any, Any]] = deque()
 
     def changed(self, old: Any, new: Any) -> None:
-        """Tell of a new snapshot."""
+        """Keep a new snapshot until it is checked."""
+        self._changes.append((old, new))
+
+    def checked(self, found: tuple[Any, ...]) -> None:
+        """Tell what is new, with what is wrong; at the start, what there is."""
+        if not self._changes:
+            self._report("", found)
+        while self._changes:
+            self._tell(*self._changes.popleft(), found)
+
+    def _tell(self, old: Any, new: Any, found: tuple[Any, ...]) -> None:
         before, after = _named(old), _named(new)
         parts = {
             "new": sorted(after.keys() - before.keys()),
@@ -28,7 +36,7 @@ class LiveReport:
             "changed": sorted(n for n in after.keys() & before.keys() if after[n] != before[n]),
         }
         said = "; ".join(f"{what}: {_few(names)}" for what, names in parts.items() if names)
-        self._report(said or "read again")
+        self._report(said or "read again", found)
         held = {edit.name for edit in new.held_edits} - {edit.name for edit in old.held_edits}
         for edit in new.held_edits:
             if edit.name in held:
@@ -37,9 +45,8 @@ class LiveReport:
                     err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")
                 err(f"{paint('help', 'cyan', sys.stderr)}: toolmd ack {edit.name}")
 
-    def _report(self, said: str) -> None:
+    def _report(self, said: str, found: tuple[Any, ...]) -> None:
         workspace = self._workspace
-        found = workspace.diagnostics
         fresh = [one for one in found if one not in self._told]
         self._told = frozenset(found)
         tools = counted(len(workspace.tools), "tool")

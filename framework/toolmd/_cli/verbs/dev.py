@@ -101,11 +101,15 @@ def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: s
     with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: ears}) as workspace:
         report = LiveReport(workspace)
         workspace.on_change(report.changed)
+        workspace.on_checked(report.checked)
 
         async def serve() -> None:
             watcher = Watcher(workspace)
-            # In a thread: the first look at everything imports every implementation.
-            looking = asyncio.create_task(asyncio.to_thread(_look, report, watcher))
+            # Files are followed from the start, whatever the imports of the first check take.
+            watcher.start()
+            if watcher.trouble:
+                err(f"note: {watcher.trouble}")
+            workspace.check_soon()
             if open_link:
                 import webbrowser
 
@@ -113,18 +117,10 @@ def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: s
             try:
                 await serve_workspace(workspace, place, ears)
             finally:
-                await looking
                 watcher.stop()
 
         asyncio.run(serve())
     err("Ended.")
-
-
-def _look(report: Any, watcher: Any) -> None:
-    report.first()
-    watcher.start()
-    if watcher.trouble:
-        err(f"note: {watcher.trouble}")
 
 
 def _is_loopback(host: str) -> bool:

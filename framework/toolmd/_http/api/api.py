@@ -46,7 +46,7 @@ class Api:
             *Records(workspace).operations(),
             *Events(ears).operations(),
             *Session(tokens, sessions).operations(),
-            *Service(SnapshotDocument(workspace, self.document)).operations(),
+            *Service(workspace, SnapshotDocument(workspace, self.document)).operations(),
         )
 
     def document(self) -> dict[str, Any]:

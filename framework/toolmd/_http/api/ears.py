@@ -6,6 +6,7 @@ from typing import Any
 
 from toolmd._http.api.feed import Feed
 from toolmd._model.call import Call
+from toolmd._model.diagnostic import Diagnostic
 from toolmd._model.registry import Bound, Registry
 from toolmd._model.result import Result
 from toolmd._model.tool import ToolSpec
@@ -31,8 +32,11 @@ class Ears:
 
     def listen(self, workspace: Workspace) -> None:
         """Begin to hear of snapshots, decisions and runs."""
-        self._workspace = workspace
-        self._ends = [workspace.on_change(self._changed), workspace.on_notice(self.feed.publish)]
+        self._ends = [
+            workspace.on_change(self._changed),
+            workspace.on_checked(self._checked),
+            workspace.on_notice(self.feed.publish),
+        ]
 
     def close(self) -> None:
         """Hear no more."""
@@ -68,14 +72,14 @@ class Ears:
             "changed": sorted(n for n in after.keys() & before.keys() if after[n] != before[n]),
         }
         self.feed.publish("snapshot", told)
-        self.feed.publish("diagnostics", self._counted(), None)
         if old.held_edits != new.held_edits:
             names = [edit.name for edit in new.held_edits]
             self.feed.publish("held-edit", {"names": names}, None)
 
-    def _counted(self) -> dict[str, int]:
-        counted = Counter(str(found.severity) for found in self._workspace.diagnostics)
-        return {f"{kind}s": counted[kind] for kind in ("error", "warning", "hint")}
+    def _checked(self, found: tuple[Diagnostic, ...]) -> None:
+        counted = Counter(str(one.severity) for one in found)
+        told = {f"{kind}s": counted[kind] for kind in ("error", "warning", "hint")}
+        self.feed.publish("diagnostics", told, None)
 
 
 def _named(registry: Registry) -> dict[str, tuple[str, bool, str]]:

@@ -113,7 +113,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "Verified": _object({"sound": FLAG, "records": WHOLE, "first_bad": _or_null(WHOLE)},
                         "sound", "records", "first_bad"),
     "Events": {**TEXT, "description": "A stream of server-sent events."},
-    "Health": _object({"status": {"const": "ok"}, "version": TEXT}, "status", "version"),
+    "Health": _object({"status": {"enum": ["ok", "degraded"]}, "version": TEXT,
+                       "overdue_imports": WHOLE}, "status", "version", "overdue_imports"),
     "Document": _object({"openapi": TEXT, "paths": OBJECT}, "openapi", "paths"),
 }  # fmt: skip
 """By the name under which an operation gives one."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from toolmd._http.api.operation import ApiRequest, Operation
 from toolmd._http.api.snapshot_document import SnapshotDocument
+from toolmd._workspace import Workspace
 
 HEALTH = "/health"
 
@@ -12,8 +13,9 @@ HEALTH = "/health"
 class Service:
     """Answers about the server."""
 
-    def __init__(self, document: SnapshotDocument) -> None:
+    def __init__(self, workspace: Workspace, document: SnapshotDocument) -> None:
         """`document` is the OpenAPI document."""
+        self._workspace = workspace
         self._document = document
 
     def operations(self) -> tuple[Operation, ...]:
@@ -27,4 +29,7 @@ class Service:
 
     async def _health(self, asked: ApiRequest) -> Any:
         del asked
-        return {"status": "ok", "version": version("toolmd")}
+        # Open to all: how many, but not what.
+        late = len(self._workspace.overdue_imports)
+        status = "degraded" if late else "ok"
+        return {"status": status, "version": version("toolmd"), "overdue_imports": late}

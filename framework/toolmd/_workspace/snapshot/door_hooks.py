@@ -82,5 +82,5 @@ def listeners_of(
 
 
 def _tell(plugins: Plugins, hook: str, **said: Any) -> None:
-    for _ in plugins.ask(hook, **said):
+    for _ in plugins.ask(hook, at_load=False, **said):
         pass

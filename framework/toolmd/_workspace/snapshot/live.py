@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolmd._bind.build import Snapshot
+from toolmd._bind.edits.last_python import OVERLAP_S
 from toolmd._bind.plugins.manager import reason
 from toolmd._bind.source.files import whole_file
 from toolmd._model.code import Code
@@ -48,6 +49,7 @@ class Live:
         self._tallies: dict[str, Tally] = {} if tallies is None else tallies
         self._beside = beside
         self._lock = threading.Lock()
+        self._found: tuple[Diagnostic, ...] | None = None
 
     @property
     def registry(self) -> Registry:
@@ -101,9 +103,20 @@ class Live:
 
         return dialects_of(self.snapshot.plugins)
 
-    @cached_property
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Everything there is to say, over files, skills and bindings: imports all Python."""
+        """Everything there is to say, over files, skills and bindings: imports all Python.
+
+        What is late is told, and looked at again the next time: it may come to its end.
+        """
+        if self._found is None:
+            found = self._look()
+            if self.snapshot.plugins.imports.overdue:
+                return found
+            self._found = found
+        return self._found
+
+    def _look(self) -> tuple[Diagnostic, ...]:
         found = set(self.registry.diagnostics)
         for name, error in self.snapshot.plugins.broken():
             message = f"{name} can't be loaded, so the tools of its folder are refused"
@@ -112,6 +125,10 @@ class Live:
             found.update(self.dialects.diagnostics)
         bindings = [bound.binding for bound in self.registry.tools.values()]
         bindings += [bound.binding for bound in self.registry.skills.values()]
+        for binding in bindings:
+            if binding.start is not None:
+                # One that hangs is not waited for: the next begins beside it.
+                binding.start(OVERLAP_S)
         for binding in bindings:
             if binding.inspect is not None:
                 found.update(binding.inspect())

@@ -1,0 +1,39 @@
+"""Wait for what blocks, such as an import, without holding up the event loop."""
+
+import asyncio
+from collections.abc import Callable
+from threading import Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def off_loop(function: Callable[[], T]) -> T:
+    """Return what the function returns, from a daemon thread; cancelling stops the waiting only.
+
+    The function must raise nothing but an Exception.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[tuple[T | None, Exception | None]] = loop.create_future()
+
+    def settle(answer: tuple[T | None, Exception | None]) -> None:
+        if not done.done():
+            done.set_result(answer)
+
+    def work() -> None:
+        answer: tuple[T | None, Exception | None]
+        try:
+            answer = function(), None
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            answer = None, error
+        if not loop.is_closed():
+            try:
+                loop.call_soon_threadsafe(settle, answer)
+            except RuntimeError:
+                return  # The loop was closed meanwhile: nobody waits.
+
+    Thread(target=work, name="toolmd-load", daemon=True).start()
+    value, error = await done
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]

@@ -31,7 +31,7 @@ from typing import (
 
 import pytest
 from bind_project import Project
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pydantic import (
     BaseModel,
@@ -406,19 +406,31 @@ def test_where_nothing_is_reported_each_value_of_the_type_passes_at_the_call(
         assert called(shape, data.draw(values)) == ()
 
 
-def hollow(value: Any) -> bool:
-    """Check whether a value is an empty list or dict, or holds nothing else at any depth."""
+def tells_nothing(value: Any) -> bool:
+    """Check whether a value fits more types than its own: it has no leaf but bytes.
+
+    A call writes bytes that are UTF-8 as text; the type alone can't promise that they are.
+    """
+    if isinstance(value, bytes):
+        return True
     items = value.values() if isinstance(value, dict) else value
-    return isinstance(value, list | dict) and all(map(hollow, items))
+    return isinstance(value, list | dict) and all(map(tells_nothing, items))
+
+
+valued = annotated().flatmap(lambda pair: st.tuples(st.just(pair[0]), pair[1]))
+"""An annotation, and a value of its type."""
 
 
 @settings(max_examples=300)
-@given(pair=annotated(), data=st.data(), shape=shapes)
+@given(shape=shapes, pair=valued)
+@example(
+    shape=of("object", values=of("array", items=CERTAIN)), pair=(dict[str, list[str]], {"k": []})
+)
+@example(shape=of(), pair=(list[bytes], [b""]))
 def test_where_an_error_is_reported_no_value_of_the_type_passes(
-    shape: Schema, pair: tuple[Any, st.SearchStrategy[Any]], data: st.DataObject
+    shape: Schema, pair: tuple[Any, Any]
 ) -> None:
-    annotation, values = pair
+    annotation, value = pair
     found = unwritable(shape, annotation, "sync")
-    value = data.draw(values)
-    if found is not None and not found.partly and not isinstance(value, bytes):
-        assert hollow(value) or called(shape, value)
+    if found is not None and not found.partly:
+        assert tells_nothing(value) or called(shape, value)

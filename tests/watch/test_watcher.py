@@ -129,7 +129,7 @@ def test_an_acknowledgement_of_another_process_is_live_without_a_save(shop: Shop
         shop.tool("greet")
         assert heard.next().held_edits
 
-        shop.open().ack("greet")
+        shop.open().changes.accept_sync("greet")
 
         assert not heard.next().held_edits
         assert ws.call_sync("greet").success

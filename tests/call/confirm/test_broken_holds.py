@@ -101,8 +101,8 @@ def test_the_file_of_held_calls_is_its_owners_alone(world):
 
 
 @pytest.mark.parametrize("held_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])
-@pytest.mark.parametrize("decide", ["confirm", "reject"])
+@pytest.mark.parametrize("decide", ["approve", "reject"])
 def test_nothing_is_held_under_what_is_no_id(tmp_path, held_id, decide):
     with Workspace.open(tmp_path) as workspace:
-        result = getattr(workspace, f"{decide}_sync")(held_id)
+        result = getattr(workspace.confirmations, f"{decide}_sync")(held_id)
     assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")

@@ -57,8 +57,10 @@ def test_a_timeout_inside_a_tool_counts_as_its_service_being_away(harness, tool)
 
 def test_cancelling_the_caller_stops_the_tool(harness, tool):
     stopped = []
+    begun = asyncio.Event()
 
     async def wait():
+        begun.set()
         try:
             await forever()
         finally:
@@ -68,7 +70,8 @@ def test_cancelling_the_caller_stops_the_tool(harness, tool):
         door = harness(tool("wait", wait)).door
         for _ in range(2):
             task = asyncio.create_task(door.call("wait", "{}"))
-            await asyncio.sleep(0)
+            await begun.wait()
+            begun.clear()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

@@ -361,7 +361,7 @@ def test_a_call_that_was_stopped_is_told_with_the_next_words(client_of) -> None:
     """What ran before Ctrl-C is not called again by a model that never heard of it."""
     began = asyncio.Event()
 
-    async def water(plant: str, litres: int) -> None:
+    async def water(plant: str, litres: int) -> dict[str, int]:
         began.set()
         await asyncio.Event().wait()
 

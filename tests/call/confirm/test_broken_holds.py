@@ -103,6 +103,6 @@ def test_the_file_of_held_calls_is_its_owners_alone(world):
 @pytest.mark.parametrize("held_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])
 @pytest.mark.parametrize("decide", ["approve", "reject"])
 def test_nothing_is_held_under_what_is_no_id(tmp_path, held_id, decide):
-    with Workspace.open(tmp_path) as workspace:
+    with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
         result = getattr(workspace.confirmations, f"{decide}_sync")(held_id)
     assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")

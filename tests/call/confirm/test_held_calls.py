@@ -346,7 +346,8 @@ def test_what_is_kept_for_people_hides_sensitive_values(desk):
     secret = Parameter(name="title", shape=replace(TEXT, sensitive=True))
     desk.open(secret, *REMINDER[1:])
     held = desk.hold()
-    assert "Take medication" in held.confirmation.prompt
+    assert "title: (hidden)" in held.confirmation.prompt
+    assert "Take medication" not in held.confirmation.prompt
     (kept,) = desk.door.decisions.pending()
     assert "Take medication" not in str(kept.to_dict())
     changed = desk.confirm(held, edit={"title": "hunter2"})

@@ -111,7 +111,9 @@ class Live:
         """
         if self._found is None:
             found = self._look()
-            if self.snapshot.plugins.imports.overdue:
+            # It may have come to its end since it was told to be late.
+            late = any(one.code is Code.IMPORT_TIMEOUT for one in found)
+            if late or self.snapshot.plugins.imports.overdue:
                 return found
             self._found = found
         return self._found

@@ -92,7 +92,7 @@ def test_what_a_text_tells_to_install_is_ours_or_known() -> None:
     assert {(name, word) for name, word in asked if not is_known(word, packages)} == set()
 
 
-@pytest.mark.parametrize("word", ["toolmark", "toolmd[nothing]", "toolmd-parser", "left pad"])
+@pytest.mark.parametrize("word", ["toolsmd", "toolmd[nothing]", "toolmd-parser", "left pad"])
 def test_a_name_that_is_not_ours_is_found(word: str) -> None:
     assert not is_known(word, known())
 

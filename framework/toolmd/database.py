@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from toolmd.config import state_folder
-from toolmd.config.sqlite import check_sqlite
+from toolmd.config.sqlite import create_store
 from toolmd.errors import ConfigError
 
 __all__ = ["WAIT_S", "Database"]
@@ -28,11 +27,10 @@ class Database:
         `migrations[n]` holds the statements that lead from version n of the file
         (`PRAGMA user_version`) to the next; add to the end, change none. Each file is brought up
         to date whole or not at all. Raises ConfigError for a file of a later version, which is
-        not touched, and for a SQLite that is too old.
+        not touched, and for a SQLite that is too old; UnreachableError for a file that was
+        emptied.
         """
-        check_sqlite()
-        state_folder(path.parent)
-        path.touch(mode=0o600)
+        create_store(path)
         self.path = path
         # While one connection is open SQLite keeps the log, which it would else fold into
         # the file at the end of every transaction.

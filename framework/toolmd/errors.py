@@ -24,7 +24,7 @@ class NotFoundError(ToolmdError):
 
 
 class UnreachableError(ToolmdError):
-    """What keeps the runs can't be reached now; says where, why, and what to do."""
+    """A store of runs or other records can't be used now; says where, why, and what to do."""
 
 
 class ImplementationError(ToolmdError):

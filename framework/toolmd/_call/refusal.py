@@ -5,6 +5,7 @@ from collections.abc import Callable
 from toolmd._crash import logged
 from toolmd._model.result import Failure
 from toolmd._model.verdict import Problem, Verdict
+from toolmd.config.state_files import EmptiedError
 
 
 class Refusal(Exception):  # noqa: N818 - a decision, not an error
@@ -34,10 +35,14 @@ def refusal_of(tool: str, error: Exception) -> Refusal:
 
 
 def guard_failed(tool: str, guard: str, error: BaseException) -> Refusal:
-    """Refuse because a guard broke: fail closed, the crash logged under a reference."""
+    """Refuse because a guard broke: fail closed, the crash logged under a reference.
+
+    The message has the reason where a state file was emptied, since a person must act.
+    """
     reference = logged(error, "the %s of %s failed", guard, tool)
+    reason = f" {error}." if isinstance(error, EmptiedError) else ""
     return refuse(
         "internal_guard_error",
         f"{tool} was not run: its {guard} could not be decided (reference {reference})."
-        " Nothing happened; the arguments need no change.",
+        f"{reason} Nothing happened; the arguments need no change.",
     )

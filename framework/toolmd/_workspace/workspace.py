@@ -68,7 +68,8 @@ class Workspace(ReadProject):
         """Read the project in `folder`, or the nearest one upward of where you are.
 
         `overrides` are settings by key, such as `{"safety.floor": 0.5}`. A bad file never
-        raises: it is a diagnostic. Raises ConfigError where the settings can't be read.
+        raises: it is a diagnostic. Raises ConfigError where the settings can't be read,
+        UnreachableError where the record of what was live last was emptied.
         """
         workspace = cls(load_settings(folder, overrides=overrides), plugins=plugins)
         root = workspace.settings.root

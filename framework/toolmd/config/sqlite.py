@@ -1,7 +1,11 @@
-"""The SQLite of this Python, and the oldest one with which the stores of a project work."""
+"""The SQLite of this Python, the oldest one that works, and the first page of each store."""
 
 import sys
+from contextlib import closing
+from pathlib import Path
 
+from toolmd.config import state_folder
+from toolmd.config.state_files import create_file, is_there
 from toolmd.errors import ConfigError
 
 OLDEST = (3, 37, 0)
@@ -25,3 +29,31 @@ def check_sqlite(version: tuple[int, ...] | None = None) -> None:
             f"later: install Toolmd with another Python, such as one from python.org or of "
             f"`uv python install`"
         )
+
+
+def create_store(path: Path) -> bool:
+    """Create a SQLite file and its folder where there is none; False where it is there already.
+
+    The file appears with its first page, and is never empty after that.
+
+    Raises:
+        EmptiedError: the file has no bytes, so its records were cut off.
+        OSError: the file can't be written.
+        ConfigError: SQLite is too old.
+    """
+    check_sqlite()
+    # No more than a look: closing the file would end the locks that this process has on it.
+    if is_there(path):
+        return False
+    state_folder(path.parent)
+    return create_file(path, _first_page())
+
+
+def _first_page() -> bytes:
+    """Return a data base without tables."""
+    import sqlite3
+
+    with closing(sqlite3.connect(":memory:")) as store:
+        # A new data base has no page; a setting that is written and taken back gives it one.
+        store.executescript("PRAGMA user_version = 1; PRAGMA user_version = 0")
+        return store.serialize()

@@ -5,23 +5,21 @@ that is cut or damaged is none. Written under a lock, by whichever process chang
 """
 
 import contextlib
-import errno
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zlib import crc32
 
 from toolmd._bind.source.files import DefinitionKind
 from toolmd.config import state_folder
+from toolmd.config.state_files import EmptiedError, is_there, locked, replace_whole
 
 FOLDER = "live"
 """Below the state folder; of its own, so that it can be watched without what calls write."""
 FILE = "definitions.journal"
 LOCK = "definitions.lock"
-POLL_S = 0.005
-"""How long lies between two tries for the lock, in seconds."""
 SPARE = 1024 * 1024
 """Bytes of lines that no longer count, before the journal is written anew."""
 
@@ -67,16 +65,22 @@ class Baseline:
         """Why the journal can't be used, or what it lost; empty where all is well."""
 
     def load(self) -> Known:
-        """Give what was live last; what the journal has lost, this process still knows."""
+        """Give what was live last; what the journal has lost, this process still knows.
+
+        Raises EmptiedError for a journal without bytes where this process knows nothing yet.
+        """
         self.trouble = ""
         try:
+            is_there(self.file)
             with contextlib.suppress(FileNotFoundError), self.file.open("rb") as opened:
                 version = _version(opened.fileno())
                 if version != self._known.version:
                     self._follow(opened, version)
                 return self._known._replace(rows={**self._own, **self._known.rows})
         except OSError as error:
-            self.trouble = f"{self.file}: {error.strerror or error}"
+            if isinstance(error, EmptiedError) and not self._own:
+                raise
+            self.trouble = self._about(error)
             return Known(dict(self._own), None)
         return Known(dict(self._own), _NONE)
 
@@ -89,7 +93,7 @@ class Baseline:
                 if not self._write(known, changed, gone):
                     return False
             except OSError as error:
-                self.trouble = f"{self.file}: {error.strerror or error}"
+                self.trouble = self._about(error)
         for name in gone:
             self._own.pop(name, None)
         self._own |= live
@@ -99,6 +103,9 @@ class Baseline:
         """Take what a file says for live from now on, in every process of the project."""
         while not self.save(self.load(), {row.name: row}):
             pass
+
+    def _about(self, error: OSError) -> str:
+        return f"{self.file}: {error.strerror}" if error.strerror else str(error)
 
     def _follow(self, journal: BinaryIO, version: Version) -> None:
         """Read what was added to the journal, or all of it where it is another."""
@@ -126,22 +133,27 @@ class Baseline:
     def _write(self, known: Known, changed: list[LastLive], gone: list[str]) -> bool:
         state_folder(self._state)
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        with _lock(self.folder):
-            descriptor = os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        lines = [_line(row.name, row) for row in changed]
+        lines += [_line(name, None) for name in gone]
+        with locked(self.folder / LOCK):
+            if not is_there(self.file):
+                if known.version != _NONE:
+                    return False
+                replace_whole(self.file, b"".join(lines))
+                return True
+            descriptor = os.open(self.file, os.O_RDWR | os.O_APPEND)
             try:
                 version = _version(descriptor)
-                if version != known.version and (version[1] or known.version != _NONE):
+                if version != known.version:
                     return False
-                lines = [_line(row.name, row) for row in changed]
-                lines += [_line(name, None) for name in gone]
                 rows = {**known.rows, **{row.name: row for row in changed}}
                 if version[1] > self._spare + 2 * sum(len(row.spec) for row in rows.values()):
                     lines = [_line(n, row) for n, row in rows.items() if n not in gone]
-                    _replace(self.file, b"".join(lines))
+                    replace_whole(self.file, b"".join(lines))
                 else:
                     # What a crash cut off must not join the next line.
-                    cut = version[1] and os.pread(descriptor, 1, version[1] - 1) != b"\n"
-                    _append(descriptor, b"\n" * bool(cut) + b"".join(lines), version[1])
+                    cut = os.pread(descriptor, 1, version[1] - 1) != b"\n"
+                    _append(descriptor, b"\n" * cut + b"".join(lines), version[1])
             finally:
                 os.close(descriptor)
         return True
@@ -178,30 +190,3 @@ def _append(descriptor: int, data: bytes, size: int) -> None:
     except OSError:
         os.ftruncate(descriptor, size)
         raise
-
-
-def _replace(file: Path, data: bytes) -> None:
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(data)
-        draft.replace(file)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-@contextlib.contextmanager
-def _lock(folder: Path) -> Iterator[None]:
-    """Keep the other processes of the project from writing; without locks the last one wins."""
-    from filelock import lock_descriptor
-
-    descriptor = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        try:
-            lock_descriptor(descriptor, poll_interval=POLL_S)
-        except OSError as error:
-            if error.errno != errno.ENOSYS:
-                raise
-        yield
-    finally:
-        os.close(descriptor)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from toolmd._call.audit.newest import SUFFIX, ChainMark, MarkFile
 from toolmd._call.locked import WAIT_S
-from toolmd.config import state_folder
-from toolmd.config.sqlite import check_sqlite
+from toolmd.config.sqlite import create_store
+from toolmd.config.state_files import is_there
 
 GENESIS = "0" * 64
 AUDIT_FILE = "audit.sqlite3"
@@ -47,6 +47,7 @@ class Audit:
         self._wait_s = wait_s
         self._lock = Lock()
         self._store: sqlite3.Connection | None = None
+        self._inode = (0, 0)
         self._mark: MarkFile | None = None
         self._own: ChainMark | None = None
         """What this process recorded last, where the mark could be moved to it."""
@@ -126,19 +127,22 @@ class Audit:
     def close(self) -> None:
         """Close the store."""
         with self._lock:
-            if self._store is not None:
-                self._store.close()
-            if self._mark is not None:
-                self._mark.close()
-            self._store = self._mark = None
+            self._close()
+
+    def _close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+        if self._mark is not None:
+            self._mark.close()
+        self._store = self._mark = self._own = None
 
     def _open(self) -> tuple[sqlite3.Connection, MarkFile]:
-        if self._mark is None:
-            state_folder(self._path.parent)
-            self._mark = MarkFile(marked_in(self._path))
-        if self._store is None:
-            check_sqlite()
-            self._path.touch(mode=0o600)
+        create_store(self._path)
+        is_there(marked_in(self._path))
+        status = self._path.stat()
+        if self._inode != (status.st_dev, status.st_ino):
+            self._close()  # What was open is not the file that is there now.
+        if self._store is None or self._mark is None:
             store = sqlite3.connect(
                 self._path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
             )
@@ -146,11 +150,11 @@ class Audit:
                 store.execute("PRAGMA journal_mode = WAL")
                 store.execute("PRAGMA synchronous = NORMAL")
                 store.executescript(_TABLES)
-                _begin_marking(store, self._mark)
+                self._mark = _open_mark(store, marked_in(self._path))
             except BaseException:
                 store.close()
                 raise
-            self._store = store
+            self._store, self._inode = store, (status.st_dev, status.st_ino)
         return self._store, self._mark
 
 
@@ -159,19 +163,19 @@ def marked_in(path: Path) -> Path:
     return path.with_suffix(SUFFIX)
 
 
-def _begin_marking(store: sqlite3.Connection, mark: MarkFile) -> None:
-    """Mark the newest record of an audit that was begun without marks; once."""
+def _open_mark(store: sqlite3.Connection, path: Path) -> MarkFile:
+    """Open the mark of the newest record; an audit that was begun without marks has one then."""
     if store.execute("PRAGMA user_version").fetchone()[0] >= _MARKED:
-        return
+        return MarkFile(path)
     store.execute("BEGIN IMMEDIATE")
     try:
-        if mark.read() is None:
-            mark.write(_last(store))
+        mark = MarkFile(path, _last(store))
         store.execute(f"PRAGMA user_version = {_MARKED}")
         store.execute("COMMIT")
     except BaseException:
         store.execute("ROLLBACK")
         raise
+    return mark
 
 
 def _last(store: sqlite3.Connection) -> ChainMark:

@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 from weakref import finalize
 
+from toolmd.config.state_files import create_file
+
 SUFFIX = ".newest"
 _DIGITS = 20
 _LENGTH = _DIGITS + 1 + 64 + 1
+_LOST = b"lost\n"
+"""Stands where a mark was taken away."""
 
 
 class ChainMark(NamedTuple):
@@ -23,10 +27,13 @@ class MarkFile:
     It is written once a record is there for good, over what stood in it before.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open the file, and make it where there is none; raises OSError."""
-        # For its owner's eyes only, as the records are.
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    def __init__(self, path: Path, first: ChainMark | None = None) -> None:
+        """Open the file, and create it with the mark `first` where there is none.
+
+        Without `first` an audit has lost its mark, and the new file has none. Raises OSError.
+        """
+        create_file(path, _LOST if first is None else _line(first))
+        self._descriptor = os.open(path, os.O_RDWR)
         # A door that nobody closes ends with its process, or before.
         self.close = finalize(self, os.close, self._descriptor)
         """Close the file; once more does nothing."""
@@ -50,4 +57,8 @@ class MarkFile:
 
     def write(self, mark: ChainMark) -> None:
         """Write the mark in one piece; raises OSError."""
-        os.pwrite(self._descriptor, b"%020d %s\n" % (mark.number, mark.hash.encode("ascii")), 0)
+        os.pwrite(self._descriptor, _line(mark), 0)
+
+
+def _line(mark: ChainMark) -> bytes:
+    return b"%020d %s\n" % (mark.number, mark.hash.encode("ascii"))

@@ -210,7 +210,7 @@ class Desk:
         """Take a held call out of waiting; raises a Refusal where somebody was quicker."""
         try:
             won = await self._patience.give(lambda: self._holds.claim(held.id, state))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise guard_failed(held.call.tool, "confirmation", error) from None
         if not won:
             raise refuse("confirmation_used", "This call was decided before.")

@@ -8,8 +8,7 @@ from typing import Any
 
 from toolmd._model.call import Budget, Call, Caller
 from toolmd._model.held import HeldCall, HeldState
-from toolmd.config import state_folder
-from toolmd.config.sqlite import check_sqlite
+from toolmd.config.sqlite import create_store
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS held (
@@ -61,10 +60,9 @@ class Holds:
             return tuple(_read(row) for row in store.execute(question, (now,)))
 
     def _open(self, wait_s: float = 0.0) -> sqlite3.Connection:
+        if create_store(self._path):
+            self._made = False
         if not self._made:
-            check_sqlite()
-            state_folder(self._path.parent)
-            self._path.touch(mode=0o600)
             with closing(self._connect(wait_s)) as store:
                 _make(store)
             self._made = True

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolmd._call.limits.timing import Timing
 from toolmd._call.refusal import guard_failed
 from toolmd._model.settings import Settings
-from toolmd.config import state_folder
-from toolmd.config.sqlite import check_sqlite
+from toolmd.config.sqlite import create_store
 
 if TYPE_CHECKING:
     import sqlite3
@@ -96,10 +95,8 @@ class MachineStarts:
         import sqlite3
 
         path = self._state / STARTS_FILE
-        if not self._made:
-            check_sqlite()
-            state_folder(self._state)
-            path.touch(mode=0o600)
+        if create_store(path):
+            self._made = False
         with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as store:
             if not self._made:
                 store.execute("PRAGMA journal_mode = WAL")

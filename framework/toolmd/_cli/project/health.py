@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from toolmd._cli.terminal.screen import busy, counted
 from toolmd._model.settings import Settings
 from toolmd.config import load_settings
+from toolmd.config.state_files import EmptiedError, is_there
 from toolmd.errors import ConfigError, UnreachableError
 
 _EXTRAS = {
@@ -25,6 +26,8 @@ _EXTRAS = {
 """The parts that are installed where they are wanted: a package of each, and who wants it."""
 
 
+_RECORDS = {".sqlite3", ".journal", ".newest"}
+"""How the names of the files end that are never empty once they are there."""
 _BLOCK = 4096
 """Bytes that are written to see whether there is room."""
 
@@ -49,7 +52,11 @@ def examine(folder: Path | None) -> list[Sign]:
         return [*signs, Sign("project", "bad", str(error), remedy)]
     signs.append(Sign("project", "ok", str(settings.file or settings.root)))
     signs += [*_folders(settings), look_at_state(settings.state), _cache(settings.state)]
-    return [*signs, _engine(settings), *_workspace(settings)]
+    signs += [*_emptied(settings.state), _engine(settings)]
+    try:
+        return [*signs, *_workspace(settings)]
+    except EmptiedError:  # It is among the signs.
+        return signs
 
 
 def _python() -> Sign:
@@ -138,6 +145,17 @@ def _cache(state: Path) -> Sign:
     if not files:
         return Sign("cache", "note", "empty; the next command fills it")
     return Sign("cache", "ok", f"{size:.0f} KiB in {state}")
+
+
+def _emptied(state: Path) -> Iterator[Sign]:
+    for path in sorted(state.rglob("*")):
+        try:
+            if path.suffix in _RECORDS and path.is_file():
+                is_there(path)
+        except EmptiedError as error:
+            yield Sign("records", "bad", *str(error).split(": ", 1))
+        except OSError as error:
+            yield Sign("records", "bad", f"{path}: {error.strerror}", "see `state`")
 
 
 def _engine(settings: Settings) -> Sign:

@@ -1,6 +1,5 @@
 """Open the data base of the runs: SQLite that survives a power cut, or Postgres over TCP."""
 
-import os
 import sqlite3
 import time
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from toolmd._run.engine import RUNS_FILE
-from toolmd.config.sqlite import check_sqlite
+from toolmd.config.sqlite import create_store
+from toolmd.config.state_files import is_there
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
 
 SCHEMA = "toolmd"
@@ -64,13 +64,10 @@ def open_database(url: str) -> sa.Engine:
     """Open it; a SQLite file is made for this user's eyes only.
 
     Raises ConfigError where the driver of Postgres can't be loaded or SQLite is too old, OSError
-    for the file.
+    for the file, UnreachableError for a file that was emptied.
     """
     if url.startswith("sqlite"):
-        check_sqlite()
-        path = sa.make_url(url).database
-        assert path is not None
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        create_store(_file(url))
         engine = sa.create_engine(url, pool_size=20, max_overflow=20)
         sa.event.listen(engine, "connect", _prepare_file)
         return engine
@@ -91,6 +88,9 @@ def outspoken(engine: sa.Engine) -> sa.Engine:
     """
     told = engine.execution_options()
     sa.event.listen(told, "handle_error", _tell)
+    if engine.dialect.name == "sqlite":
+        path = _file(engine.url)
+        sa.event.listen(told, "begin", lambda _: is_there(path))
     return told
 
 
@@ -101,6 +101,12 @@ def shown(url: str) -> str:
         return str(parsed.database)
     # The query may hold a password, too.
     return parsed.set(query={}, drivername="postgresql").render_as_string(hide_password=True)
+
+
+def _file(url: str | sa.URL) -> Path:
+    path = sa.make_url(url).database
+    assert path is not None
+    return Path(path)
 
 
 def _prepare_file(connection: Any, record: Any) -> None:

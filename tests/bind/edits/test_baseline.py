@@ -70,6 +70,15 @@ def test_the_journal_does_not_grow_without_end(tmp_path: Path) -> None:
     assert kept.load().rows["a"].spec == b"[299]"
 
 
+def test_a_journal_that_forgets_all_is_not_empty(tmp_path: Path) -> None:
+    kept = Baseline(tmp_path, spare=-1000)
+    assert kept.save(kept.load(), {"a": row("a")})
+    assert kept.save(kept.load(), {}, ["a"])
+
+    assert kept.file.stat().st_size > 0
+    assert Baseline(tmp_path).load().rows == {}
+
+
 def test_writers_at_one_time_lose_nothing(tmp_path: Path) -> None:
     def write(name: str) -> None:
         kept = Baseline(tmp_path)

@@ -148,7 +148,8 @@ class Baseline:
                     return False
                 rows = {**known.rows, **{row.name: row for row in changed}}
                 if version[1] > self._spare + 2 * sum(len(row.spec) for row in rows.values()):
-                    lines = [_line(n, row) for n, row in rows.items() if n not in gone]
+                    # Where nothing is left the removals stay: the journal is never empty.
+                    lines = [_line(n, r) for n, r in rows.items() if n not in gone] or lines
                     replace_whole(self.file, b"".join(lines))
                 else:
                     # What a crash cut off must not join the next line.

@@ -5,10 +5,9 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from conftest import Console
 from test_on_a_terminal import BOUQUET
 
 from toolmd import UnreachableError, Workspace
@@ -48,7 +47,7 @@ class Told(NamedTuple):
 
 
 @pytest.fixture
-def used(shop: Console, monkeypatch: pytest.MonkeyPatch) -> Console:
+def used(shop: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a shop with a pending run, a pending call, a used rate and a weakened policy."""
     monkeypatch.setenv("TOOLMD_ENGINE", "sqlite")
     for name, text in {"pay": CONFIRMED, "ring": RARE}.items():
@@ -84,7 +83,7 @@ def state_files(folder: Path) -> list[Path]:
     ]
 
 
-def told_by(shop: Console, words: tuple[str, ...]) -> tuple[Told, str]:
+def told_by(shop: Any, words: tuple[str, ...]) -> tuple[Told, str]:
     """Return what a command told, as far as it is the same each time, and its messages."""
     typed = shop(*words)
     rows = len(json.loads(typed.out)) if typed.out.startswith("[") else None
@@ -92,14 +91,14 @@ def told_by(shop: Console, words: tuple[str, ...]) -> tuple[Told, str]:
     return Told(typed.code, code[1] if code else "", rows), typed.err
 
 
-def pending_call(shop: Console) -> str:
+def pending_call(shop: Any) -> str:
     """Return the id of the call that waits; that of a run's question has a slash."""
     ids = [one["id"] for one in json.loads(shop("pending", "--json").out)]
     return next(one for one in ids if "/" not in one)
 
 
 def test_each_emptied_file_is_told_or_nothing_is_lost(
-    used: Console, tmp_path_factory: pytest.TempPathFactory
+    used: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     held = pending_call(used)
     uses: list[tuple[str, ...]] = [
@@ -112,9 +111,9 @@ def test_each_emptied_file_is_told_or_nothing_is_lost(
         ("audit", "--verify"),
     ]
 
-    def copied(name: str) -> Console:
+    def copied(name: str) -> Any:
         folder = tmp_path_factory.mktemp(name) / "shop"
-        return Console(shutil.copytree(used.folder, folder))
+        return type(used)(shutil.copytree(used.folder, folder))
 
     before = copied("before")
     expected = [told_by(before, words)[0] for words in uses]
@@ -146,7 +145,7 @@ def test_each_emptied_file_is_told_or_nothing_is_lost(
     assert "specs.index.json" in harmless
 
 
-def test_removing_the_emptied_file_begins_without_its_records(used: Console) -> None:
+def test_removing_the_emptied_file_begins_without_its_records(used: Any) -> None:
     for path in state_files(used.folder):
         emptied(used.folder, path).unlink()
 
@@ -175,7 +174,7 @@ def used_again(workspace: Workspace, held: str) -> list[tuple[str, str]]:
 
 
 def test_a_file_that_is_emptied_under_an_open_workspace_is_told_or_nothing_is_lost(
-    used: Console, tmp_path_factory: pytest.TempPathFactory
+    used: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     held = pending_call(used)
     lost = set()

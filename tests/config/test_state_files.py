@@ -90,8 +90,11 @@ def test_processes_that_create_one_store_at_once_all_write_into_it(tmp_path: Pat
         ]
         assert [process.stdout.readline() for process in started] == [b"ready\n"] * 4
         for process in started:
-            process.stdin.close()
-        assert [process.wait(60) for process in started] == [0] * 4
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        for process in started:
+            process.communicate(timeout=60)
+        assert [process.returncode for process in started] == [0] * 4
         with closing(sqlite3.connect(store)) as opened:
             found = opened.execute("SELECT who FROM t ORDER BY who").fetchall()
         assert found == [(0,), (1,), (2,), (3,)]

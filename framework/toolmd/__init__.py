@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from toolmd._workspace.runs.control import Runs
     from toolmd.config import load_settings
     from toolmd.errors import (
+        ArgumentError,
         ConfigError,
         ImplementationError,
         MalformedReplyError,
@@ -71,6 +72,7 @@ _ROOMS = {
     "toolmd._workspace.runs.control": ("Runs",),
     "toolmd.config": ("load_settings",),
     "toolmd.errors": (
+        "ArgumentError",
         "ConfigError",
         "ImplementationError",
         "MalformedReplyError",
@@ -86,6 +88,7 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "Answer",
+    "ArgumentError",
     "Bound",
     "Budget",
     "Call",

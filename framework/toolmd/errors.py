@@ -19,6 +19,10 @@ class ConfigError(ToolmdError):
     """The project's settings can't be used; says the file, the key and the remedy."""
 
 
+class ArgumentError(ToolmdError):
+    """A method was given an odd value; says which argument, what it must be, and what it is."""
+
+
 class NotFoundError(ToolmdError):
     """No tool, skill, run or held call has this name."""
 

@@ -51,7 +51,7 @@ class Ladder:
         """Take a call down the ladder; the first row that does not pass gives the answer."""
         began = perf_counter()
         try:
-            _check(call)  # row 1
+            check_call(call)  # row 1
             tool = self._tools.find(call)  # row 2
             tool.admit(call)  # row 2a
             arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
@@ -148,8 +148,11 @@ class Ladder:
         return denied(call, refusal, began)
 
 
-def _check(call: Call) -> None:
-    """Row 1 but for the arguments: a confidence from 0 to 1, and no endless round of tools."""
+def check_call(call: Call) -> None:
+    """Row 1 but for the arguments: a confidence from 0 to 1, and no endless round of tools.
+
+    Raises a Refusal.
+    """
     stated = call.confidence
     if stated is not None and (type(stated) not in _NUMBERS or not 0 <= stated <= 1):
         raise refuse("malformed_call", "confidence must be a number from 0 to 1")

@@ -43,6 +43,7 @@ def _decode(data: bytes | bytearray) -> str:
 
 
 def _read_text(text: str) -> dict[str, Any]:
+    _text(text)
     try:
         value = from_json(text, allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:

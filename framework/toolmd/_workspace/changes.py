@@ -1,11 +1,13 @@
 """The policy changes of a workspace that wait until somebody accepts them."""
 
 from toolmd._model.edit import HeldEdit
+from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.reloading import Reloader
 
 
+@checked
 class Changes:
     """Edits that weaken a policy: the stricter policy stays live until such an edit is accepted."""
 

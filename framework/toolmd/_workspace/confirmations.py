@@ -6,6 +6,7 @@ from typing import Any
 from toolmd._model.held import HeldCall
 from toolmd._model.result import Result
 from toolmd._model.run import Answer
+from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs.control import Runs
@@ -15,6 +16,7 @@ _NOTHING_HAPPENED = frozenset(
 )
 
 
+@checked
 class Confirmations:
     """The calls that wait for a person, and the decisions on them, each once.
 

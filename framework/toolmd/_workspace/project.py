@@ -8,6 +8,7 @@ from toolmd._model.diagnostic import Diagnostic
 from toolmd._model.plugin import PluginInfo
 from toolmd._model.registry import BoundSkill, BoundTool, Registry
 from toolmd._model.settings import Settings
+from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.changes import Changes
 from toolmd._workspace.checking import CheckListener
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from toolmd._export.exported import Exported
 
 
+@checked
 class ReadProject:
     """The definitions of a project, in one immutable snapshot behind one pointer.
 

@@ -9,6 +9,7 @@ from toolmd._model.call import Budget, Call, Caller
 from toolmd._model.result import EventListener, Result
 from toolmd._model.run import Asker, Clock, RunListener
 from toolmd._model.settings import Settings
+from toolmd._workspace.arguments import ArgumentCheck, checked, checks_itself
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.confirmations import Confirmations
 from toolmd._workspace.listeners import NoticeListener
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
 
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
+Whose = tuple[str | None, str | None, str | None]
+MAX_CALLERS = 10_000
+"""So many callers are known to make sense; then all are checked again."""
 
 
+@checked
 class Workspace(ReadProject):
     """A project, read: its tools and skills, the one way to call them, and what is wrong.
 
@@ -55,6 +60,8 @@ class Workspace(ReadProject):
         """The runs of skills: listed, followed, resumed, cancelled, answered."""
         self.confirmations = Confirmations(self._project, self.runs)
         """What waits for a person, and their decisions."""
+        self._callers: set[Whose] = set()
+        """Of the calls before: user, patient and conversation, which make sense."""
         self._turns = Turns(self._project, self.runs)
 
     @classmethod
@@ -87,6 +94,7 @@ class Workspace(ReadProject):
         """Do as `open` next to the event loop, which goes on meanwhile."""
         return await off_loop(cls.open, folder, overrides=overrides, plugins=plugins)
 
+    @checks_itself
     def call(  # noqa: PLR0913, PLR0917 - the face of a call; an asterisk would cost a fortieth
         self,
         name: str,
@@ -105,18 +113,32 @@ class Workspace(ReadProject):
 
         `confidence` is 0..1; `message` is what the user said; `user`, `patient` and
         `conversation` (for Max Calls) come from the host, never from a model. What goes wrong is
-        in the Result; only cancelling raises.
+        in the Result. Raises ArgumentError for a value of the host that makes no sense.
         """
         # Not a coroutine itself, but the door's: each frame left out is a tenth of a small call.
         # Arguments by place cost a third of those by name.
+        plain = dry_run is False and budget is None and on_event is None
+        try:
+            fine = (user, patient, conversation) in self._callers and type(name) is str
+        except TypeError:
+            fine = False  # No set holds a list.
+        if not fine or not plain or type(message) is not str or call_id is not None:
+            _CALL.check((self, name, "", None, message, user, patient, conversation, dry_run,
+                         call_id, budget, on_event), {})  # fmt: skip
+            self._remember((user, patient, conversation))
         door = self._project.live.door or self._project.door()
         quick = door.quick.get(name)
-        if quick is not None and type(arguments) is str and not (dry_run or budget):
+        if quick is not None and plain and type(arguments) is str:
             return quick(arguments, call_id, confidence, message, user, patient, conversation)
         return door.call(
             name, arguments, confidence, message, user, patient, conversation, call_id, dry_run,
             budget, on_event,
         )  # fmt: skip
+
+    def _remember(self, whose: Whose) -> None:
+        if len(self._callers) >= MAX_CALLERS:
+            self._callers.clear()
+        self._callers.add(whose)
 
     def call_sync(  # noqa: PLR0913, PLR0917 - as `call`
         self,
@@ -244,3 +266,6 @@ class Workspace(ReadProject):
         the JSON of it, and the user whose it is. What it raises is logged. Gives what ends it.
         """
         return self._project.notices.add(listener)
+
+
+_CALL = ArgumentCheck(Workspace.call)

@@ -82,8 +82,12 @@ def find_project(start: Path) -> Path | None:
 
 
 def _given(folder: Path) -> tuple[Path, Path | None, dict[str, Any]]:
-    root = folder.expanduser().resolve()
-    if not root.is_dir():
+    try:
+        root = folder.expanduser().resolve()
+        found = root.is_dir()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ConfigError(f"the project's folder can't be found: {error}") from error
+    if not found:
         raise ConfigError(f"{folder}: no such folder; give the project's folder")
     file, table = _read(root) or (None, _where_definitions_are(root))
     return root, file, table

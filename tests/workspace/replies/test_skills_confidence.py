@@ -1,11 +1,13 @@
 """A skill whose tools ask how sure the model is: the skill asks, and its steps say what it said."""
 
+import asyncio
 import json
+from typing import Any
 
 import pytest
 from workspace_shop import Shop, skill, word
 
-from toolmd import Workspace
+from toolmd import Call, Workspace
 
 SURE = "\n## Safety\n\n- **Min Confidence**: 0.8\n"
 STEPS = "1. **Go**.\n   - **Use**: {used}\n   - **With**:\n     - word: `word`"
@@ -63,3 +65,12 @@ def test_the_openapi_document_takes_a_skills_confidence_beside_its_inputs(
     body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["required"] == ["inputs", "confidence"]
     assert set(body["properties"]) == {"inputs", "confidence", "message"}
+
+
+@pytest.mark.parametrize("confidence", [5, -0.1, float("nan"), "0.9", True, object()])
+def test_a_skill_denies_a_confidence_that_is_no_number_from_0_to_1(
+    opened: Workspace, confidence: Any
+) -> None:
+    call = Call("quiet", {"word": "hi"}, confidence=confidence)
+    denied = asyncio.run(opened.take(call))
+    assert (denied.outcome, denied.error and denied.error.code) == ("denied", "malformed_call")

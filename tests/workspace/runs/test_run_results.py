@@ -158,7 +158,7 @@ def test_runs_are_listed_in_pages_the_newest_first(ws: Workspace) -> None:
         ws.runs.list_sync(user="u1", after=begun[0])
     with pytest.raises(NotFoundError):
         ws.runs.list_sync(after="run-none")
-    with pytest.raises(ToolmdError, match="limit must be 1 or more"):
+    with pytest.raises(ToolmdError, match="limit must be an integer from 1 to"):
         ws.runs.list_sync(limit=0)
 
 

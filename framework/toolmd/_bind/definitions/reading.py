@@ -6,7 +6,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from toolmd._bind.definitions.cache import NONSENSE, Cache, CacheEntry, digest
 from toolmd._bind.definitions.encoded import decode, decode_contract, encode, hash_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+@runtime_checkable
 class DefinitionReader(Protocol):
     """What turns bytes into specs, and holds skills against tools; handed in by the workspace."""
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from toolmd._model.result import Result
 from toolmd._model.run import Answer, Asker, RunListener, RunQuery, RunTrace, RunView, YesOrNo
+from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError, ToolmdError
@@ -19,6 +20,7 @@ FOLLOW_S = 0.2
 _OVER = frozenset(("done", "failed", "cancelled", "stuck"))
 
 
+@checked
 class Runs:
     """The runs of skills by their ids.
 
@@ -61,8 +63,6 @@ class Runs:
         Raises:
             NotFoundError: the run `after` is not kept any more.
         """
-        if limit < 1:
-            raise ToolmdError(f"a page of {limit} runs can't be listed: limit must be 1 or more")
         engines = self.service.engines
         place = None
         if after is not None:

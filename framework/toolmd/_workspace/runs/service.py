@@ -9,6 +9,8 @@ from typing import Any
 
 from toolmd._call.arguments.misfit import misfit
 from toolmd._call.confirm.desk import NOT_YOURS
+from toolmd._call.ladder import check_call
+from toolmd._call.refusal import Refusal
 from toolmd._call.threads import AROUND
 from toolmd._model.call import Call
 from toolmd._model.plan import Plan
@@ -71,9 +73,13 @@ class RunService:
         skill = live.registry.skills[known_name(call.tool, live.registry, "skill")]
         call = call._replace(tool=skill.name)
         try:
+            check_call(call)
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
             return self._said(call, denied(call, misfit(error)), began)
+        except Refusal as refusal:
+            why = refusal.failure() if callable(refusal.failure) else refusal.failure
+            return self._said(call, denied(call, why), began)
         call = call._replace(arguments=inputs)
         if call.dry_run:
             return self._said(call, Result(success=True, tool=call.tool, outcome="allowed"), began)

@@ -37,7 +37,14 @@ def hidden(text: str) -> str:
 
 @contextmanager
 def hiding(hide: Hide | None) -> Iterator[None]:
-    """Keep the values that `hide` takes out of texts from what the block logs; None hides none."""
+    """Keep the values that `hide` takes out of texts from what the block logs; None hides none.
+
+    Within another such block both hide theirs.
+    """
+    around = _hide.get()
+    if hide is not None and around is not None:
+        inner = hide
+        hide = lambda text: around(inner(text))  # noqa: E731 - two functions in one
     token = _hide.set(hide) if hide is not None else None
     try:
         yield

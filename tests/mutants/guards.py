@@ -38,7 +38,7 @@ GUARDS = {
         {
             "_call/confirm/*.py": ("tests/call/confirm", "tests/call/test_locked.py"),
             "_model/held.py": ("tests/call/confirm",),
-            "_call/redact.py": ("tests/call/test_redacted.py", "tests/call/confirm"),
+            "_values/redact.py": ("tests/values/test_redacted.py", "tests/call/confirm"),
         },
         ("tests/call",),
     ),

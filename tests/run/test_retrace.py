@@ -10,7 +10,7 @@ from test_runs import STEPS, small_world
 from toolmd._model.run import Answer, RunEvent
 from toolmd._model.skill import SkillSpec
 from toolmd._run.graph import chart_of, states_of, svg
-from toolmd._run.retrace import retrace
+from toolmd._run.retrace import trace
 from toolmd.errors import ToolError
 
 ASKING = """1. **Make one**
@@ -46,7 +46,7 @@ def told(world: World, spec: SkillSpec, *answers: Answer | None) -> tuple[Any, .
     async def run() -> tuple[Any, ...]:
         result = await world.run(spec, answers=answers)
         view = await world.engine.show(result.run_id or "")
-        return world.events, await retrace(world.engine.order(view.id), view), view
+        return world.events, (await trace(world.engine.order(view.id), view)).events, view
 
     return asyncio.run(run())
 
@@ -78,7 +78,7 @@ def test_a_run_that_was_cancelled_is_told_anew() -> None:
         waiting = await world.run(spec)
         await world.engine.cancel(waiting.run_id or "")
         view = await world.engine.show(waiting.run_id or "")
-        return await retrace(world.engine.order(view.id), view)
+        return (await trace(world.engine.order(view.id), view)).events
 
     events = asyncio.run(run())
     assert ("undone", "1") in {(event.kind, event.step) for event in events}

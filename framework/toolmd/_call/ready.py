@@ -14,7 +14,6 @@ from toolmd._call.invoke.trace import TracedInvoker, Tracing
 from toolmd._call.judge.plugins import ask
 from toolmd._call.judge.policy import rows_of
 from toolmd._call.limits.starts import StartLimits
-from toolmd._call.redact import hider
 from toolmd._call.refusal import Refusal, guard_failed, refuse
 from toolmd._crash import hiding
 from toolmd._model.call import Call
@@ -28,6 +27,7 @@ from toolmd._values import (
     MalformedError,
     read_object,
 )
+from toolmd._values.redact import hider
 from toolmd.errors import did_you_mean, is_a_skill
 from toolmd.hooks import Judge
 

@@ -21,3 +21,11 @@ class Plan(Noun):
     """The hash of the pinned Python; empty where none is."""
     given: tuple[str, ...] = ()
     """The tools and skills whose Python a package or a plugin gives."""
+
+    @property
+    def holds_sensitive(self) -> bool:
+        """Whether a run of it may get to know Sensitive values."""
+        specs = (self.skill, *self.skills.values(), *self.tools.values())
+        shapes = [parameter.shape for spec in specs for parameter in spec.parameters]
+        shapes += [tool.returns for tool in self.tools.values()]
+        return any(shape.holds_sensitive for shape in shapes)

@@ -78,11 +78,15 @@ class StepActions:
         approved: bool = False,
     ) -> Any:
         """Call a tool or a skill for a step and give its data, or raise StepError."""
+        frame.secrets.learn(arguments, frame.parameters_of(name))
         place = f"{frame.key(step, index)}:{name}"
         key = place if attempt == 1 else f"{place}#{attempt}"
         if name in frame.order.plan.skills:
             return _data(await self._run_skill(frame, name, arguments, f"{key}/"))
-        return await Errand(frame, step, name, arguments, key, place).run(approved=approved)
+        data = await Errand(frame, step, name, arguments, key, place).run(approved=approved)
+        tool = frame.order.plan.tools.get(name)
+        frame.secrets.learn_result(data, None if tool is None else tool.returns)
+        return data
 
     async def undo(self, undo: Undo) -> None:
         """Call what takes a step back; what that binds itself is not taken back in turn."""
@@ -115,7 +119,9 @@ def _arguments(frame: Frame, use: Use) -> dict[str, Any]:
     spec = plan.tools.get(use.name) or plan.skills.get(use.name)
     if spec is None:
         raise StepError("unknown_tool", f"there is no tool or skill {use.name}")
-    return frame.arguments(use.arguments, spec.parameters)
+    made = frame.arguments(use.arguments, spec.parameters)
+    frame.secrets.learn(made, spec.parameters)
+    return made
 
 
 def _settle(frame: Frame, step: Step, index: int | None, value: Any) -> None:

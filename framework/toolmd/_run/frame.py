@@ -11,6 +11,7 @@ from toolmd._model.schema import Parameter
 from toolmd._model.skill import Argument, Expression, SkillSpec, Step, Template
 from toolmd._run.journal import Doubt, Effect, Executor, Journal
 from toolmd._run.text import MISSING, ValueTextError, text_of, value_of
+from toolmd._values.redact import Secrets
 
 MAX_SKILL_DEPTH = 8
 """How many skills may stand within one another."""
@@ -99,6 +100,13 @@ class Frame:
     """Before each key: empty, or `2:visit/` within a skill that step 2 uses."""
     depth: int = 0
     undos: list[Undo] = field(default_factory=list)
+    secrets: Secrets = field(default_factory=Secrets)
+    """The Sensitive values of the whole run, as far as it got."""
+
+    def parameters_of(self, name: str) -> tuple[Parameter, ...]:
+        """Return the parameters of a tool or skill of the plan; none of one that is not there."""
+        spec = self.order.plan.tools.get(name) or self.order.plan.skills.get(name)
+        return () if spec is None else spec.parameters
 
     def within(self, names: Mapping[str, Any]) -> "Frame":
         """Give the same frame with further names, for one item of a loop."""
@@ -188,6 +196,7 @@ class Frame:
     def tell(self, kind: RunKind, step: Step, text: str = "", index: int | None = None) -> None:
         """Tell whoever looks on how a step fares."""
         event = RunEvent(
-            self.order.id, kind, self.spec.name, self.key(step, index), step.title, text
-        )
+            self.order.id, kind, self.spec.name, self.key(step, index), step.title,
+            self.secrets.hide(text),
+        )  # fmt: skip
         self.journal.tell(event)

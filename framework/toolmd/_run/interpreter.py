@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from toolmd._crash import hiding
 from toolmd._model.result import SkillResult
 from toolmd._model.run import Order
 from toolmd._model.schema import Schema
@@ -28,6 +29,7 @@ from toolmd._run.section import section_index
 from toolmd._run.text import sentence, value_of
 from toolmd._run.undo import roll_back
 from toolmd._values import ArgumentsValidator, InvalidArgumentsError
+from toolmd._values.redact import Secrets
 
 _ANYTHING = Schema()
 
@@ -38,6 +40,8 @@ class Interpreter:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._actions = StepActions(self._within)
+        self.secrets = Secrets()
+        """What the order that was played last must not show."""
 
     async def play(self, order: Order, journal: Journal) -> SkillResult:
         """Run the order as far as it goes and give its result.
@@ -45,6 +49,7 @@ class Interpreter:
         Whatever the journal holds is not done again, so that a run which was parked or whose
         process died is taken up by playing it again. Raises ParkedError.
         """
+        self.secrets = Secrets()
         frame = Frame(
             order.plan.skill,
             order,
@@ -52,9 +57,13 @@ class Interpreter:
             journal.reach(self._executor),
             order.caller,
             dict(order.inputs),
+            secrets=self.secrets,
         )
-        result = await self._skill(frame)
-        return replace(result, run_id=order.id)
+        with hiding(self.secrets.hide if order.plan.holds_sensitive else None):
+            result = await self._skill(frame)
+        hide = self.secrets.hide
+        error = None if result.error is None else hide(result.error)
+        return replace(result, run_id=order.id, message=hide(result.message), error=error)
 
     async def _within(
         self, frame: Frame, name: str, inputs: dict[str, Any], prefix: str
@@ -197,6 +206,7 @@ def _admitted(frame: Frame) -> Frame | SkillResult:
             message = f"{spec.patient_from} names another patient than the one of this session"
             return SkillResult.failed("patient_context_required", message)
         caller = caller._replace(patient=named)
+    frame.secrets.learn(inputs, spec.parameters)
     return replace(frame, caller=caller, names=inputs)
 
 

@@ -6,6 +6,7 @@ from toolmd._model.result import Held
 from toolmd._model.run import Answer, Question
 from toolmd._model.skill import Step
 from toolmd._run.frame import Frame, InsteadError, RefusedError
+from toolmd._values.redact import redacted
 
 
 def question(
@@ -22,16 +23,28 @@ def question(
     spec = frame.order.plan.tools.get(tool) if tool is not None else None
     sensitivity = (spec.safety.sensitivity if spec is not None else None) or "low"
     saves = step.save_as if tool is None else None
-    return Question(frame.order.id, key, frame.spec.name, step.title, prompt, tool, arguments,
-                    sensitivity, step.timeout_s, saves)  # fmt: skip
+    asked = Question(frame.order.id, key, frame.spec.name, step.title, prompt, tool, arguments,
+                     sensitivity, step.timeout_s, saves)  # fmt: skip
+    return veiled(frame, asked)
 
 
 def confirmation(
     frame: Frame, step: Step, tool: str, arguments: dict[str, Any], key: str, held: Held
 ) -> Question:
     """Make the question with which the door holds a call."""
-    return Question(frame.order.id, key, frame.spec.name, step.title, held.prompt, tool,
-                    arguments, held.sensitivity, step.timeout_s)  # fmt: skip
+    asked = Question(frame.order.id, key, frame.spec.name, step.title, held.prompt, tool,
+                     arguments, held.sensitivity, step.timeout_s)  # fmt: skip
+    return veiled(frame, asked)
+
+
+def veiled(frame: Frame, asked: Question) -> Question:
+    """Return a question as it may be kept and shown: without Sensitive values."""
+    arguments = asked.arguments
+    if asked.tool is not None and arguments is not None:
+        parameters = frame.parameters_of(asked.tool)
+        frame.secrets.learn(arguments, parameters)
+        arguments = frame.secrets.hide_in(redacted(arguments, parameters))
+    return asked._replace(prompt=frame.secrets.hide(asked.prompt), arguments=arguments)
 
 
 async def answered(frame: Frame, step: Step, asked: Question) -> Answer:

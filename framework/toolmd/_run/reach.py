@@ -12,7 +12,7 @@ from toolmd._model.skill import Step
 from toolmd._model.tool import ToolSpec
 from toolmd._run.frame import Frame, InsteadError, RefusedError, StepError
 from toolmd._run.journal import CancelledRunError, Doubt
-from toolmd._run.person import answered, confirmation
+from toolmd._run.person import answered, confirmation, veiled
 
 MAX_PROMPTS = 3
 """How often one call may come back for another yes: what was shown may grow stale."""
@@ -157,7 +157,7 @@ class Errand:
         )
         question = Question(self.frame.order.id, key, self.frame.spec.name, self.step.title,
                             prompt, self.tool, self.arguments, "high")  # fmt: skip
-        return Doubt(question, Done("ok", None, "", "", None).to_json())
+        return Doubt(veiled(self.frame, question), Done("ok", None, "", "", None).to_json())
 
 
 async def _reached(name: str, answer: Awaitable[Result]) -> Done:

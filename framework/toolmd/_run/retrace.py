@@ -8,30 +8,62 @@ from typing import Any
 from toolmd._model.call import Call
 from toolmd._model.result import Result, SkillResult
 from toolmd._model.run import Answer, Order, Question, RunEvent, RunTrace, RunView
+from toolmd._model.schema import Parameter
 from toolmd._run.graph.states import states_of
 from toolmd._run.interpreter import Interpreter
 from toolmd._run.journal import CancelledRunError, Doubt, Effect, Executor, ParkedError, Through
 from toolmd._run.python import result_key
+from toolmd._values.redact import Secrets, redacted
 
 
 async def trace(order: Order, view: RunView) -> RunTrace:
-    """Give what a run did so far, and how each of its steps fares."""
-    events, skill = await retrace(order, view), order.plan.skill
-    in_python = skill.name in order.plan.python
-    states = {} if in_python else states_of(skill.name, events, view.questions)
-    return RunTrace(view, skill, events, states)
-
-
-async def retrace(order: Order, view: RunView) -> tuple[RunEvent, ...]:
-    """Give the events of a run in order, as far as its record goes; nothing is called.
+    """Give what a run did so far, and how each of its steps fares, without Sensitive values.
 
     What was skipped, and which way was taken, stands in no record: it follows from the recorded
-    values, as it did when the run was played.
+    values, as it did when the run was played. Nothing is called.
     """
-    shown = _Shown(order, view)
+    shown, skill = _Shown(order, view), order.plan.skill
+    interpreter = Interpreter(shown)
     with suppress(ParkedError):
-        await Interpreter(shown).play(order, shown)
-    return tuple(shown.events)
+        await interpreter.play(order, shown)
+    events = tuple(shown.events)
+    in_python = skill.name in order.plan.python
+    states = {} if in_python else states_of(skill.name, events, view.questions)
+    return RunTrace(veiled(view, order, interpreter.secrets), skill, events, states)
+
+
+def veiled(view: RunView, order: Order, secrets: Secrets) -> RunView:
+    """Return a view of a run without Sensitive values: those of `secrets`, and what it shows."""
+    if not order.plan.holds_sensitive:
+        return view
+    parameters, known = order.plan.skill.parameters, _sensitive(order)
+    secrets.learn(order.inputs, parameters)
+    for entry in view.entries:
+        if isinstance(entry.value, dict):
+            secrets.learn(_object(entry.value.get("arguments")), known)
+    entries = (
+        entry._replace(value=_without(entry.value, known, secrets)) for entry in view.entries
+    )
+    inputs = secrets.hide_in(redacted(view.inputs, parameters))
+    return view._replace(inputs=inputs, entries=tuple(entries))
+
+
+def _without(value: Any, known: tuple[Parameter, ...], secrets: Secrets) -> Any:
+    """Return the value of an entry without Sensitive values; `arguments` are those of a call."""
+    if isinstance(value, dict) and isinstance(value.get("arguments"), dict):
+        value = {**value, "arguments": redacted(value["arguments"], known)}
+    return secrets.hide_in(value)
+
+
+def _sensitive(order: Order) -> tuple[Parameter, ...]:
+    """Return the Sensitive parameters of all that a run may call."""
+    plan = order.plan
+    specs = (plan.skill, *plan.skills.values(), *plan.tools.values())
+    return tuple(p for spec in specs for p in spec.parameters if p.shape.holds_sensitive)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 class _Shown:

@@ -1,13 +1,12 @@
 """Those who listen while a workspace works: each is told, and none stands in the way."""
 
-import logging
 from collections.abc import Callable
 from typing import Any, Generic, Literal, ParamSpec
 
+from toolmd._crash import logged
 from toolmd._model.registry import Registry
 
 P = ParamSpec("P")
-_log = logging.getLogger(__name__)
 NoticeKind = Literal["pending", "run", "run-step"]
 """A held call was decided; a run came to another state; a run took a step."""
 NoticeListener = Callable[[NoticeKind, dict[str, Any], str | None], None]
@@ -41,5 +40,5 @@ class Listeners(Generic[P]):
         for listener in tuple(self._listeners):
             try:
                 listener(*told, **named)
-            except Exception:  # noqa: BLE001 - it only listens
-                _log.exception("a listener to %s failed", self._what)
+            except Exception as error:  # noqa: BLE001 - it only listens
+                logged(error, "a listener to %s failed", self._what)

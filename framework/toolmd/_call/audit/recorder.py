@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolmd._call.ready import ReadyTool
-from toolmd._call.redact import redacted
 from toolmd._call.refusal import Refusal, guard_failed
 from toolmd._crash import logged
 from toolmd._model.call import Call
 from toolmd._model.verdict import Verdict
+from toolmd._values.redact import redacted
 
 if TYPE_CHECKING:
     from toolmd._call.audit.chain import Audit

@@ -12,13 +12,13 @@ from toolmd._call.confirm.holds import Holds
 from toolmd._call.confirm.prompt import prompt_of
 from toolmd._call.locked import WAIT_S, Patience
 from toolmd._call.ready import ReadyTool, ReadyTools
-from toolmd._call.redact import changes, redacted
 from toolmd._call.refusal import Refusal, guard_failed, overruled, refuse
 from toolmd._model.call import Call
 from toolmd._model.held import HeldCall, HeldState
 from toolmd._model.result import Held
 from toolmd._model.settings import SafetySettings
 from toolmd._model.verdict import Ruling, Verdict
+from toolmd._values.redact import changes, redacted
 
 EXPIRES_S = 600.0
 """How long a held call may be approved, in seconds."""

@@ -16,7 +16,6 @@ from toolmd._call.invoke.work import Work
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmd._call.limits.starts import StartLimits
 from toolmd._call.off_loop import off_loop
-from toolmd._call.redact import hider
 from toolmd._call.refusal import Refusal
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.cut import bounds_of
@@ -28,6 +27,7 @@ from toolmd._model.contract import Limits
 from toolmd._model.registry import BoundTool, Implementation
 from toolmd._model.result import EventListener, Failure, Outcome, Result
 from toolmd._values import ArgumentsValidator
+from toolmd._values.redact import hider
 from toolmd.errors import ToolError, ToolmdError
 
 

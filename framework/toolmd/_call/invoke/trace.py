@@ -10,7 +10,6 @@ from toolmd._call.invoke.context import Surroundings
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.start import Arguments
 from toolmd._call.limits.starts import StartLimits
-from toolmd._call.redact import HIDDEN, redacted, redacted_value
 from toolmd._crash import logged
 from toolmd._model.call import Call
 from toolmd._model.contract import ToolContract
@@ -19,6 +18,7 @@ from toolmd._model.result import EventListener, Result
 from toolmd._model.schema import Parameter, Schema
 from toolmd._model.settings import Settings
 from toolmd._values import ArgumentsValidator
+from toolmd._values.redact import HIDDEN, redacted, redacted_value
 
 API = "opentelemetry.trace"
 PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"

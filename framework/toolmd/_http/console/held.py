@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolmd._call.redact import HIDDEN, redacted
 from toolmd._http.console.form import FormField, fields_of
 from toolmd._model.held import HeldCall
+from toolmd._values.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
 
 

@@ -7,7 +7,6 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from toolmd._call.redact import redacted
 from toolmd._gate import CALLER
 from toolmd._http.console.bench import Bench
 from toolmd._http.console.catalogue import CatalogueLine, catalogue, entry_of, find_tool
@@ -24,6 +23,7 @@ from toolmd._model.registry import Bound
 from toolmd._model.run import StepState
 from toolmd._model.skill import SkillSpec
 from toolmd._run.graph import chart_of, svg
+from toolmd._values.redact import redacted
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import can_run
 from toolmd.errors import NotFoundError, ToolmdError

@@ -15,6 +15,7 @@ from toolmd._model.reply import Dialect, Parsed
 from toolmd._model.result import EventListener, Result
 from toolmd._model.skill import SkillSpec
 from toolmd._model.turn import Turn
+from toolmd._values.redact import redacted
 from toolmd._workspace.names import Names
 from toolmd._workspace.runs.control import Runs
 from toolmd.errors import MalformedReplyError, NotFoundError
@@ -117,16 +118,21 @@ class ReplyHandler:
         confirmation = result.confirmation
         assert confirmation is not None
         held = await self._door.decisions.held(confirmation.id) if confirmation.id else None
-        given = call.arguments if held is None else held.call.arguments
         return Pending(
             id=confirmation.id,
             kind="review" if result.outcome == "review" else "confirm",
             tool_call_id=result.tool_call_id,
             tool=result.tool,
-            parameters=dict(given) if isinstance(given, Mapping) else {},
+            parameters=self._shown(call) if held is None else dict(held.shown or {}),
             prompt=confirmation.prompt,
             sensitivity=confirmation.sensitivity,
         )
+
+    def _shown(self, call: Call) -> dict[str, Any]:
+        """Return the arguments of a call without the Sensitive ones among them."""
+        called = self._names.find(call.tool)
+        given = call.arguments if isinstance(call.arguments, Mapping) else {}
+        return {} if called is None else redacted(given, called.spec.parameters)
 
     def _refused(self, result: Result, dialect: str, clean: str) -> Turn:
         dialects = self._dialects

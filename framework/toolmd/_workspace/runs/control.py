@@ -63,12 +63,11 @@ class Runs:
         Raises:
             NotFoundError: the run `after` is not kept any more.
         """
-        engines = self.service.engines
         place = None
         if after is not None:
             view = await self.get(after, user=user)
             place = (view.began, view.id)
-        return await engines.runs(RunQuery(user, limit, place))
+        return await self.service.list(RunQuery(user, limit, place))
 
     def list_sync(
         self, *, user: str | None = None, limit: int = PAGE, after: str | None = None

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._call.redact import changes, redacted, without_sensitive
 from toolmd._model.call import Call
 from toolmd._model.held import HeldCall
 from toolmd._model.pending import Pending
@@ -11,6 +10,7 @@ from toolmd._model.run import Answer, Order, Question
 from toolmd._model.skill import SkillSpec
 from toolmd._model.tool import ToolSpec
 from toolmd._run.engine import OpenQuestion
+from toolmd._values.redact import changes, redacted, without_sensitive
 from toolmd._workspace.runs.engines import Engines
 
 
@@ -20,7 +20,7 @@ def question_id(question: Question) -> str:
 
 
 def pending_of(question: Question, call: Call) -> Pending:
-    """Return what the caller of a run needs to know of a question; `call` began the run."""
+    """Return what the caller of a run needs to know of a question; `call` began it, as shown."""
     given = question.arguments if question.tool is not None else call.arguments
     assert isinstance(given, Mapping)
     tool, kind = question.tool or call.tool, question.kind or "confirm"
@@ -52,6 +52,11 @@ class Questions:
             return ()
         asked = self._asked(question, self._order(question.run_id))
         return changes(before, {**before, **edit}, asked.parameters)
+
+    def inputs(self, run_id: str) -> dict[str, Any]:
+        """Return the inputs of a run without the Sensitive ones among them."""
+        order = self._order(run_id)
+        return redacted(order.inputs, order.plan.skill.parameters)
 
     @staticmethod
     def _asked(question: Question, order: Order) -> ToolSpec | SkillSpec:

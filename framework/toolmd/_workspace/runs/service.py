@@ -16,13 +16,24 @@ from toolmd._model.call import Call
 from toolmd._model.plan import Plan
 from toolmd._model.registry import Bound, Specs
 from toolmd._model.result import Failure, Result, SkillResult
-from toolmd._model.run import Answer, Asker, Clock, Order, Question, RunListener, RunTrace, RunView
+from toolmd._model.run import (
+    Answer,
+    Asker,
+    Clock,
+    Order,
+    Question,
+    RunListener,
+    RunQuery,
+    RunTrace,
+    RunView,
+)
 from toolmd._model.skill import SkillSpec
 from toolmd._run.engine.memory import utc_now
 from toolmd._run.engine.outcomes import AnsweredError, result_of
 from toolmd._run.plan import make_plan
-from toolmd._run.retrace import trace
+from toolmd._run.retrace import trace, veiled
 from toolmd._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
+from toolmd._values.redact import Secrets
 from toolmd._workspace.listeners import NoticeListener
 from toolmd._workspace.names import known_name
 from toolmd._workspace.runs.answers import crashed, denied, late, waits
@@ -133,12 +144,29 @@ class RunService:
         return await self._ended(run_id, call, await engine.cancel(run_id), began)
 
     async def show(self, run_id: str) -> RunView:
-        """Return one run step by step; raises NotFoundError."""
+        """Return one run step by step, without Sensitive values; raises NotFoundError."""
+        view = await self._kept(run_id)
+        order = await asyncio.to_thread(self.engines.order, run_id)
+        if order is None or not order.plan.holds_sensitive:
+            return view
+        return (await trace(order, view)).view
+
+    async def list(self, query: RunQuery) -> tuple[RunView, ...]:
+        """Return a page of runs, without their steps and without Sensitive values."""
+        views = await self.engines.runs(query)
+
+        def shown(view: RunView) -> RunView:
+            view, order = view._replace(entries=()), self.engines.order(view.id)
+            return view if order is None else veiled(view, order, Secrets())
+
+        return await asyncio.to_thread(lambda: tuple(map(shown, views)))
+
+    async def _kept(self, run_id: str) -> RunView:
         return await (await self.engines.of(run_id)).show(run_id)
 
     async def trace(self, run_id: str) -> RunTrace:
         """Return what a run did so far, and how its steps fare; raises NotFoundError."""
-        view = await self.show(run_id)
+        view = await self._kept(run_id)
         order = await asyncio.to_thread(self.engines.order, run_id)
         if order is None:
             raise NotFoundError(
@@ -184,14 +212,14 @@ class RunService:
 
     async def _known(self, run_id: str) -> Call:
         if (call := await self._call_of(run_id)) is None:
-            await self.show(run_id)
+            await self._kept(run_id)
             raise NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
         return call
 
     async def _open(self, run_id: str, key: str) -> Question | None:
         """Return a question that is still open."""
         try:
-            questions = (await self.show(run_id)).questions
+            questions = (await self._kept(run_id)).questions
         except NotFoundError:
             return None
         return next((question for question in questions if question.key == key), None)
@@ -213,9 +241,11 @@ class RunService:
 
     async def _ended(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         if ended.code == "waiting":
-            questions = (await self.show(run_id)).questions
+            questions = (await self._kept(run_id)).questions
             await self._tell_waiting(run_id)
-            return self._said(call, waits(run_id, call, ended, questions), began)
+            shown = await asyncio.to_thread(self.questions.inputs, run_id)
+            waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
+            return self._said(call, waiting, began)
         if ended.code != "stuck":
             self._player.end(run_id)
             self._calls.pop(run_id, None)

@@ -97,8 +97,7 @@ class Asking:
         held = await self._workspace.confirmations.get(held_id)
         if held is None or held.state != "pending":
             return None
-        given = held.call.arguments
-        parameters = dict(given) if isinstance(given, Mapping) else {}
+        parameters = dict(held.shown) if isinstance(held.shown, Mapping) else {}
         return Pending(held.id, held.kind, held.call.id, held.call.tool, parameters, held.prompt,
                        held.sensitivity, held.saves)  # fmt: skip
 

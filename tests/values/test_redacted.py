@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolmd._call.redact import changes, redacted, redacted_value, without_sensitive
 from toolmd._model.schema import Parameter, Schema
+from toolmd._values.redact import changes, redacted, redacted_value, without_sensitive
 
 OPEN = Schema(types=("string",))
 SECRET = Schema(types=("string",), sensitive=True)

@@ -89,13 +89,53 @@ def hider(
     It finds them as they are, within other words too, and as they are written in Python, JSON,
     HTML, addresses, hexadecimal and Base64.
     """
+    written = _written(arguments, parameters)
+    return _replacing(written) if written else None
+
+
+class Secrets:
+    """The Sensitive values of a run, learned while it is executed."""
+
+    def __init__(self) -> None:
+        self._written: set[str] = set()
+        self._hide: Callable[[str], str] | None = None
+
+    def learn(self, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> None:
+        """Hide the Sensitive ones among these arguments from now on."""
+        if not self._written.issuperset(written := _written(arguments, parameters)):
+            self._written |= written
+            self._hide = _replacing(self._written)
+
+    def learn_result(self, data: Any, shape: Schema | None) -> None:
+        """Hide the Sensitive values of a result from now on."""
+        if shape is not None:
+            self.learn({"": data}, (Parameter(name="", shape=shape),))
+
+    def hide(self, text: str) -> str:
+        """Return a text without the values that were learned."""
+        return text if self._hide is None else self._hide(text)
+
+    def hide_in(self, value: Any) -> Any:
+        """Return a JSON value whose texts lack the values that were learned."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, list):
+            return [self.hide_in(item) for item in value]
+        if isinstance(value, dict):
+            return {self.hide(name): self.hide_in(item) for name, item in value.items()}
+        return value
+
+
+def _written(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> set[str]:
+    """Return the ways in which a text may write the Sensitive ones among these arguments."""
     shapes = {p.name: p.shape for p in parameters if p.shape.holds_sensitive}
     said = {w for n, v in arguments.items() if n in shapes for w in _hidden(v, shapes[n])}
     written = {form for word in said for form in _forms(word)}
     # Lists and errors show the texts within them as Python does.
-    written |= {repr(form)[1:-1] for form in written}
-    if not written:
-        return None
+    return written | {repr(form)[1:-1] for form in written}
+
+
+def _replacing(written: set[str]) -> Callable[[str], str]:
     words = [
         rf"(?<!\w){re.escape(form)}(?!\w)" if len(form) < _SHORT else re.escape(form)
         for form in sorted(written, key=len, reverse=True)

@@ -1,0 +1,207 @@
+"""What leaves a run, by whichever way, holds no Sensitive value of the skill or of its tools."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from kiosk import Kiosk
+from mcp import Client
+from mcp.types import ElicitResult
+
+from toolmd._model.call import Caller
+from toolmd.adapters.mcp.callers import FixedCaller
+from toolmd.adapters.mcp.server import McpServer
+
+PASSWORD = "hunter2-of-the-skill"
+PIN = "73920518-secret"
+"""Made of an input that the skill does not mark; the tool does."""
+SESSION = "session-of-the-tool"
+CHANGED = "changed-by-a-person"
+SECRETS = (PASSWORD, PIN, SESSION, CHANGED)
+
+HEAD = """# {title}
+
+Does {name}.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: test
+"""
+WORD = """### {name}
+
+- **Type**: string
+- **Required**: true
+- **Description**: The {name}
+{more}
+"""
+SENSITIVE = "- **Sensitive**: true\n"
+WHO = WORD.format(name="who", more="")
+OPEN_PIN = WORD.format(name="pin", more="")
+HIDDEN = WORD.format(name="password", more=SENSITIVE)
+TOOL = (
+    HEAD.format(title="Log In", name="log_in")
+    + f"\n## Parameters\n\n{WHO}{HIDDEN}{WORD.format(name='pin', more=SENSITIVE)}"
+    "\n## Returns\n\n- **Type**: object\n- **Description**: The session\n- **Properties**:\n"
+    "  - session:\n    - **Type**: string\n    - **Sensitive**: true\n"
+    "\n## Safety\n\n- **Requires Confirmation**: true\n"
+)
+PYTHON = f"""
+from toolmd import ToolError
+
+
+def log_in(who, password, pin):
+    if who == "crash":
+        raise RuntimeError(f"cannot log in with {{password}} and {{pin}}")
+    if who == "deny":
+        raise ToolError(f"{{password}} and {{pin}} are wrong", code="wrong")
+    return {{"session": "{SESSION}"}}
+"""
+WITH = "   - **With**:\n     - who: `who`\n     - password: `password`\n     - pin: {pin}-secret\n"
+SKILL = (
+    HEAD.format(title="Enter", name="enter") + "- **Required Tools**: log_in\n\n## Workflow\n\n"
+    "1. **Ask**\n   - **Ask**: Enter as {who} with {password}?\n"
+    f"2. **Log in**\n   - **Use**: log_in\n{WITH}   - **Save as**: entered\n"
+    "3. **Log in again**\n   - **Ask**: With {password}, {pin}-secret and {entered.session}?\n"
+    f"   - **Use**: log_in\n{WITH}"
+    "4. **End**\n   - **Stop**: {who} has {entered.session} of {password} and {pin}-secret.\n"
+    f"\n## Input Schema\n\n{WHO}{HIDDEN}{OPEN_PIN}\n"
+    "## Output Schema\n\n- **Type**: object (SkillResult)\n"
+)
+SNEAK = (
+    SKILL.replace("enter", "sneak").replace("# Enter", "# Sneak").split("## Workflow")[0]
+    + "## Workflow\n\n1. Log in, and break\n"
+    + f"\n## Input Schema\n\n{WHO}{HIDDEN}{OPEN_PIN}\n"
+    "## Output Schema\n\n- **Type**: object (SkillResult)\n"
+)
+SNEAK_PYTHON = """
+async def sneak(who, password, pin, *, context):
+    result = await context.call("log_in", {"who": who, "password": password,
+                                             "pin": f"{pin}-secret"})
+    raise RuntimeError(f"{result.data} of {password} and {pin}-secret")
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Kiosk]:
+    for path, text in {
+        "toolmd.toml": "plugins = []\n",
+        "tools_md/log-in.tool.md": TOOL,
+        "tools_md/log_in.py": PYTHON,
+        "skills_md/enter.skill.md": SKILL,
+        "skills_md/sneak.skill.md": SNEAK,
+        "skills_md/sneak.py": SNEAK_PYTHON,
+    }.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text, "utf-8")
+    with Kiosk(tmp_path) as started:
+        yield started
+
+
+class Gathered:
+    """Everything that came out, as text, by where it came out."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, str]] = []
+
+    def add(self, place: str, value: Any) -> None:
+        self.found.append((place, value if isinstance(value, str) else repr(value)))
+
+    def listen(self, *told: Any) -> None:
+        self.add("listener", told)
+        raise RuntimeError(f"the listener can't take {told}")
+
+    def look(self, desk: Kiosk) -> None:
+        """Look at all that shows runs and what waits."""
+        runs, confirmations = desk.workspace.runs, desk.workspace.confirmations
+        for held in confirmations.pending_sync():
+            self.add("pending", json.dumps(held.to_dict()) + held.prompt)
+        for run in runs.list_sync():
+            self.add("list", run)
+            self.add("get", runs.get_sync(run.id))
+            self.add("get as JSON", json.dumps(runs.get_sync(run.id).to_dict()))
+            traced = runs.trace_sync(run.id)
+            self.add("trace", (traced.view, traced.events))
+            self.add("follow", next(runs.follow_sync(run.id)).events)
+        with desk.client() as api:
+            shown = [f"/api/runs/{run.id}" for run in runs.list_sync()]
+            for path in ("/api/runs", "/api/pending", *shown, "/pending", "/runs",
+                         *(path.removeprefix("/api") for path in shown)):  # fmt: skip
+                answer = api.get(path)
+                assert answer.status_code == 200, path
+                self.add(path, answer.text)
+
+
+@pytest.mark.parametrize("name", ["enter", "sneak"])
+@pytest.mark.parametrize("who", ["ana", "crash", "deny"])
+def test_nothing_that_leaves_a_run_holds_a_sensitive_value(
+    desk: Kiosk, caplog: pytest.LogCaptureFixture, name: str, who: str
+) -> None:
+    out = Gathered()
+    caplog.set_level(logging.INFO)
+    inputs = {"who": who, "password": PASSWORD, "pin": "73920518"}
+    workspace = desk.workspace
+    workspace.on_notice(out.listen)
+    reply = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {
+        "name": name, "arguments": json.dumps(inputs)}}]}  # fmt: skip
+    turn = workspace.handle_sync(reply, "openai")
+    out.add("turn", turn)
+    out.add("turn as JSON", json.dumps(turn.to_dict()))
+    out.look(desk)
+    asked: list[Any] = []
+    result = workspace.run_sync(
+        name, inputs, ask=asked.append, on_event=lambda event: out.add("event", event)
+    )
+    edited = False
+    while result.outcome == "confirm":
+        out.add("result", result)
+        out.add("result as JSON", json.dumps(result.to_dict()))
+        out.look(desk)
+        edit = {"password": CHANGED} if result.waiting[0].tool == "log_in" and not edited else None
+        edited = edited or edit is not None
+        result = workspace.confirmations.approve_sync(result.confirmation.id, edit)
+    for held in workspace.confirmations.pending_sync():
+        with desk.client() as api:
+            told = api.post(f"/api/pending/{quote(held.id, safe='')}", json={"decision": "reject"})
+            out.add("rejected", told.text)
+    out.add("result", result)
+    out.add("asked", asked)
+    out.look(desk)
+    out.add("log", caplog.text)
+    out.add("log", [record.exc_info and repr(record.exc_info[1]) for record in caplog.records])
+    assert edited
+    assert len(out.found) > 50
+    leaks = {
+        (place, text[max(at - 60, 0) : at + 40])
+        for place, text in out.found
+        for word in SECRETS
+        if (at := text.find(word)) >= 0
+    }
+    assert leaks == set()
+    hidden = {place for place, text in out.found if "(hidden)" in text}
+    assert hidden >= {"turn", "result", "listener", "pending", "list", "get", "trace", "event"}
+
+
+def test_nothing_that_an_mcp_client_is_asked_holds_a_sensitive_value(desk: Kiosk) -> None:
+    asked: list[Any] = []
+
+    async def person(_context: Any, params: Any) -> ElicitResult:
+        asked.append(params.model_dump_json())
+        return ElicitResult(action="accept", content={})
+
+    async def call(tool: str) -> Any:
+        server = McpServer(desk.workspace, FixedCaller(Caller("ana")))
+        async with Client(server.low, mode="legacy", elicitation_callback=person) as client:
+            pin = PIN if tool == "log_in" else "73920518"
+            given = {"who": "deny", "password": PASSWORD, "pin": pin}
+            return (await client.call_tool(tool, given)).model_dump_json()
+
+    told = [asyncio.run(call(tool)) for tool in ("log_in", "enter", "sneak")]
+    assert len(asked) >= 3
+    assert [text for text in (*told, *asked) if any(secret in text for secret in SECRETS)] == []

@@ -9,7 +9,10 @@ _P = ParamSpec("_P")
 
 
 async def off_loop(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T:
-    """Return what `work` returns, from a thread: the event loop goes on meanwhile."""
+    """Return what `work` returns, from the pool of threads: the event loop goes on meanwhile.
+
+    For what ends; `in_daemon_thread` is for what may not.
+    """
     import asyncio
 
     return await asyncio.to_thread(work, *given, **named)

@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
+from toolmd._call.daemon_thread import in_daemon_thread
 from toolmd._call.invoke.context import CallContext, Surroundings
 from toolmd._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
 from toolmd._call.invoke.plain import Clear, PlainRun, Ways, plain_run
@@ -15,7 +16,6 @@ from toolmd._call.invoke.tries import Tries
 from toolmd._call.invoke.work import Work
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmd._call.limits.starts import StartLimits
-from toolmd._call.off_loop import off_loop
 from toolmd._call.refusal import Refusal
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.cut import bounds_of
@@ -138,7 +138,7 @@ class Invoker:
     async def _loaded(self) -> Implementation:
         binding = self._tool.binding
         if binding.load is not None and not (binding.ready and binding.ready()):
-            await off_loop(binding.load)
+            await in_daemon_thread(binding.load)
         return self._load()
 
     def implementation_hash(self) -> str:

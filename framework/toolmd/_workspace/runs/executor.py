@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._call import CallContext, Door, off_loop, start
+from toolmd._call import CallContext, Door, in_daemon_thread, start
 from toolmd._model.call import Call
 from toolmd._model.result import EventListener, Result
 from toolmd._run.journal import Through
@@ -39,7 +39,7 @@ class DoorExecutor:
         bound = self._door.registry.skills.get(call.tool)
         if bound is None or bound.binding.load is None:
             raise NotFoundError(f"{call.tool} has no Python any more; cancel the run")
-        implementation = await off_loop(bound.binding.load)
+        implementation = await in_daemon_thread(bound.binding.load)
         around = _Through(self._door, through)
         context = CallContext(call, bound.spec, around, LONG_S, None)
         try:

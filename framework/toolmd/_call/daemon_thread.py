@@ -8,10 +8,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def off_loop(function: Callable[[], T]) -> T:
+async def in_daemon_thread(function: Callable[[], T]) -> T:
     """Return what the function returns, from a daemon thread; cancelling stops the waiting only.
 
-    The function must raise nothing but an Exception.
+    For what may never end, such as an import: no pool runs out of threads, and no process waits
+    for it at its end. The function must raise nothing but an Exception.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[T | None, Exception | None]] = loop.create_future()

@@ -11,7 +11,7 @@ from toolmd._import import Imported, read_source
 from toolmd._model.diagnostic import Severity
 from toolmd._parse import parse_skill, parse_tool
 
-HERE = Path(__file__).parent / "catalogs"
+HERE = Path(__file__).parents[2] / "plugins/toolmd-catalog/tests/catalogs"
 LINES = [line for file in sorted(HERE.glob("*.md")) for line in file.read_text("utf-8").split("\n")]
 SIGNS = st.sampled_from(
     [

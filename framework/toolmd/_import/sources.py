@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from toolmd._import import agentskills, mcp, openai
-from toolmd._import.catalog.reader import read as read_catalog
 from toolmd._import.imported import Imported
+from toolmd_catalog.reader import read as read_catalog
 
 SourceReader = Callable[[str, str], Imported]
 """A source's text and name to its drafts."""

@@ -1,0 +1,91 @@
+"""What a catalogue says of all its tools: shared parameters, and limits outside of any section."""
+
+import re
+from dataclasses import dataclass, field
+
+from toolmd._parse.blocks.block import Block, Part, Table
+from toolmd._parse.source.page import Page
+from toolmd_catalog.layout.spans import Stretch, sentences, stretches
+from toolmd_catalog.layout.tables import rows_of
+from toolmd_catalog.parameters.gather import Gathered, read_stretch
+from toolmd_catalog.phrases.found import ParameterFound
+from toolmd_catalog.policy.demands import Policy
+from toolmd_catalog.policy.statements import read_sentence
+from toolmd_catalog.summary import Summaries
+from toolmd_catalog.words import clean
+
+_SAMPLE = re.compile(
+    r"\b(?:example|sample|adding|template|future|integration|checklist)\b", re.IGNORECASE
+)
+_EVERY = re.compile(
+    r"\b(?:all|every|each|any)\b[^.]{0,40}\b(?:tools?|calls?)\b|"
+    r"\b(?:tools|calls) (?:are|must|may)\b|\bapproved domains\b|\bapi\b[^.]*\bretr|"
+    r"\bunknown (?:param|arg|field|key)|\bper (?:request|call)\b|\beverything\b|\bglobal(?:ly)?\b|"
+    r"\b(?:overall|across the board|in total)\b",
+    re.IGNORECASE,
+)
+_EVERYWHERE = re.compile(r"\b(?:all|every|each) tools?\b", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class World:
+    """What holds beyond one tool."""
+
+    summaries: Summaries
+    policy: Policy = field(default_factory=Policy)
+    shared: dict[str, ParameterFound] = field(default_factory=dict)
+    everywhere: bool = False
+    """Whether the shared parameters belong to every tool, listed there or not."""
+    lines: dict[str, int] = field(default_factory=dict)
+    """Where each fact that holds for all was said."""
+    unread: list[tuple[str, int]] = field(default_factory=list)
+    """Sentences that restrict something, and name neither a tool nor all of them; their lines."""
+
+
+def read_world(page: Page, parts: list[Part], tails: list[Block]) -> World:
+    """Read the parts that are no tool's, and what stands behind the last tool's rule."""
+    world = World(Summaries(page, parts))
+    skipped = 99
+    for part in [*parts, Part(0, parts[0].heading, tails)]:
+        if part.level and part.level > skipped:
+            continue
+        skipped = part.level if part.level and _SAMPLE.search(part.heading.text) else 99
+        if skipped == 99:  # noqa: PLR2004 - deeper than any heading
+            for stretch in stretches(page, part.blocks, []):
+                _stretch(page, world, stretch)
+            for block in part.blocks:
+                if isinstance(block, Table):
+                    _rows(page, world, block)
+    return world
+
+
+def _stretch(page: Page, world: World, stretch: Stretch) -> None:
+    if stretch.role == "shared":
+        gathered = Gathered()
+        read_stretch(page, stretch, gathered, set())
+        world.shared |= gathered.found
+        world.everywhere = world.everywhere or bool(_EVERYWHERE.search(stretch.label))
+        return
+    for text, line in sentences(stretch):
+        for sentence in re.split(r"(?<=[.;])\s+", text):
+            _sentence(world, sentence, line)
+
+
+def _sentence(world: World, sentence: str, line: int) -> None:
+    text = clean(sentence)
+    if not _EVERY.search(text) or re.search(r"\bsensitive tools?\b", text, re.IGNORECASE):
+        trial = Policy()
+        if read_sentence(trial, text, line) and (trial.safety or trial.limits):
+            world.unread.append((text, line))
+        return
+    before = {**world.policy.safety, **world.policy.limits, **world.policy.facts}
+    if read_sentence(world.policy, text, line):
+        after = {**world.policy.safety, **world.policy.limits, **world.policy.facts}
+        world.lines |= {key: line for key in after if key not in before}
+
+
+def _rows(page: Page, world: World, table: Table) -> None:
+    """Read a table's rows as sentences: `| API timeout | Retry 3× |`."""  # noqa: RUF002
+    _, rows = rows_of(page, table)
+    for line, row in rows:
+        _sentence(world, ": ".join(cell for cell in row if cell), line)

@@ -1,0 +1,230 @@
+"""The parameters of one tool, gathered from its lists, tables, signatures and examples."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolmd._model.code import Code
+from toolmd._parse.blocks.block import Bullets, Paragraph, Table
+from toolmd._parse.source.page import Page
+from toolmd_catalog.layout.entries import ToolEntry
+from toolmd_catalog.layout.spans import Stretch
+from toolmd_catalog.parameters.code import read_signature
+from toolmd_catalog.parameters.fields import read_below, read_table
+from toolmd_catalog.parameters.lines import is_note, read_line, read_listed, says_none
+from toolmd_catalog.parameters.needs import in_code, settle
+from toolmd_catalog.phrases.clauses import read_clause
+from toolmd_catalog.phrases.found import ParameterFound, Relation
+from toolmd_catalog.phrases.shapes import alternatives
+from toolmd_catalog.words import bare, clean
+
+_COMPARED = re.compile(
+    r"`?(?P<one>[A-Za-z][\w ]*?)`? (?:must|should|has to) be (?P<rest>.+)", re.IGNORECASE
+)
+_ONE_OF = re.compile(
+    r"(?P<how>exactly one|at least one|either|one) of (?P<list>.+?)"
+    r"(?: (?:is|are|must be|should be) (?:required|given|provided|set|present).*|\.|$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What was read of a tool's parameters."""
+
+    found: dict[str, ParameterFound] = field(default_factory=dict)
+    none_said: bool = False
+    """Whether the text says that there are none."""
+    told: bool = False
+    """Whether there is a place that lists them at all."""
+    choices: list[tuple[list[list[str]], str]] = field(default_factory=list)
+    """Sets of parameters of which one must be given, and how the text says so."""
+    unread: list[tuple[str, int]] = field(default_factory=list)
+    """Lines in the place of parameters that none could be read from."""
+
+    def add(self, found: list[ParameterFound]) -> None:
+        """Put parameters in, joining what several places say of one."""
+        for one in found:
+            if one.name in self.found:
+                self.found[one.name].take(one)
+            else:
+                self.found[one.name] = one
+
+
+def gather(page: Page, entry: ToolEntry, examples: list[dict[str, Any]]) -> Gathered:
+    """Read every stretch of a tool that tells of parameters."""
+    gathered = Gathered()
+    keys = {key for arguments in examples for key in arguments}
+    for stretch in entry.of("parameters"):
+        gathered.told = True
+        read_stretch(page, stretch, gathered, keys)
+    inside = entry.heading.signature
+    keys |= {one.name for one in read_signature(inside.partition(" -> ")[0], entry.line)}
+    gathered.none_said = gathered.none_said or (bool(inside) and not inside.strip())
+    if not gathered.told:
+        for stretch in entry.of(""):
+            _unlabelled(page, stretch, gathered, keys)
+    return gathered
+
+
+def read_stretch(page: Page, stretch: Stretch, gathered: Gathered, keys: set[str]) -> None:
+    """Read one stretch of parameters: text behind its label, lists and tables below it."""
+    need = _need_of(stretch.label)
+    before = dict(gathered.found)
+    if stretch.text:
+        _text(stretch.text, stretch.line, gathered, keys)
+    for block in stretch.blocks:
+        if isinstance(block, Bullets):
+            _list(page, block, gathered, keys)
+        elif isinstance(block, Table):
+            gathered.add(read_table(page, block))
+        elif isinstance(block, Paragraph):
+            for number, line in enumerate(block.mark.text.split("\n"), block.mark.line):
+                _text(line, number, gathered, keys)
+    if need is not None:
+        for name, one in gathered.found.items():
+            if name not in before and one.need is None:
+                one.need = need
+
+
+def _need_of(label: str) -> bool | None:
+    folded = label.lower()
+    if "optional" in folded:
+        return False
+    return True if "required" in folded else None
+
+
+def _text(text: str, line: int, gathered: Gathered, keys: set[str]) -> None:
+    if says_none(text):
+        gathered.none_said = True
+        return
+    if shapes := alternatives(clean(text)):
+        _several(shapes, line, gathered)
+        return
+    if _sentence(text, line, gathered):
+        return
+    single = read_line(text, line)
+    listed = read_listed(text, line)
+    if single is not None and len(listed) < 2 and not clean(text).startswith("{"):  # noqa: PLR2004
+        listed = [single]
+    kept = [one for one in listed if _believed(one, keys)]
+    for one in kept:
+        if clean(text).lstrip("`").startswith("{"):
+            one.marked = True
+    settle(kept, code=clean(text).lstrip("`").startswith("{"))
+    gathered.add(kept)
+    if not kept:
+        gathered.unread.append((text, line))
+
+
+def _several(shapes: list[str], line: int, gathered: Gathered) -> None:
+    """Read `{a} or {b}`: what not all shapes have is optional, and a rule says which to give."""
+    read = [read_listed(shape, line) for shape in shapes]
+    names = [[one.name for one in shape] for shape in read]
+    common = set(names[0]).intersection(*names[1:])
+    apart = []
+    for shape in read:
+        settle(shape, code=True)
+        apart.append([one.name for one in shape if one.name not in common and one.need])
+        for one in shape:
+            if one.name not in common:
+                one.need = False
+        gathered.add(shape)
+    if all(apart):
+        gathered.choices.append((apart, "exactly one"))
+
+
+def _list(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> None:
+    found: list[ParameterFound] = []
+    lines: list[str] = []
+    for item in block.items:
+        text = " ".join(item.mark.text.split())
+        if says_none(text):
+            gathered.none_said = True
+            continue
+        if shapes := alternatives(clean(text)):
+            _several(shapes, item.line, gathered)
+            continue
+        one = read_line(text, item.line)
+        if one is not None and _garbled(page, one):
+            one.said["types"] = ()
+            one.guesses.append("its line is garbled: nothing of it is read but the name")
+        elif one is None or not _believed(one, keys):
+            if _sentence(text, item.line, gathered):
+                continue
+            listed = [f for f in read_listed(text, item.line) if f.marked and _braced(text)]
+            if not listed:
+                gathered.unread.append((text, item.line))
+            gathered.add(listed)
+            continue
+        read_below(one, item)
+        found.append(one)
+        lines.append(text)
+    settle(found, code=in_code(found, lines))
+    gathered.add(found)
+
+
+def _braced(text: str) -> bool:
+    return clean(text).lstrip("`").startswith("{")
+
+
+def _sentence(text: str, line: int, gathered: Gathered) -> bool:
+    """Read `End must be after start` and `Exactly one of a or b is required`."""
+    plain = clean(text).rstrip(".")
+    choice = _ONE_OF.search(plain)
+    if choice:
+        names = [bare(n) for n in re.split(r",|\bor\b|\band\b", choice["list"]) if bare(n)]
+        if len(names) > 1 and all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names):
+            how = "at least one" if choice["how"].lower() == "at least one" else "exactly one"
+            gathered.choices.append(([[name] for name in names], how))
+            return True
+    compared = _COMPARED.fullmatch(plain)
+    if compared is None:
+        return False
+    trial = ParameterFound("trial", line)
+    if not read_clause(trial, compared["rest"]) or not trial.relations:
+        return False
+    name = "_".join(compared["one"].lower().split())
+    target = gathered.found.get(name) or gathered.found.get(compared["one"])
+    if target is None:
+        return False
+    target.relations += [Relation(r.sign, r.other, r.words) for r in trial.relations]
+    return True
+
+
+def _garbled(page: Page, one: ParameterFound) -> bool:
+    """Tell whether a parameter's line was saved in the wrong encoding, so that it can't be read."""
+    return not one.read and any(
+        d.code == Code.MOJIBAKE and d.span.line == one.line for d in page.diagnostics
+    )
+
+
+def _believed(one: ParameterFound, keys: set[str]) -> bool:
+    """Tell whether a line is a parameter's, and not a remark with a colon in it."""
+    if is_note(one):
+        return False
+    if one.read or one.marked or one.name in keys:
+        return True
+    if keys or len(one.label.split()) > 1:
+        return False
+    return one.label == one.name
+
+
+def _unlabelled(page: Page, stretch: Stretch, gathered: Gathered, keys: set[str]) -> None:
+    """Read lists and tables that stand without a label but can be nothing else."""
+    for block in stretch.blocks:
+        if isinstance(block, Paragraph) and says_none(block.mark.text):
+            gathered.none_said = True
+        elif isinstance(block, Table) and (found := read_table(page, block)):
+            gathered.told = True
+            gathered.add(found)
+        elif isinstance(block, Bullets):
+            lines = [read_line(" ".join(item.mark.text.split()), item.line) for item in block.items]
+            typed = [
+                one
+                for one in lines
+                if one is not None and ("types" in one.said or one.name in keys)
+            ]
+            if typed and len(typed) == len(lines):
+                gathered.told = True
+                _list(page, block, gathered, keys)

@@ -15,7 +15,7 @@ from docs.code_text import attribute_docs, doc, line_of, signature, table, type_
 from docs.http_page import http_page
 
 import toolmd
-from toolmd import config, database, hooks, testing
+from toolmd import config, database, hooks, importing, testing
 from toolmd._cli.main import make_app
 from toolmd._model import settings
 from toolmd._model.code import Code
@@ -173,6 +173,8 @@ def python_page() -> str:
             *face(toolmd),
             f"# toolmd.database\n\n{doc(database)}\n",
             *face(database),
+            f"# toolmd.importing\n\n{doc(importing)}\n",
+            *face(importing),
             f"# toolmd.testing\n\n{doc(testing)}\n",
             *face(testing),
         ]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import svcs
     import typer
 
+    from toolmd._model.imported import Imported
     from toolmd._model.reply import Dialect
 
     # Made with pydantic, which the first call of a process need not wait for.
@@ -43,8 +44,8 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
 """Says its ruling on one call and its validated arguments; None has no opinion."""
 Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
-Importer = Callable[[str], Mapping[str, str]]
-"""A source (path or URL) to definitions: file name to markdown."""
+Importer = Callable[[str], "Mapping[str, str] | Imported"]
+"""Reads a source (path or URL); returns markdown by file name, or a closed `ImportReport`."""
 
 
 def new_manager() -> pluggy.PluginManager:
@@ -158,9 +159,12 @@ def toolmd_exporters() -> Mapping[str, Exporter]:  # type: ignore[empty-body]
 
 @hookspec
 def toolmd_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
-    """Give readers of what other programs have, by the source's kind.
+    """Return readers of what other programs have, by the source's kind.
 
-    Called when a kind is imported that Toolmd does not know. A failure fails the import.
+    Called when a kind is imported that Toolmd does not know. A reader takes a path or a URL. It
+    returns markdown by file name, or fills an `ImportReport` of `toolmd.importing` with tools and
+    notes and returns what its `close()` returns. A failure fails the import; a ToolmdError's
+    message is shown as it stands.
     """
 
 

@@ -6,19 +6,23 @@ from pathlib import Path
 
 import pytest
 
-CATALOG = """# Tools
+from toolmd._workspace.plugins import unread
 
-## find_roses(color: string, most?: int = 5)
-
-Find roses of a color (read-only).
-
-## cut_roses
-
-Cut roses.
-
-Params:
-- count: integer, 1-50
-"""
+ROSES = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": "Find or cut roses.",
+            "parameters": {
+                "type": "object",
+                "properties": {"color": {"type": "string", "maxItems": 2}},
+                "required": ["color"],
+            },
+        },
+    }
+    for name in ("find_roses", "cut_roses")
+]
 FUNCTIONS = [
     {
         "type": "function",
@@ -37,57 +41,56 @@ SKILL = "---\nname: make-bouquets\ndescription: Make bouquets.\n---\n\nTake what
 
 
 def test_drafts_land_in_the_projects_folder_and_check(shop) -> None:
-    shop.write("catalog.md", CATALOG)
-    typed = shop("import", "catalog", "catalog.md")
+    shop.write("roses.json", json.dumps(ROSES))
+    typed = shop("import", "openai", "roses.json")
 
     assert typed.code == 0
     assert typed.out.splitlines() == [
         "made tools_md/find-roses.tool.md",
         "made tools_md/cut-roses.tool.md",
     ]
-    assert "note: line 12: cut_roses.count: not marked" in typed.err
+    assert "note: cut_roses.color: `max_items` does not fit" in typed.err
     assert "Next: look the drafts over, then toolmd check" in typed.err
     found = json.loads(shop("check", "--json").out)
     assert [d for d in found if d["severity"] == "error"] == []
     assert shop("fmt", "--check").code == 0
     shown = json.loads(shop("show", "find_roses", "--json").out)
-    assert shown["read_only"] is True
     assert shown["input_schema"]["required"] == ["color"]
 
 
 def test_as_json_the_notes_stand_beside_the_files(shop) -> None:
-    shop.write("catalog.md", CATALOG)
-    typed = shop("import", "catalog", "catalog.md", "--json", "--out", "drafts")
+    shop.write("roses.json", json.dumps(ROSES))
+    typed = shop("import", "openai", "roses.json", "--json", "--out", "drafts")
     told = json.loads(typed.out)
 
     assert told["written"] == ["drafts/find-roses.tool.md", "drafts/cut-roses.tool.md"]
     assert told["refused"] == []
     assert {
         "definition": "cut_roses",
-        "path": "count",
-        "text": "not marked, and nothing is optional here: required",
-        "line": 12,
+        "path": "color",
+        "text": "`max_items` does not fit string",
+        "line": 0,
     } in told["notes"]
 
 
 def test_a_file_that_is_there_is_never_written_over(shop) -> None:
-    shop.write("catalog.md", CATALOG)
+    shop.write("roses.json", json.dumps(ROSES))
     mine = shop.write("tools_md/cut-roses.tool.md", "mine")
-    typed = shop("import", "catalog", "catalog.md")
+    typed = shop("import", "openai", "roses.json")
 
     assert typed.code == 2
     assert "tools_md/cut-roses.tool.md: there already; nothing was written" in typed.err
     assert mine.read_text() == "mine"
     assert not (shop.folder / "tools_md/find-roses.tool.md").exists()
 
-    assert shop("import", "catalog", "catalog.md", "--force").code == 0
+    assert shop("import", "openai", "roses.json", "--force").code == 0
     assert mine.read_text().startswith("# Cut Roses\n")
 
 
 def test_what_cannot_be_written_leaves_nothing_behind(console) -> None:
-    console.write("catalog.md", CATALOG)
+    console.write("roses.json", json.dumps(ROSES))
     console.write("drafts/in-the-way", "no folder")
-    typed = console("import", "catalog", "catalog.md", "--out", "drafts/in-the-way")
+    typed = console("import", "openai", "roses.json", "--out", "drafts/in-the-way")
 
     assert typed.code == 1
     assert [p.name for p in (console.folder / "drafts").iterdir()] == ["in-the-way"]
@@ -129,18 +132,22 @@ def test_what_is_left_out_ends_with_one(shop) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("catalog", "nowhere.md"), 5, "nowhere.md: no such file"),
+        (("openai", "nowhere.json"), 5, "nowhere.json: no such file"),
         (("agentskills", "empty"), 5, "no SKILL.md in this folder"),
-        (("poems", "catalog.md"), 5, "Toolmd reads openai, mcp, agentskills, catalog"),
-        (("openai", "catalog.md"), 1, "line 1, column 1: no JSON"),
-        (("catalog", "latin.md"), 1, "byte 4 is no UTF-8"),
-        (("catalog", "letter.md"), 1, "Nothing was imported."),
+        (
+            ("poems", "letter.md"),
+            5,
+            "'poems': Toolmd reads openai, mcp, agentskills",
+        ),
+        (("openai", "letter.md"), 1, "line 1, column 1: no JSON"),
+        (("openai", "latin.md"), 1, "byte 4 is no UTF-8"),
+        (("openai", "empty.json"), 1, "Nothing was imported."),
         (("mcp", "http://127.0.0.1:9/mcp"), 5, "no MCP server answers"),
     ],
 )
 def test_each_failure_says_what_it_is(shop, words, code: int, told: str) -> None:
-    shop.write("catalog.md", CATALOG)
     shop.write("letter.md", "Dear reader,\n")
+    shop.write("empty.json", "[]")
     (shop.folder / "latin.md").write_bytes(b"bouq\xfbet")
     (shop.folder / "empty").mkdir()
     typed = shop("import", *words)
@@ -180,14 +187,35 @@ def test_a_servers_tools_are_asked_of_the_server(shop) -> None:
 
 
 PLUGIN = """
+from pathlib import Path
+from toolmd import Schema, Source, ToolError, ToolSpec
 from toolmd.hooks import hookimpl
+from toolmd.importing import ImportReport
 
 @hookimpl
 def toolmd_importers():
-    return {"poems": poems, "bad": lambda source: {"../x.tool.md": ""}, "odd": lambda source: 1 / 0}
+    return {
+        "poems": poems,
+        "verses": verses,
+        "bad": lambda source: {"../x.tool.md": ""},
+        "odd": lambda source: 1 / 0,
+    }
 
 def poems(source):
-    return {"read-poem.tool.md": f"from {source}"}
+    return {"read-poem.tool.md": f"from {Path(source).name}"}
+
+def verses(source):
+    text = Path(source).read_text("utf-8")
+    if not text:
+        raise ToolError(f"{source}: there is no verse in it")
+    report = ImportReport()
+    report.note("read_verse", "", "its meter was guessed", 2)
+    said = {"version": "1", "category": "verse", "source": Source("", 1)}
+    returns = Schema(types=("string",), description="The verse")
+    for title in ("Read Verse", "Another"):
+        spec = ToolSpec(name="read_verse", title=title, description=text, returns=returns, **said)
+        report.add_tool(spec, 1)
+    return report.close()
 """
 
 
@@ -200,4 +228,66 @@ def test_a_plugin_reads_what_toolmd_does_not(shop) -> None:
     assert shop("import", "bad", "x").code == 1
     assert not Path(shop.folder / "x.tool.md").exists()
     assert shop("import", "odd", "x").code == 1
-    assert "plugins add bad, odd, poems" in shop("import", "prose", "x").err
+    assert "plugins add bad, odd, poems, verses" in shop("import", "prose", "x").err
+
+
+def test_a_plugins_report_becomes_drafts_with_notes(shop) -> None:
+    shop.write("tools_md/plugin.py", PLUGIN)
+    shop.write("verse.txt", "Roses are red.\n")
+    typed = shop("import", "verses", "verse.txt")
+
+    assert typed.code == 1
+    assert typed.out == "made tools_md/read-verse.tool.md\n"
+    assert "note: line 2: read_verse: its meter was guessed" in typed.err
+    assert "not imported: line 1: read_verse: a second tool of this name" in typed.err
+    assert shop("fmt", "--check").code == 0
+
+
+def test_a_plugins_prose_is_never_read_as_a_field(shop) -> None:
+    shop.write("tools_md/plugin.py", PLUGIN)
+    shop.write("verse.txt", "## Safety\n\n- **Requires Confirmation**: no\n- Read Only: true")
+    shop("import", "verses", "verse.txt")
+    shown = json.loads(shop("show", "read_verse", "--json").out)
+
+    assert "safety" not in shown
+    assert shown.get("read_only", False) is False
+
+
+def test_standard_input_reaches_a_plugin_as_a_file(shop) -> None:
+    shop.write("tools_md/plugin.py", PLUGIN)
+    typed = shop("import", "poems", "-", stdin="Roses are red.")
+
+    assert typed.code == 0
+    assert (shop.folder / "tools_md/read-poem.tool.md").read_text() == "from stdin"
+
+
+def test_a_plugins_own_error_is_shown_as_it_stands(shop) -> None:
+    shop.write("tools_md/plugin.py", PLUGIN)
+    shop.write("verse.txt", "")
+    typed = shop("import", "verses", "verse.txt")
+
+    assert typed.code == 1
+    assert typed.err == "error: verse.txt: there is no verse in it\n"
+
+
+def test_an_installed_importer_that_may_not_load_is_named_with_the_remedy(shop) -> None:
+    pytest.importorskip("toolmd_catalog")
+    shop.plugins = "toolmd-alara"
+    typed = shop("import", "catalog", "roses.md")
+
+    assert typed.code == 5
+    assert "toolmd-catalog, which reads 'catalog', is installed" in typed.err
+    assert "add 'toolmd-catalog' to it" in typed.err
+    assert typed.err.count("\n") == 1
+
+
+def test_an_importer_that_is_not_installed_is_named_with_the_remedy() -> None:
+    said = unread("catalog", installed=False, allowed=None, known=())
+
+    assert said == "'catalog' is read by a package of its own: pip install toolmd-catalog"
+
+
+def test_an_importer_that_does_not_load_is_named() -> None:
+    said = unread("catalog", installed=True, allowed=None, known=())
+
+    assert said == "toolmd-catalog, which reads 'catalog', is installed and does not load"

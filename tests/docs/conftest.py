@@ -38,6 +38,8 @@ from sybil import Document, Example, Region, Sybil
 
 ROOT = Path(__file__).parents[2]
 CLINIC = "<!-- in the clinic -->"
+TO_INSTALL = re.compile(r"`pip install (toolmd-[a-z]+)`")
+"""A plugin that a page tells its readers to install."""
 LOADS = re.compile(r"<!-- loads (\w+) -->")
 PIP = """\
 #!/bin/sh
@@ -51,11 +53,11 @@ exec python -m pip install --quiet --disable-pip-version-check --no-index --no-d
 class Page:
     """One page's folder, its Python names and what was last printed."""
 
-    def __init__(self, text: str, folder: Path, plugin: str = "") -> None:
+    def __init__(self, text: str, folder: Path, plugins: str = "") -> None:
         self.folder = folder
         if loads := LOADS.match(text):
-            plugin = loads[1]
-        self.environment = environment(folder) | {"TOOLMD_LOAD_PLUGINS": plugin}
+            plugins = loads[1]
+        self.environment = environment(folder) | {"TOOLMD_LOAD_PLUGINS": plugins}
         if loads:
             self.own_site()
         self.names: dict[str, Any] = {"__name__": "__main__"}
@@ -192,8 +194,9 @@ def read_page(tmp_path: Path) -> Iterator[Any]:
 
     def read(path: Path) -> Document:
         document = Sybil([fences]).parse(path)
-        plugin = path.parent.name if path.parent.parent.name == "plugins" else ""
-        page = Page(document.text, tmp_path, plugin)
+        own = [path.parent.name] if path.parent.parent.name == "plugins" else []
+        plugins = {*own, *TO_INSTALL.findall(document.text)}
+        page = Page(document.text, tmp_path, ",".join(sorted(plugins)))
         pages.append(page)
         document.namespace["page"] = page
         return document

@@ -17,7 +17,9 @@ def pages() -> list[str]:
     return sorted(
         name
         for name in listed.stdout.splitlines()
-        if not name.startswith(("tests/", ".")) and not name.endswith((".tool.md", ".skill.md"))
+        if "tests" not in Path(name).parts
+        and not name.startswith(".")
+        and not name.endswith((".tool.md", ".skill.md"))
     )
 
 

@@ -49,3 +49,21 @@ def test_no_room_imports_the_face() -> None:
                 upward.add(place)
 
     assert not upward
+
+
+def test_a_plugin_uses_the_public_api_alone() -> None:
+    private = set()
+    for name in tracked():
+        if not re.fullmatch(r"plugins/[^/]+/src/.*\.py", name):
+            continue
+        for node in ast.walk(ast.parse((ROOT / name).read_text("utf-8"))):
+            match node:
+                case ast.Import(names=names):
+                    modules = [alias.name for alias in names]
+                case ast.ImportFrom(module=str(module), names=names):
+                    modules = [f"{module}.{alias.name}" for alias in names]
+                case _:
+                    continue
+            private |= {(name, m) for m in modules if m.startswith(("toolmd._", "toolmd.adapters"))}
+
+    assert not private

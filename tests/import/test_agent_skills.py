@@ -1,8 +1,9 @@
 """A public SKILL.md becomes a skill whose workflow is its prose."""
 
-from toolmd._import import Imported, read_source
+from toolmd._import import read_source
 from toolmd._model.skill import SkillSpec
 from toolmd._parse import format_text, parse_skill
+from toolmd.importing import Imported
 
 PLAIN = """---
 name: pdf-forms

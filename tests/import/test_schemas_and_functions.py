@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from toolmd._import import Imported, read_source
+from toolmd._import import read_source
 from toolmd._import.json_text import UnreadableSourceError
 from toolmd._model.tool import ToolSpec
 from toolmd._parse import parse_tool
+from toolmd.importing import Imported
 
 
 def function(schema: Any, name: str = "do_it", **more: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The way in: what people already have, read into drafts of canonical definitions."""
 
-from toolmd._import.imported import Draft, Imported, Note
-from toolmd._import.sources import KINDS, read_source
+from toolmd._import.functions import read_function
+from toolmd._import.report import ImportReport
+from toolmd._import.sources import KINDS, PACKAGED, read_source
 
-__all__ = ["KINDS", "Draft", "Imported", "Note", "read_source"]
+__all__ = ["KINDS", "PACKAGED", "ImportReport", "read_function", "read_source"]

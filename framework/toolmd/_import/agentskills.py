@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from toolmd._import.finish import add_skill
-from toolmd._import.imported import Imported, Notebook
+from toolmd._import.finish import known_title
 from toolmd._import.names import title_of, tool_name, words
+from toolmd._import.report import ImportReport
 from toolmd._import.text import first_and_rest, plain_line, prose
+from toolmd._model.imported import Imported
 from toolmd._parse.blocks.block import Part
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.prose import prose as written
@@ -46,44 +47,46 @@ class _Skill:
 
 def read(text: str, name: str) -> Imported:
     """Read one SKILL.md; `name` is its path, for a name that the text does not give."""
-    book = Notebook()
+    report = ImportReport()
     page = Page(name, source_lines(text))
     front = read_front_matter(page)
     said: dict[str, Any] = {entry.name.lower(): entry.text for entry in front.entries}
     said |= {mark.text.lower(): data for mark, data in front.nested}
     for diagnostic in page.diagnostics:
-        book.tell("", "", diagnostic.message, diagnostic.span.line)
-    skill = _skill(said, outline(page), name, book)
+        report.note("", "", diagnostic.message, diagnostic.span.line)
+    skill = _skill(said, outline(page), name, report)
     if skill is None:
-        return book.close()
-    made = add_skill(skill.name, _candidates(skill), book)
+        return report.close()
+    made = report.add_skill(skill.name, _candidates(skill))
     if made and not skill.inputs:
-        book.tell(skill.name, "", "no inputs in the source: the skill takes none")
+        report.note(skill.name, "", "no inputs in the source: the skill takes none")
     if made:
-        book.tell(skill.name, "", "the workflow is prose: write its steps out to make it run")
-    return book.close()
+        report.note(skill.name, "", "the workflow is prose: write its steps out to make it run")
+    return report.close()
 
 
-def _skill(said: dict[str, Any], parts: list[Part], path: str, book: Notebook) -> _Skill | None:
+def _skill(
+    said: dict[str, Any], parts: list[Part], path: str, report: ImportReport
+) -> _Skill | None:
     metadata = said["metadata"] if isinstance(said.get("metadata"), dict) else {}
     rest = parts[1:]
     heading = heading_text(rest[0].heading.text) if rest and rest[0].level == 1 else ""
     called = metadata.get("toolmd-name") or said.get("name") or heading or _folder(path)
     name = tool_name(str(called))
     if not name:
-        book.refuse(str(called), "the name holds no letter that a skill's name may have")
+        report.refuse(str(called), "the name holds no letter that a skill's name may have")
         return None
     head = parts[0].blocks + (rest[0].blocks if heading else [])
     body = written(head)
     if not said.get("name"):
-        book.tell(name, "", "no name in the front matter: taken from the title or the folder")
+        report.note(name, "", "no name in the front matter: taken from the title or the folder")
     first, more = first_and_rest(str(said.get("description") or ""))
     if not first:
         first, body = first_and_rest(body)
-        book.tell(name, "", "no description in the front matter: the first paragraph")
+        report.note(name, "", "no description in the front matter: the first paragraph")
     body = _without(body, first)
     skill = _Skill(name, heading or title_of(name), first or f"{title_of(name)}.", prose(more))
-    _metadata(skill, said, metadata, book)
+    _metadata(skill, said, metadata, report)
     _sections(skill, body, rest[1:] if heading else rest)
     return skill
 
@@ -100,18 +103,20 @@ def _without(body: str, description: str) -> str:
 
 
 def _metadata(
-    skill: _Skill, said: dict[str, Any], metadata: dict[str, Any], book: Notebook
+    skill: _Skill, said: dict[str, Any], metadata: dict[str, Any], report: ImportReport
 ) -> None:
     known = {**metadata, **{k: v for k, v in said.items() if k in {"version", "category"}}}
     for key in ("version", "category"):
         if isinstance(known.get(key), str) and known[key].strip():
             setattr(skill, key, plain_line(known[key]))
         else:
-            book.tell(skill.name, "", f"no {key} in the source: `{getattr(skill, key)}`")
+            report.note(skill.name, "", f"no {key} in the source: `{getattr(skill, key)}`")
     skill.tools = _names(metadata.get("required-tools"))
     skill.skills = _names(metadata.get("required-skills"))
     if allowed := said.get("allowed-tools"):
-        book.tell(skill.name, "", f"allowed-tools grants the host's own tools: not kept: {allowed}")
+        report.note(
+            skill.name, "", f"allowed-tools grants the host's own tools: not kept: {allowed}"
+        )
     about = [f"- {k}: {plain_line(str(said[k]))}" for k in _ABOUT if said.get(k)]
     kept = {"toolmd-name", "version", "category", "required-tools", "required-skills"}
     about += [f"- {k}: {plain_line(str(v))}" for k, v in metadata.items() if k not in kept]
@@ -136,7 +141,7 @@ def _sections(skill: _Skill, body: str, parts: list[Part]) -> None:
         elif (table := section_of("skill", key)) is not None and table.name == "When to use":
             skill.when_to_use = "\n\n".join(t for t in (skill.when_to_use, text) if t)
         else:
-            known = f"{title} notes" if section_of("skill", key) else title
+            known = known_title("skill", title)
             before = skill.sections.get(known)
             skill.sections[known] = f"{before}\n\n{text}" if before else text
     if skill.workflow:

@@ -4,18 +4,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.imported import Draft, Notebook
-from toolmd._import.text import one_line
-from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._import.names import title_of
+from toolmd._import.text import one_line, plain_line, prose
+from toolmd._model.contract import Rule
+from toolmd._model.diagnostic import Diagnostic
+from toolmd._model.imported import Draft
 from toolmd._model.schema import Parameter, Schema
 from toolmd._model.tool import ToolSpec
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
+from toolmd._parse.fields.table import section_of
+from toolmd._parse.words.keys import fold
 
 
-def add_tool(spec: ToolSpec, book: Notebook, line: int = 0) -> None:
-    """Put a tool's draft into the book; what does not survive the writing is told."""
-    if _taken(spec.name, "tool", book, line):
-        return
+def finished_tool(spec: ToolSpec) -> tuple[Draft | None, list[str], tuple[Diagnostic, ...]]:
+    """Return a tool's draft, the parameters that changed in writing, and the diagnostics.
+
+    The draft is None where reading the text finds an error.
+    """
+    spec = _escaped(spec)
     path = f"{spec.name.replace('_', '-')}.tool.md"
     text = tool_text(spec)
     read, found = parse_tool(text, path)
@@ -24,38 +30,50 @@ def add_tool(spec: ToolSpec, book: Notebook, line: int = 0) -> None:
         text = tool_text(_flat(spec))
         read, found = parse_tool(text, path)
     if read is None:
-        _refuse(spec.name, found, book, line)
-        return
-    for name in _changed(spec, read):
-        book.tell(spec.name, name, "could not be written exactly; compare it with the source", line)
-    book.drafts.append(Draft("tool", spec.name, format_text(text, path) or text))
+        return None, [], found
+    return Draft("tool", spec.name, format_text(text, path) or text), _changed(spec, read), found
 
 
-def add_skill(name: str, candidates: Iterable[str], book: Notebook) -> bool:
-    """Put the first text that reads as a skill without an error into the book, made canonical."""
-    if _taken(name, "skill", book, 0):
-        return False
+def finished_skill(
+    name: str, candidates: Iterable[str]
+) -> tuple[Draft | None, tuple[Diagnostic, ...]]:
+    """Return the first text that reads as a skill without an error, made canonical."""
     path = f"{name.replace('_', '-')}.skill.md"
     found: tuple[Diagnostic, ...] = ()
     for text in candidates:
         read, found = parse_skill(text, path)
         if read is not None:
-            book.drafts.append(Draft("skill", name, format_text(text, path) or text))
-            return True
-    _refuse(name, found, book, 0)
-    return False
+            return Draft("skill", name, format_text(text, path) or text), found
+    return None, found
 
 
-def _taken(name: str, kind: str, book: Notebook, line: int) -> bool:
-    taken = any(draft.name == name and draft.kind == kind for draft in book.drafts)
-    if taken:
-        book.refuse(name, f"a second {kind} of this name; the first one was taken", line)
-    return taken
+def known_title(kind: str, title: str) -> str:
+    """Return a title for prose: one that the format reads as fields becomes `… notes`."""
+    return f"{title} notes" if section_of(kind, fold(title)) else title
 
 
-def _refuse(name: str, found: tuple[Diagnostic, ...], book: Notebook, line: int) -> None:
-    errors = [d.message for d in found if d.severity is Severity.ERROR]
-    book.refuse(name, f"no definition can hold it: {'; '.join(errors[:3])}", line)
+def _escaped(spec: ToolSpec) -> ToolSpec:
+    """Return the tool with prose that cannot be read as headings, bullets or restrictions."""
+    title = plain_line(spec.title) or title_of(spec.name)
+    update: dict[str, Any] = {
+        "title": title,
+        "description": plain_line(spec.description) or f"{title}.",
+        "notes": prose(spec.notes),
+        "when_to_use": prose(spec.when_to_use),
+        "version": plain_line(spec.version),
+        "category": plain_line(spec.category),
+        "tags": tuple(map(plain_line, spec.tags)),
+    }
+    update["sections"] = {
+        known_title("tool", plain_line(title)): prose(text) for title, text in spec.sections.items()
+    }
+    update["rules"] = tuple(
+        Rule(one_line(rule.expression), one_line(rule.message)) for rule in spec.rules
+    )
+    update["examples"] = tuple(
+        one.model_copy(update={"title": plain_line(one.title)}) for one in spec.examples
+    )
+    return spec.model_copy(update=update)
 
 
 def _changed(spec: ToolSpec, read: ToolSpec) -> list[str]:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._import.finish import add_tool
-from toolmd._import.imported import Notebook
+from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.names import title_of, tool_name
+from toolmd._import.report import ImportReport
 from toolmd._import.sentences import keywords_back, nullable_back
 from toolmd._import.text import first_and_rest, plain_line, prose
 from toolmd._model.schema import Schema
@@ -31,27 +31,50 @@ def is_function(entry: Any) -> bool:
 
 
 def add_function(
-    entry: Mapping[str, Any], book: Notebook, *, strict: bool = False, line: int = 0, **known: Any
+    entry: Mapping[str, Any],
+    report: ImportReport,
+    *,
+    strict: bool = False,
+    line: int = 0,
+    **known: Any,
 ) -> None:
-    """Put the tool of one function into the book; `known` are fields that the source states."""
+    """Put the tool of one function into the report; `known` are fields that the source states."""
     name = tool_name(entry["name"])
     if not name:
-        book.refuse(entry["name"], "the name holds no letter that a tool's name may have", line)
+        report.refuse(entry["name"], "the name holds no letter that a tool's name may have", line)
         return
     if name != entry["name"].replace("-", "_"):
-        book.tell(name, "", f"called {entry['name']!r} in the source; adapt who calls it", line)
-    said = read_function(entry, name, book, strict=strict, line=line)
+        report.note(name, "", f"called {entry['name']!r} in the source; adapt who calls it", line)
+    said = read_function(entry, name, report, strict=strict, line=line)
     if said is not None:
-        add_tool(ToolSpec(**{**said, **known}), book, line)
+        report.add_tool(ToolSpec(**{**said, **known}), line)
 
 
 def read_function(
-    entry: Mapping[str, Any], name: str, book: Notebook, *, strict: bool = False, line: int = 0
+    entry: Mapping[str, Any],
+    name: str,
+    report: ImportReport,
+    *,
+    strict: bool = False,
+    line: int = 0,
 ) -> dict[str, Any] | None:
-    """Give the fields of a function's spec; None where its arguments are no object."""
+    """Read a function with a JSON Schema into fields of a ToolSpec.
+
+    Args:
+        entry: The function as models' APIs describe it: a name, a description, and a schema under
+            `parameters`, `input_schema` or `inputSchema`.
+        name: The tool's name, for the notes.
+        report: Takes a note for each part of the schema that a definition has no word for.
+        strict: Whether `["string", "null"]` stands for an optional parameter.
+        line: Its line in the source, from 1; 0 where there is none.
+
+    Returns:
+        Arguments of ToolSpec by name; None where the arguments are not an object, with the reason
+        in the report.
+    """
 
     def tell(path: str, text: str) -> None:
-        book.tell(name, path, text, line)
+        report.note(name, path, text, line)
 
     schema: Any = next((entry[key] for key in SCHEMAS if key in entry), None) or {}
     if isinstance(schema, Mapping):
@@ -61,20 +84,12 @@ def read_function(
     try:
         parameters = reader.parameters(schema)
     except ValueError as error:
-        book.refuse(name, str(error), line)
+        report.refuse(name, str(error), line)
         return None
     if reader.silent:
-        book.tell("", "", _CLOSED)
-    first, rest = first_and_rest(str(entry.get("description") or ""))
-    if not first:
-        first = f"{title_of(name)}."
-        tell("", "no description in the source: the name in words")
-    title = plain_line(str(entry.get("title") or "")) or title_of(name)
+        report.note("", "", _CLOSED)
     return {
-        "name": name,
-        "title": title,
-        "description": first,
-        "when_to_use": prose(rest),
+        **_head(entry, name, tell),
         "version": "1.0.0",
         "category": "general",
         "unknown_parameters": "ignore" if reader.open else "reject",
@@ -83,6 +98,16 @@ def read_function(
         "rules": tuple(reader.rules),
         "source": Source("", 1),
     }
+
+
+def _head(entry: Mapping[str, Any], name: str, tell: TellUnheld) -> dict[str, Any]:
+    """Return name, title, description and when to use."""
+    first, rest = first_and_rest(str(entry.get("description") or ""))
+    if not first:
+        first = f"{title_of(name)}."
+        tell("", "no description in the source: the name in words")
+    title = plain_line(str(entry.get("title") or "")) or title_of(name)
+    return {"name": name, "title": title, "description": first, "when_to_use": prose(rest)}
 
 
 def without_confidence(schema: Mapping[str, Any], tell: Any) -> Mapping[str, Any]:

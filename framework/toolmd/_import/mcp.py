@@ -7,12 +7,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolmd._import.functions import add_function, is_function
-from toolmd._import.imported import Imported, Notebook
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.json_text import read_json
 from toolmd._import.names import tool_name
+from toolmd._import.report import ImportReport
 from toolmd._model.contract import Limits, Rule, Safety
 from toolmd._model.definition import Noun
+from toolmd._model.imported import Imported
 from toolmd._model.schema import Schema
 
 _POLICY = "toolmd/policy"
@@ -21,16 +22,16 @@ _WRAPPED = "toolmd/wrapped"
 
 def read(text: str, _name: str) -> Imported:
     """Read a JSON document of tools: the result, the whole response, or the list alone."""
-    book = Notebook()
+    report = ImportReport()
     listed = _tools(read_json(text))
     if listed is None:
-        book.refuse("", "no tool in it: expected the result of `tools/list`, with `tools`")
+        report.refuse("", "no tool in it: expected the result of `tools/list`, with `tools`")
     for entry in listed or ():
         if not is_function(entry):
-            book.refuse(str(entry)[:40], "no tool: it has no name, or no inputSchema")
+            report.refuse(str(entry)[:40], "no tool: it has no name, or no inputSchema")
             continue
-        add_function(entry, book, **_known(entry, book))
-    return book.close()
+        add_function(entry, report, **_known(entry, report))
+    return report.close()
 
 
 def _tools(value: Any) -> list[Any] | None:
@@ -42,7 +43,7 @@ def _tools(value: Any) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _known(entry: Mapping[str, Any], book: Notebook) -> dict[str, Any]:
+def _known(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
     """Give what the protocol says of a tool beside its name and arguments."""
     name = tool_name(entry["name"])
     known: dict[str, Any] = {}
@@ -50,10 +51,10 @@ def _known(entry: Mapping[str, Any], book: Notebook) -> dict[str, Any]:
     hints = hints if isinstance(hints, Mapping) else {}
     if hints.get("readOnlyHint") is True:
         known["read_only"] = True
-        book.tell(name, "", "Read Only is the server's own hint: retries rely on it")
+        report.note(name, "", "Read Only is the server's own hint: retries rely on it")
     elif hints.get("idempotentHint") is True:
         known["idempotent"] = "yes"
-        book.tell(name, "", "Idempotent is the server's own hint: retries rely on it")
+        report.note(name, "", "Idempotent is the server's own hint: retries rely on it")
     if isinstance(hints.get("title"), str) and not entry.get("title"):
         known["title"] = " ".join(hints["title"].split())
     meta = entry.get("_meta")
@@ -61,15 +62,15 @@ def _known(entry: Mapping[str, Any], book: Notebook) -> dict[str, Any]:
     if isinstance(meta.get("toolmd/version"), str):
         known["version"] = meta["toolmd/version"]
     if (output := entry.get("outputSchema")) is not None:
-        known["returns"] = _returns(output, name, book, wrapped=meta.get(_WRAPPED) is True)
+        known["returns"] = _returns(output, name, report, wrapped=meta.get(_WRAPPED) is True)
     if isinstance(meta.get(_POLICY), Mapping):
-        known |= _policy(meta[_POLICY], name, book)
+        known |= _policy(meta[_POLICY], name, report)
     return known
 
 
-def _returns(schema: Any, name: str, book: Notebook, *, wrapped: bool) -> Schema:
+def _returns(schema: Any, name: str, report: ImportReport, *, wrapped: bool) -> Schema:
     def tell(path: str, text: str) -> None:
-        book.tell(name, f"returns {path}".strip(), text)
+        report.note(name, f"returns {path}".strip(), text)
 
     reader = SchemaReader(schema, tell)
     inner = schema
@@ -85,12 +86,12 @@ class _Policy(Noun):
     rules: tuple[Rule, ...] = ()
 
 
-def _policy(policy: Mapping[str, Any], name: str, book: Notebook) -> dict[str, Any]:
+def _policy(policy: Mapping[str, Any], name: str, report: ImportReport) -> dict[str, Any]:
     """Give back what an export of Toolmd's put under `_meta`; unreadable, it is told."""
     try:
         read = _Policy(**{key: policy[key] for key in _Policy.model_fields if key in policy})
     except ValidationError as error:
-        book.tell(name, "", f"the policy under `_meta` can't be read, and is not kept: {error}")
+        report.note(name, "", f"the policy under `_meta` can't be read, and is not kept: {error}")
         return {}
     known: dict[str, Any] = {"safety": read.safety, "limits": read.limits}
     if read.rules:
@@ -102,5 +103,5 @@ def _policy(policy: Mapping[str, Any], name: str, book: Notebook) -> dict[str, A
         known["idempotent"] = "keyed"
     if policy.get("sensitive") or policy.get("verbatim"):
         paths = ", ".join(map(str, (*policy.get("sensitive", ()), *policy.get("verbatim", ()))))
-        book.tell(name, "", f"mark these Sensitive or Verbatim again: {paths}")
+        report.note(name, "", f"mark these Sensitive or Verbatim again: {paths}")
     return known

@@ -4,28 +4,29 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolmd._import.functions import add_function, is_function
-from toolmd._import.imported import Imported, Notebook
 from toolmd._import.json_text import read_json
+from toolmd._import.report import ImportReport
+from toolmd._model.imported import Imported
 
 _LISTS = ("tools", "functions", "function_declarations", "functionDeclarations")
 
 
 def read(text: str, _name: str) -> Imported:
     """Read a JSON list of tools, one tool, or a request that holds some."""
-    book = Notebook()
+    report = ImportReport()
     value = read_json(text)
-    book.tell("", "", "no version, category or result in this form: 1.0.0, `general`, anything")
+    report.note("", "", "no version, category or result in this form: 1.0.0, `general`, anything")
     found = 0
     for entry in entries(value):
         found += 1
         function, strict = function_of(entry)
         if function is None:
-            book.refuse(_kind(entry), "no function: only the host can run it")
+            report.refuse(_kind(entry), "no function: only the host can run it")
         else:
-            add_function(function, book, strict=strict)
+            add_function(function, report, strict=strict)
     if not found:
-        book.refuse("", "no tool in it: expected a list of tools, or an object with `tools`")
-    return book.close()
+        report.refuse("", "no tool in it: expected a list of tools, or an object with `tools`")
+    return report.close()
 
 
 def entries(value: Any) -> Iterator[Any]:

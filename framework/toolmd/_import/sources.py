@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from toolmd._import import agentskills, mcp, openai
-from toolmd._import.imported import Imported
-from toolmd_catalog.reader import read as read_catalog
+from toolmd._model.imported import Imported
 
 SourceReader = Callable[[str, str], Imported]
 """A source's text and name to its drafts."""
@@ -13,8 +12,9 @@ KINDS: Mapping[str, SourceReader] = {
     "openai": openai.read,
     "mcp": mcp.read,
     "agentskills": agentskills.read,
-    "catalog": read_catalog,
 }
+PACKAGED: Mapping[str, str] = {"catalog": "toolmd-catalog"}
+"""Kinds that a package of this project reads, and the package."""
 
 
 def read_source(kind: str, text: str, name: str) -> Imported:

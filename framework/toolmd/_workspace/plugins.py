@@ -1,14 +1,17 @@
 """Ask the plugins of a project alone, no definition being read: for commands and importers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from toolmd._bind.build import open_plugins
 from toolmd._bind.plugins.manager import Plugins, reason
 from toolmd._bind.plugins.offered import offered
-from toolmd.config import load_settings
-from toolmd.errors import NotFoundError, ToolmdError
+from toolmd._bind.plugins.points import is_installed
+from toolmd._model.imported import Imported
+from toolmd._model.settings import Settings
+from toolmd.config import find_project, load_settings
+from toolmd.errors import ConfigError, NotFoundError, ToolmdError
 
 
 def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, ...]]:
@@ -28,18 +31,66 @@ def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, 
     return plugins, tuple(troubles)
 
 
-def import_by_plugin(folder: Path | None, kind: str, source: str) -> Mapping[str, str]:
-    """Give the definitions, file name to markdown, that a plugin of the project reads.
+def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | Mapping[str, str]:
+    """Import a source by the plugin of the project, or an installed one, that reads its kind.
 
-    Raises NotFoundError for a kind that no plugin knows, ToolmdError where its reader fails,
-    and ConfigError where the settings can't be read.
+    Returns what the reader made of it: drafts with notes, or markdown by file name. Raises
+    NotFoundError for a kind that no plugin reads, with the remedy; ToolmdError where the reader
+    fails, and ConfigError where the settings can't be read.
     """
-    plugins = open_plugins(load_settings(folder))
+    # Only here: opening a workspace need not wait for the importers.
+    from toolmd._import import PACKAGED
+
+    settings = _settings(folder)
+    plugins = open_plugins(settings)
     read, known, troubles = offered(plugins, "toolmd_importers", kind)
     if read is None:
-        others = f"; plugins add {', '.join(sorted(known))}" if known else ""
-        raise NotFoundError("; ".join([f"no kind of source {kind!r}{others}", *troubles]))
+        why = unread(
+            kind,
+            known=known,
+            installed=kind in PACKAGED and is_installed(PACKAGED[kind]),
+            allowed=settings.plugins,
+        )
+        broken = [found.message for found in plugins.diagnostics]
+        raise NotFoundError("; ".join([why, *broken, *troubles]))
     try:
-        return dict(read.make(source))
+        made: Imported | Mapping[str, str] = read.make(source)
+        return made if isinstance(made, Imported) else dict(made)
+    except ToolmdError:
+        raise
     except Exception as error:
         raise ToolmdError(f"{read.plugin} can't import {source}: {reason(error)}") from error
+
+
+def _settings(folder: Path | None) -> Settings:
+    """Load the project's settings; outside of any project, those of one without definitions."""
+    if folder is None and find_project(Path.cwd().resolve()) is None:
+        try:
+            return load_settings()
+        except ConfigError:
+            return load_settings(Path.cwd(), overrides={"tools": [], "skills": []})
+    return load_settings(folder)
+
+
+def unread(
+    kind: str, *, known: Collection[str], installed: bool, allowed: Collection[str] | None
+) -> str:
+    """Return why no plugin reads a kind of source, and what to do.
+
+    `known` are the kinds that plugins read, `installed` says whether the kind's own package is
+    there, and `allowed` are the plugins that may load (None: all).
+    """
+    from toolmd._import import KINDS, PACKAGED
+
+    package = PACKAGED.get(kind)
+    if package is None:
+        others = f"; plugins add {', '.join(sorted(known))}" if known else ""
+        return f"no kind of source {kind!r}: Toolmd reads {', '.join(KINDS)}{others}"
+    if not installed:
+        return f"{kind!r} is read by a package of its own: pip install {package}"
+    if allowed is None:
+        return f"{package}, which reads {kind!r}, is installed and does not load"
+    return (
+        f"{package}, which reads {kind!r}, is installed, but `plugins` of the settings (or "
+        f"TOOLMD_LOAD_PLUGINS) leaves it out: add {package!r} to it"
+    )

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from toolmd._import import Imported, read_source
-from toolmd._model.tool import ToolSpec
-from toolmd._parse import parse_tool
+from toolmd import ToolSpec, parse_tool
+from toolmd.importing import Imported
+from toolmd_catalog.reader import read as read_catalog
 
 
 def read(text: str) -> Imported:
-    return read_source("catalog", text, "tools.md")
+    return read_catalog(text, "tools.md")
 
 
 def tools(text: str) -> dict[str, ToolSpec]:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -12,9 +13,11 @@ from toolmd._cli.project.paths import STDIN, SUFFIXES
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
+from toolmd._model.imported import Imported, Note
 from toolmd.errors import NotFoundError
 
 _SKILL_FILE = "SKILL.md"
+_WANTED = "what is to be imported"
 
 
 def add(app: typer.Typer) -> None:
@@ -26,7 +29,7 @@ def import_(
     ctx: typer.Context,
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="openai, mcp, agentskills, catalog, or a plugin's."),
+        typer.Argument(metavar="KIND", help="openai, mcp, agentskills, or a plugin's."),
     ],
     source: Annotated[
         str,
@@ -50,9 +53,9 @@ def import_(
 ) -> None:
     """Write canonical drafts from what other programs have.
 
-    A `catalog` is prose in markdown. Each guess is told on stderr: look the drafts over before they
-    run. What can't be read is told, never invented. Ends with 1 where something could not be
-    imported.
+    Each guess is reported on stderr: look the drafts over before they run. What can't be read is
+    reported, never invented. Ends with 1 where something could not be imported. The package
+    toolmd-catalog adds `catalog`: prose in markdown.
     """
     folder = project_of(ctx, project)
     with nullcontext() if source == STDIN else busy("Reading"):
@@ -70,30 +73,45 @@ def import_(
 def _read(kind: str, source: str, folder: Path | None) -> dict[str, Any]:
     from toolmd._import import KINDS, read_source
 
-    if kind not in KINDS:
-        from toolmd._workspace.plugins import import_by_plugin
-
-        try:
-            files = import_by_plugin(folder, kind, source)
-        except NotFoundError as error:
-            stop(ExitCode.NOT_FOUND, str(error), f"Toolmd reads {', '.join(KINDS)}")
-        return {"files": _named(files), "notes": [], "refused": []}
     read: dict[str, Any] = {"files": {}, "notes": [], "refused": []}
-    for name, text in _texts(kind, source):
-        imported = read_source(kind, text, name)
-        for draft in imported.drafts:
-            file = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
-            if file in read["files"]:
-                said = f"a second {draft.kind} of this name; the first one was taken"
-                read["refused"].append({"definition": draft.name, "text": said, "line": 0})
-            read["files"].setdefault(file, draft.text)
-        read["notes"] += [note._asdict() for note in imported.notes]
-        read["refused"] += [note._asdict() for note in imported.refused]
-    return read
+    if kind in KINDS:
+        for name, text in _texts(kind, source):
+            _add(read, read_source(kind, text, name))
+        return read
+    made = _by_plugin(kind, source, folder)
+    if isinstance(made, Imported):
+        _add(read, made)
+    else:
+        read["files"] = made
+    return {**read, "files": _named(read["files"])}
+
+
+def _add(read: dict[str, Any], imported: Imported) -> None:
+    """Add what one document became; of two drafts with one name the first stays."""
+    for draft in imported.drafts:
+        file = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
+        if file in read["files"]:
+            said = f"a second {draft.kind} of this name; the first one was taken"
+            read["refused"].append({"definition": draft.name, "text": said, "line": 0})
+        read["files"].setdefault(file, draft.text)
+    read["notes"] += [note._asdict() for note in imported.notes]
+    read["refused"] += [note._asdict() for note in imported.refused]
+
+
+def _by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mapping[str, str]:
+    """Have the plugin that reads a kind read it; standard input reaches it as a file."""
+    from toolmd._workspace.plugins import import_by_plugin
+
+    if source != STDIN:
+        return import_by_plugin(folder, kind, source)
+    with TemporaryDirectory() as place:
+        file = Path(place, "stdin")
+        file.write_bytes(read_stdin(_WANTED))
+        return import_by_plugin(folder, kind, str(file))
 
 
 def _named(files: Mapping[str, str]) -> dict[str, str]:
-    """Hold a plugin's file names to a definition's: no folders, and the right ending."""
+    """Check that a plugin's file names are those of definitions: no folder, the right ending."""
     for name in files:
         if Path(name).name != name or not name.endswith(tuple(SUFFIXES)):
             stop(
@@ -107,7 +125,7 @@ def _named(files: Mapping[str, str]) -> dict[str, str]:
 def _texts(kind: str, source: str) -> Iterator[tuple[str, str]]:
     """Give the name and the text of each document that is meant."""
     if source == STDIN:
-        yield "<stdin>", _decoded(read_stdin("what is to be imported"), "<stdin>")
+        yield "<stdin>", _decoded(read_stdin(_WANTED), "<stdin>")
         return
     path = Path(source)
     if kind == "agentskills" and path.is_dir():
@@ -186,8 +204,6 @@ def _shown(path: Path) -> str:
 
 
 def _tell(imported: dict[str, Any], shown: list[str], *, quiet: bool) -> None:
-    from toolmd._import import Note
-
     if not quiet:
         for path in shown:
             out(f"{paint('made', 'green', sys.stdout)} {path}")

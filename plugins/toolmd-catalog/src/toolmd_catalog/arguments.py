@@ -3,37 +3,36 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmd._import.flatten import json_type
-from toolmd._model.contract import Rule
-from toolmd._model.schema import Parameter
-from toolmd._parse.source.page import Page
-from toolmd._parse.words.keys import fold
-from toolmd_catalog.defaults import World
+from toolmd import Parameter
+from toolmd_catalog.defaults import Defaults
 from toolmd_catalog.layout.entries import ToolEntry
+from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import fences
 from toolmd_catalog.parameters.code import CodeBlocks, read_code, read_signature
 from toolmd_catalog.parameters.gather import Gathered, gather
 from toolmd_catalog.parameters.needs import settle
-from toolmd_catalog.phrases.found import ParameterFound, Tell
-from toolmd_catalog.policy.rules import choice, compared
+from toolmd_catalog.phrases.found import AddNote, ParameterFound
+from toolmd_catalog.phrases.literals import json_type
+from toolmd_catalog.policy.rules import Rule, choice, compared
+from toolmd_catalog.words import fold
 
 
 @dataclass(slots=True)
 class KnownArguments:
-    """What is known of the arguments of one tool."""
+    """The known arguments of one tool."""
 
     page: Page
     entry: ToolEntry
     name: str
     code: CodeBlocks
-    world: World
-    tell: Tell
+    defaults: Defaults
+    note: AddNote
     gathered: Gathered = field(default_factory=Gathered)
     calls: list[dict[str, Any]] = field(default_factory=list)
     """The arguments of each call that the text shows."""
 
     def read(self) -> None:
-        """Read every place that tells of them."""
+        """Read every place that describes them."""
         self.calls = [call.arguments for call in self.code.calls if call.tool == self.name]
         shown = [value for s in self.entry.of("example") for value, _ in read_code(fences(s)).plain]
         self.gathered = gather(self.page, self.entry, [*self.calls, *shown])
@@ -41,22 +40,22 @@ class KnownArguments:
         known = {fold(name) for name in self.gathered.found}
         # An object under `Example` may as well be a response: its keys must be known.
         self.calls += [value for value in shown if value and {fold(k) for k in value} <= known]
-        if not self.gathered.told and not self.calls and shown:
+        if not self.gathered.listed and not self.calls and shown:
             self.calls = shown[:1]
         self._from_calls()
         self._shared()
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """Make the parameters; every guess is told."""
+        """Return the parameters; note every guess."""
         gathered = self.gathered
         for text, line in gathered.unread:
-            self.tell("", f"no parameter could be read from {text!r}: it is kept as a note", line)
-        if not gathered.found and not gathered.none_said and not gathered.told:
-            self.tell("", "no parameters are told of: none", self.entry.line)
-        return tuple(one.parameter(self.tell) for one in gathered.found.values())
+            self.note("", f"no parameter could be read from {text!r}: it is kept as a note", line)
+        if not gathered.found and not gathered.none_said and not gathered.listed:
+            self.note("", "no parameters are told of: none", self.entry.line)
+        return tuple(one.parameter(self.note) for one in gathered.found.values())
 
     def rules(self, parameters: tuple[Parameter, ...]) -> list[Rule]:
-        """Give the conditions between them."""
+        """Return the conditions between them."""
         held = {p.name: p for p in parameters}
         made: list[Rule] = []
         for one in self.gathered.found.values():
@@ -64,16 +63,16 @@ class KnownArguments:
                 other = next((n for n in held if fold(n) == fold(relation.other)), "")
                 rule = compared(held.get(one.name), held.get(other), relation.sign)
                 if rule is None:
-                    told = f"{relation.words!r} is no rule: the two can't be compared"
-                    self.tell(one.name, told, one.line)
+                    noted = f"{relation.words!r} is no rule: the two can't be compared"
+                    self.note(one.name, noted, one.line)
                 else:
                     made.append(rule)
         for sides, how in self.gathered.choices:
             names = [name for side in sides for name in side]
             if all(name in held for name in names):
                 made.append(choice(sides, how))
-                told = f"several shapes: a rule says which of {', '.join(names)} to give"
-                self.tell("", told, self.entry.line)
+                noted = f"several shapes: a rule says which of {', '.join(names)} to give"
+                self.note("", noted, self.entry.line)
         return list(dict.fromkeys(made))
 
     def _declared(self) -> None:
@@ -96,18 +95,18 @@ class KnownArguments:
             if one.guessed_need:
                 one.need = None
             twin.take(one)
-        self.gathered.told = self.gathered.told or bool(declared)
+        self.gathered.listed = self.gathered.listed or bool(declared)
 
     def _from_calls(self) -> None:
-        """Take names and types from the calls that are shown."""
+        """Take names and types from the example calls."""
         found = self.gathered.found
         by_fold = {fold(name): one for name, one in found.items()}
         for arguments in self.calls:
             for key, value in arguments.items():
                 one = by_fold.get(fold(key))
                 if one is None and self.gathered.none_said:
-                    told = "in an example, though the text says there are none: left out"
-                    self.tell(key, told, self.entry.line)
+                    noted = "in an example, though the text says there are none: left out"
+                    self.note(key, noted, self.entry.line)
                     continue
                 if one is None:
                     one = by_fold[fold(key)] = found[key] = self._only_shown(key, value)
@@ -116,7 +115,7 @@ class KnownArguments:
                     one.sample, one.sampled = value, True
 
     def _only_shown(self, key: str, value: Any) -> ParameterFound:
-        one = ParameterFound(key, self.entry.line, key, marked=True, need=not self.gathered.told)
+        one = ParameterFound(key, self.entry.line, key, marked=True, need=not self.gathered.listed)
         one.said["types"] = (json_type(value),)
         need = "required" if one.need else "optional"
         one.guesses.append(f"only an example names it: {need}, {json_type(value)}")
@@ -125,11 +124,11 @@ class KnownArguments:
     def _shared(self) -> None:
         """Fill in what the catalogue says once for all tools."""
         found = self.gathered.found
-        for name, shared in self.world.shared.items():
+        for name, shared in self.defaults.shared.items():
             own = next((one for one in found.values() if fold(one.name) == fold(name)), None)
             if own is not None:
                 own.take(shared)
-            elif self.world.everywhere and not self.gathered.none_said:
+            elif self.defaults.everywhere and not self.gathered.none_said:
                 copy = ParameterFound(name, shared.line, shared.label)
                 copy.take(shared)
                 copy.guesses.append("shared by every tool of the catalogue")

@@ -1,24 +1,17 @@
-"""One tool of a catalogue, put together: everything that was read of it, and every guess."""
+"""Build one tool of a catalogue from everything that was read of it."""
 
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolmd._import.functions import NO_CATEGORY, NO_VERSION, read_function
-from toolmd._import.imported import Notebook
-from toolmd._import.names import tool_name
-from toolmd._import.text import plain_line
-from toolmd._model.contract import Batch, Limits, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.source import Source
-from toolmd._model.tool import Example, ToolSpec
-from toolmd._parse.source.page import Page
-from toolmd._parse.words.keys import fold
-from toolmd._values import problems
+from toolmd import Parameter, Schema, Source, ToolSpec
+from toolmd.importing import ImportReport, problems, read_function
 from toolmd_catalog.arguments import KnownArguments
-from toolmd_catalog.defaults import World
+from toolmd_catalog.defaults import Defaults
 from toolmd_catalog.layout.entries import ToolEntry
-from toolmd_catalog.layout.spans import Stretch, fences, sentences, text_of
+from toolmd_catalog.layout.page import Page
+from toolmd_catalog.layout.spans import TextSpan, fences, sentences, text_of
+from toolmd_catalog.names import tool_name
 from toolmd_catalog.notes import head, labels, sections
 from toolmd_catalog.parameters.code import CodeBlocks, read_code
 from toolmd_catalog.policy.demands import Count, Policy
@@ -26,8 +19,10 @@ from toolmd_catalog.policy.intent import keywords
 from toolmd_catalog.policy.rules import condition_of
 from toolmd_catalog.policy.statements import read_sentence
 from toolmd_catalog.returns import UNTOLD, read_returns
-from toolmd_catalog.words import clean
+from toolmd_catalog.words import clean, fold, one_line
 
+_NO_CATEGORY = "no category in the source: `general`"
+_NO_VERSION = "no version in the source: `1.0.0`"
 _POLICY_ROLES = ("safety", "limits", "notes", "other")
 _SHORT = 10
 """Words of a sentence that a field holds whole."""
@@ -35,14 +30,14 @@ _RETURNS = re.compile(r"returns?\s*:\s*(?P<what>.+)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(slots=True)
-class Assembly:
+class ToolBuilder:
     """One tool under construction."""
 
     page: Page
     entry: ToolEntry
     name: str
-    world: World
-    book: Notebook
+    defaults: Defaults
+    report: ImportReport
     code: CodeBlocks = field(default_factory=CodeBlocks)
     policy: Policy = field(default_factory=Policy)
     kept: list[str] = field(default_factory=list)
@@ -50,16 +45,16 @@ class Assembly:
     returned: str = ""
     """What a sentence among others says that it returns."""
 
-    def tell(self, path: str, text: str, line: int = 0) -> None:
+    def note(self, path: str, text: str, line: int = 0) -> None:
         """Write a note on this tool."""
-        self.book.tell(self.name, path, text, line or self.entry.line)
+        self.report.note(self.name, path, text, line or self.entry.line)
 
     def spec(self) -> ToolSpec | None:
         """Read everything there is; None where its schema can't be read."""
-        self.code = read_code([f for s in self.entry.stretches for f in fences(s)])
+        self.code = read_code([f for s in self.entry.spans for f in fences(s)])
         said = self._schema()
         arguments = KnownArguments(
-            self.page, self.entry, self.name, self.code, self.world, self.tell
+            self.page, self.entry, self.name, self.code, self.defaults, self.note
         )
         arguments.read()
         said.setdefault("parameters", ())
@@ -68,7 +63,8 @@ class Assembly:
         said |= self._head(said)
         self._policies(said)
         said["returns"] = self._returns()
-        said["rules"] = (*said.get("rules", ()), *arguments.rules(said["parameters"]))
+        rules = [rule._asdict() for rule in arguments.rules(said["parameters"])]
+        said["rules"] = (*said.get("rules", ()), *rules)
         said["limits"] = self._limits(said)
         said["safety"] = self._safety(said["parameters"])
         said["examples"] = self._examples(said, arguments.calls)
@@ -76,14 +72,14 @@ class Assembly:
         said["sections"] = sections(self.entry, [*unread, *self.kept])
         said |= {"category": "general", "version": "1.0.0"}
         said |= self.policy.facts | labels(self.entry)
-        for key, words in (("category", NO_CATEGORY), ("version", NO_VERSION)):
+        for key, words in (("category", _NO_CATEGORY), ("version", _NO_VERSION)):
             if key not in self.policy.facts and key not in labels(self.entry):
-                self.book.tell("", "", words)
+                self.report.note("", "", words)
         said |= {"name": self.name, "source": Source("", 1)}
         return ToolSpec(**said)
 
     def _schema(self) -> dict[str, Any]:
-        """Give the tool as a schema in its code states it, exactly; empty where none does."""
+        """Return the tool exactly as a schema in its code states it; empty where none does."""
         for function, line in self.code.functions:
             if tool_name(function["name"]) == self.name:
                 return self._from_schema(function, line, ())
@@ -94,49 +90,49 @@ class Assembly:
         return {}
 
     def _from_schema(self, function: Any, line: int, only: tuple[str, ...]) -> dict[str, Any]:
-        said = read_function({**function, "name": self.name}, self.name, self.book, line=line)
+        said = read_function({**function, "name": self.name}, self.name, self.report, line=line)
         left = {k: v for k, v in (said or {}).items() if k not in {"name", "source"}}
         return {k: v for k, v in left.items() if not only or k in only}
 
     def _head(self, said: dict[str, Any]) -> dict[str, Any]:
         own = [s.words for s in self.code.signatures if fold(s.name) == fold(self.name)]
-        words = self.world.summaries.words.get(self.name, "")
+        words = self.defaults.summaries.words.get(self.name, "")
         made = head(self.entry, self.name, said, [*own, words])
         if not made["description"]:
             made["description"] = f"{made['title']}."
-            self.tell("", "no description in the catalogue: the name in words")
+            self.note("", "no description in the catalogue: the name in words")
         return made
 
     def _policies(self, said: dict[str, Any]) -> None:
         for role in _POLICY_ROLES:
-            for stretch in self.entry.of(role):
-                self._policy(stretch)
-        words = self.world.summaries.words.get(self.name, "")
+            for span in self.entry.of(role):
+                self._policy(span)
+        words = self.defaults.summaries.words.get(self.name, "")
         for text in (said["description"], said["when_to_use"], self.entry.heading.words, words):
             self._own_words(text)
-        row = self.world.summaries.policies.get(self.name)
+        row = self.defaults.summaries.policies.get(self.name)
         if row is not None:
-            line = self.world.summaries.lines[self.name]
+            line = self.defaults.summaries.lines[self.name]
             for key, value in row.safety.items():
                 self.policy.restrict(key, line, value=value)
             self.policy.guesses += row.guesses
             self.policy.take(row)
-        self.policy.take(self.world.policy)
+        self.policy.take(self.defaults.policy)
 
-    def _policy(self, stretch: Stretch) -> None:
-        """Read a stretch's sentences; what no field holds is kept."""
-        for text, line in sentences(stretch):
-            label = stretch.label if text == stretch.text else ""
-            whole = f"{label}: {text}" if label and stretch.role in {"safety", "limits"} else text
+    def _policy(self, span: TextSpan) -> None:
+        """Read a span's sentences; what no field holds is kept."""
+        for text, line in sentences(span):
+            label = span.label if text == span.text else ""
+            whole = f"{label}: {text}" if label and span.role in {"safety", "limits"} else text
             returned = _RETURNS.match(clean(text))
             if returned:
-                self.returned = self.returned or plain_line(returned["what"])
+                self.returned = self.returned or one_line(returned["what"])
                 continue
             before = self.policy.condition
             read = read_sentence(self.policy, whole, line)
             guessed = self.policy.condition is not before
             plain = read and len(text.split()) < _SHORT and not guessed
-            if stretch.role in {"safety", "limits"} and not plain:
+            if span.role in {"safety", "limits"} and not plain:
                 self.kept.append(text)
 
     def _own_words(self, text: str) -> None:
@@ -155,13 +151,13 @@ class Assembly:
             returns = replace(returns, description=self.returned)
             guess = "the result's type is not told: anything" if not returns.types else guess
         if guess:
-            self.tell("", guess)
+            self.note("", guess)
         return returns
 
-    def _limits(self, said: dict[str, Any]) -> Limits:
+    def _limits(self, said: dict[str, Any]) -> dict[str, Any]:
         for count in self.policy.counts:
             said["parameters"] = self._count(count, said["parameters"])
-        return Limits(**self.policy.limits)
+        return dict(self.policy.limits)
 
     def _count(self, count: Count, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
         """Put `Max 50 codes per request` where it belongs: a batch, or the items of a list."""
@@ -170,47 +166,47 @@ class Assembly:
         named = [p for p in arrays if word in {p.name.rstrip("s"), *p.name.rstrip("s").split("_")}]
         chosen = named or (arrays if len(arrays) == 1 and count.splits else [])
         if not chosen:
-            if count not in self.world.policy.counts:
-                self.tell("", f"{count.words!r} names no list of this tool: it is not kept")
+            if count not in self.defaults.policy.counts:
+                self.note("", f"{count.words!r} names no list of this tool: it is not kept")
             return parameters
         one = chosen[0]
         if count.splits:
-            self.policy.limits.setdefault("max_batch", Batch(parameter=one.name, size=count.most))
+            self.policy.limits.setdefault("max_batch", {"parameter": one.name, "size": count.most})
             if not named:
-                self.tell(one.name, f"{count.words!r} is taken to count this list")
+                self.note(one.name, f"{count.words!r} is taken to count this list")
             return parameters
         shape = replace(one.shape, max_items=count.most)
-        self.tell(one.name, f"at most {count.most}, from {count.words!r}")
+        self.note(one.name, f"at most {count.most}, from {count.words!r}")
         return tuple(replace(p, shape=shape) if p is one else p for p in parameters)
 
-    def _safety(self, parameters: tuple[Parameter, ...]) -> Safety:
+    def _safety(self, parameters: tuple[Parameter, ...]) -> dict[str, Any]:
         for text, line in self.policy.guesses:
-            self.tell("", text, line)
+            self.note("", text, line)
         said = dict(self.policy.safety)
         if self.policy.condition is not None:
             expression = condition_of(self.policy.condition, parameters)
             if expression is None:
                 said["requires_confirmation"] = True
-                self.tell("", "the condition of the confirmation can't be computed: always asked")
+                self.note("", "the condition of the confirmation can't be computed: always asked")
             else:
                 said["confirm_when"] = expression
-                self.tell("", f"Confirm When was guessed: {expression}")
+                self.note("", f"Confirm When was guessed: {expression}")
         if said.get("explicit_intent"):
             asking = [*self.policy.intents, *(text_of(s) for s in self.entry.of("when"))]
             said["intent_keywords"] = keywords(self.name, asking)
             words = ", ".join(said["intent_keywords"])
-            self.tell("", f"Intent Keywords were guessed, and open the door: {words}")
-        return Safety(**said)
+            self.note("", f"Intent Keywords were guessed, and open the door: {words}")
+        return said
 
-    def _examples(self, said: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[Example, ...]:
+    def _examples(self, said: dict[str, Any], calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
         made = []
         shape = Schema(types=("object",), properties=said["parameters"])
         for number, arguments in enumerate(calls, 1):
             wrong = problems(arguments, shape)
             if wrong and said.get("unknown_parameters") != "ignore":
-                told = f"an example is not what the tool takes: left out: {wrong[0].message}"
-                self.tell("", told)
+                noted = f"an example is not what the tool takes: left out: {wrong[0].message}"
+                self.note("", noted)
                 continue
             title = "Example" if len(calls) == 1 else f"Example {number}"
-            made.append(Example(title=title, arguments=arguments))
-        return tuple(made)
+            made.append({"title": title, "arguments": arguments})
+        return made

@@ -1,18 +1,17 @@
-"""What a tool gives back, as a catalogue tells it."""
+"""Read the result of a tool."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
-from toolmd._import.flatten import json_type
-from toolmd._import.json_schema import SchemaReader
-from toolmd._model.schema import Schema
-from toolmd._parse.blocks.block import Bullets, Paragraph
-from toolmd._parse.source.page import Page
+from toolmd import Schema
+from toolmd.importing import ImportReport, read_function
+from toolmd_catalog.layout.blocks import Bullets, Paragraph
 from toolmd_catalog.layout.entries import ToolEntry
-from toolmd_catalog.layout.spans import Stretch, fences, sentences
+from toolmd_catalog.layout.page import Page
+from toolmd_catalog.layout.spans import TextSpan, fences, sentences
 from toolmd_catalog.parameters.code import read_code
-from toolmd_catalog.parameters.gather import Gathered, read_stretch
+from toolmd_catalog.parameters.gather import Gathered, read_span
+from toolmd_catalog.phrases.literals import json_type
 from toolmd_catalog.phrases.shapes import read_shape
 from toolmd_catalog.words import bare, clean
 
@@ -24,9 +23,9 @@ _INSIDE = re.compile(r"\(([^()]+)\)")
 
 
 def read_returns(page: Page, entry: ToolEntry, gives: str) -> tuple[Schema, str]:
-    """Give the shape of the result, and a note where it was guessed; `gives` is a signature's."""
-    for stretch in entry.of("returns"):
-        shape, guess = _stretch(page, stretch)
+    """Return the shape of the result, and a note where it was guessed; `gives` is a signature's."""
+    for span in entry.of("returns"):
+        shape, guess = _span(page, span)
         if shape is not None:
             return shape, guess
     said = read_shape(gives) if gives else None
@@ -35,25 +34,25 @@ def read_returns(page: Page, entry: ToolEntry, gives: str) -> tuple[Schema, str]
     return Schema(description=UNTOLD), "what it gives back is not told: anything"
 
 
-def _stretch(page: Page, stretch: Stretch) -> tuple[Schema | None, str]:
-    named = _INSIDE.search(stretch.label)
-    words = clean(stretch.text)
-    listed = bool(_LISTED.search(stretch.label))
+def _span(page: Page, span: TextSpan) -> tuple[Schema | None, str]:
+    named = _INSIDE.search(span.label)
+    words = clean(span.text)
+    listed = bool(_LISTED.search(span.label))
     if words:
         return _text(words)
-    for block in stretch.blocks:
+    for block in span.blocks:
         if isinstance(block, Bullets):
             first = clean(block.items[0].mark.text)
             said = read_shape(first) if first.startswith("{") else None
             if said is not None:
                 return _shaped(said, named[1] if named else "", listed=listed)
-            shape = _fields(page, stretch)
+            shape = _fields(page, span)
             if shape is not None:
                 return shape, "the fields of the result may not be all"
             break
-    if shape := _sample(stretch):
+    if shape := _sample(span):
         return shape, "the result's type is taken from an example"
-    prose = [text for text, _ in sentences(stretch)]
+    prose = [text for text, _ in sentences(span)]
     if prose:
         return _text("; ".join(map(clean, prose)))
     del page
@@ -85,27 +84,29 @@ def _text(words: str) -> tuple[Schema, str]:
     return Schema(description=words), "the result's type is not told: anything"
 
 
-def _fields(page: Page, stretch: Stretch) -> Schema | None:
+def _fields(page: Page, span: TextSpan) -> Schema | None:
     """Read bullets or a table of the result's fields."""
     gathered = Gathered()
-    read_stretch(page, stretch, gathered, set())
+    read_span(page, span, gathered, set())
     found = [one for one in gathered.found.values() if one.said.get("types")]
     if not found or len(found) < len(gathered.found) or gathered.unread:
         return None
-    told: list[str] = []
-    fields = tuple(one.parameter(lambda _p, text, _l: told.append(text)) for one in found)
+    noted: list[str] = []
+    fields = tuple(one.parameter(lambda _p, text, _l: noted.append(text)) for one in found)
     words = next(
-        (" ".join(b.mark.text.split()) for b in stretch.blocks if isinstance(b, Paragraph)), ""
+        (" ".join(b.mark.text.split()) for b in span.blocks if isinstance(b, Paragraph)), ""
     )
     return Schema(types=("object",), properties=fields, description=bare(clean(words)) or UNTOLD)
 
 
-def _sample(stretch: Stretch) -> Schema | None:
-    code = read_code(fences(stretch))
+def _sample(span: TextSpan) -> Schema | None:
+    code = read_code(fences(span))
     if code.schemas:
-        reader = SchemaReader(code.schemas[0][0], lambda _path, _text: None)
-        shape = reader.shape(code.schemas[0][0], "")
-        return shape if shape.description else replace(shape, description=UNTOLD)
+        schema = code.schemas[0][0]
+        said = read_function({"name": "result", "parameters": schema}, "result", ImportReport())
+        words = str(schema.get("description") or schema.get("title") or UNTOLD)
+        fields = said["parameters"] if said else None
+        return Schema(types=("object",), properties=fields, description=words)
     values = [value for value, _ in code.plain] + [call.arguments for call in code.calls]
     if not values:
         return None

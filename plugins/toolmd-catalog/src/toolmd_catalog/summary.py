@@ -1,17 +1,16 @@
-"""Tables that tell of many tools at once: a row each, a column for each policy."""
+"""Tables of many tools: a row for each, a column for each policy."""
 
 import re
 from typing import Any
 
-from toolmd._import.names import tool_name
-from toolmd._parse.blocks.block import Block, Bullets, Item, Part, Table
-from toolmd._parse.source.page import Page
-from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import fold
+from toolmd_catalog.layout.blocks import Block, Bullets, Item, Part, Table
+from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.tables import columns, rows_of
+from toolmd_catalog.names import tool_name
+from toolmd_catalog.phrases.literals import boolean
 from toolmd_catalog.policy.demands import LEVELS, Policy
 from toolmd_catalog.policy.statements import read_sentence
-from toolmd_catalog.words import NUMBER, bare, clean, number
+from toolmd_catalog.words import NUMBER, bare, clean, fold, number
 
 _COLUMNS: dict[str, str] = {
     **dict.fromkeys(
@@ -45,14 +44,14 @@ _TOOL = {"tool", "toolname", "name", "function", "functionname", "command", "act
 
 
 class Summaries:
-    """What the tables and lists of a catalogue say of each tool by name."""
+    """The statements of a catalogue's tables and lists on each tool, by name."""
 
     def __init__(self, page: Page, parts: list[Part]) -> None:
         self.policies: dict[str, Policy] = {}
         self.words: dict[str, str] = {}
         """A tool's sentence in a list of tools."""
         self.lines: dict[str, int] = {}
-        """Where each name that is told of stands first."""
+        """The first line of each name."""
         for part in parts:
             for block in part.blocks:
                 self._block(page, block)
@@ -116,7 +115,7 @@ def _set(policy: Policy, key: str, text: str, line: int) -> bool:
         policy.facts[key] = text
         return True
     else:
-        value = scalars.boolean(text)
+        value = boolean(text)
         if value is None:
             return False
         if key in {"read_only", "requires_auth", "requires_patient_context"}:

@@ -1,10 +1,16 @@
 """Markdown's words without their markup, cut where a reader would cut them."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
-from toolmd._parse.words.keys import without_invisible
-
+_LOOKALIKES = str.maketrans(
+    "АВЕЅІЈКМНОРСТХаеѕіјорсухӏԁһΑΒΕΖΗΙΚΜΝΟΡΤΧοаı",  # noqa: RUF001 - Cyrillic and Greek
+    "ABESIJKMHOPCTXaesijopcyxldhABEZHIKMNOPTXoai",
+)
+"""Letters that nobody can tell from Latin ones by looking."""
+_BESIDE = re.compile(r"\s*(?:[-*+] |\d+[.)] |```|~~~|#)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ESCAPABLE = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _ITALIC = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _OPENING, _CLOSING = "([{", ")]}"
@@ -12,8 +18,40 @@ NUMBER = r"(?<!\w)[-+−]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]{0,17})(?:\.\d{1,18})?(?!
 """A number in any text; a run of more digits is none."""
 
 
+def fold(text: str) -> str:
+    """Return what names are compared by: `min_length`, `Min Length` and `minLength` are equal."""
+    normal = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
+    return "".join(c for c in normal if c.isalnum()).casefold()
+
+
+def without_invisible(text: str) -> str:
+    """Return a text without zero-width characters, with plain spaces for no-break ones."""
+    if text.isascii():
+        return text
+    return "".join(
+        " " if c == "\xa0" else c for c in text if unicodedata.category(c) not in {"Cf", "Cc"}
+    )
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def first_and_rest(text: str) -> tuple[str, str]:
+    """Return the first paragraph on one line, and the paragraphs after it."""
+    first, _, rest = text.strip().partition("\n\n")
+    lines = first.split("\n")
+    # A list or a fence right below the first sentence is not part of it.
+    for at, line in enumerate(lines):
+        if at and _BESIDE.match(line):
+            first, rest = "\n".join(lines[:at]), "\n".join(lines[at:]) + "\n\n" + rest
+            break
+    return one_line(first), rest.strip()
+
+
 def clean(text: str) -> str:
-    """Give a text without bold, italics, escapes and invisible signs; code spans stay."""
+    """Return a text without bold, italics, escapes and invisible signs; code spans stay."""
     return _ITALIC.sub(
         r"\1", unescaped(without_invisible(text)).replace("**", "").replace("__", "")
     ).strip()
@@ -41,7 +79,7 @@ def unescaped(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Give a text without the code span, quotes or brackets that hold it whole."""
+    """Return a text without the code span, quotes or brackets that hold it whole."""
     text = text.strip()
     while len(text) > 1 and text[0] in "`\"'" and text[-1] == text[0] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
@@ -73,7 +111,7 @@ def split(text: str, separators: Iterable[str]) -> list[str]:
 
 
 def quoted(text: str, at: int) -> int:
-    """Give where a quote or a code span that opens here ends; `at` itself where none opens."""
+    """Return the end of a quote or a code span that opens here; `at` itself where none opens."""
     char = text[at : at + 1]
     if not char or char not in "`\"'":
         return at
@@ -86,7 +124,7 @@ def quoted(text: str, at: int) -> int:
 
 
 def closing(text: str, at: int) -> int:
-    """Give where the bracket that opens at `at` is closed; -1 where it is not."""
+    """Return the place where the bracket at `at` closes; -1 where it does not."""
     depth = 0
     here = at
     while here < len(text):
@@ -101,7 +139,7 @@ def closing(text: str, at: int) -> int:
 
 
 def groups_apart(text: str) -> list[tuple[str, bool]]:
-    """Give the stretches of a text, and whether each stood in parentheses of its own."""
+    """Return the spans of a text, and whether each stood in parentheses of its own."""
     parts: list[tuple[str, bool]] = []
     start = at = 0
     while at < len(text):
@@ -129,6 +167,6 @@ def number(text: str) -> int | float:
 
 
 def _in_number(text: str, at: int) -> bool:
-    """Tell whether a comma parts the thousands of a number, as in 10,000."""
+    """Return whether a comma separates the thousands of a number, as in 10,000."""
     before, after = text[max(at - 1, 0) : at], text[at + 1 : at + 5]
     return before.isdigit() and re.match(r"\d{3}(?!\d)", after) is not None

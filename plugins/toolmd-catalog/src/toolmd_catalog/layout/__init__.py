@@ -1,1 +1,1 @@
-"""Where things stand in a catalogue: its tools, the stretches of each, their labels and tables."""
+"""The layout of a catalogue: its tools, the spans of each, their labels and tables."""

@@ -3,14 +3,13 @@
 import re
 from dataclasses import dataclass, field
 
-from toolmd._import.names import words
-from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Table
-from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import fold
+from toolmd_catalog.layout.blocks import Block, Bullets, Item, Paragraph, Part, Table
 from toolmd_catalog.layout.labels import role_of
-from toolmd_catalog.layout.spans import Stretch, stretches
+from toolmd_catalog.layout.page import Mark, Page
+from toolmd_catalog.layout.spans import TextSpan, spans
 from toolmd_catalog.layout.tables import columns, rows_of
-from toolmd_catalog.words import clean, closing
+from toolmd_catalog.names import words
+from toolmd_catalog.words import clean, closing, fold
 
 _NUMBERING = re.compile(
     r"(?:\(?\d+(?:\.\d+)*[.):]*|[A-Z][.)]|§\s*\d+(?:\.\d+)*|#\d+[.:]?|[ivx]+\.)\s+(?=\S)"
@@ -27,7 +26,7 @@ _HIDDEN = re.compile(
 _SAMPLE = re.compile(r"\b(?:example|sample|adding|template|how to|future|planned)\b", re.IGNORECASE)
 _FOLLOWS = re.compile(r"\s*(?:->|→|:|[-–—](?=\s)|$)")  # noqa: RUF001
 _DEEPEST = 7
-"""The level of what is no heading but stands for one."""
+"""The level of a line that stands for a heading."""
 
 
 @dataclass(slots=True)
@@ -38,7 +37,7 @@ class ToolHeading:
     signature: str = ""
     """The inside of its parentheses, then ` -> ` and what it returns, where they are given."""
     words: str = ""
-    """What stands behind the name."""
+    """The words behind the name."""
     strong: bool = True
     """Whether the name is code's: in a span, with underscores, with parentheses."""
     aside: bool = False
@@ -51,16 +50,16 @@ class ToolEntry:
 
     heading: ToolHeading
     line: int
-    stretches: list[Stretch] = field(default_factory=list)
+    spans: list[TextSpan] = field(default_factory=list)
 
-    def of(self, role: str) -> list[Stretch]:
-        """Give the stretches of a role."""
-        return [stretch for stretch in self.stretches if stretch.role == role]
+    def of(self, role: str) -> list[TextSpan]:
+        """Return the spans of a role."""
+        return [span for span in self.spans if span.role == role]
 
     @property
     def evident(self) -> bool:
         """Whether anything but the name says that this is a tool."""
-        return any(s.role in {"parameters", "returns", "example", "safety"} for s in self.stretches)
+        return any(s.role in {"parameters", "returns", "example", "safety"} for s in self.spans)
 
 
 @dataclass(slots=True)
@@ -70,7 +69,7 @@ class ToolsFound:
     entries: list[ToolEntry]
     others: list[Part]
     passed: list[tuple[str, str, int]] = field(default_factory=list)
-    """A name, why it is no tool here, and the line."""
+    """A name, why it is not a tool here, and the line."""
 
 
 def find(page: Page, parts: list[Part]) -> ToolsFound:
@@ -148,7 +147,7 @@ def _by_headings(page: Page, parts: list[Part]) -> ToolsFound:
 def _entry(
     page: Page, parts: list[Part], at: int, end: int, heading: ToolHeading
 ) -> ToolEntry | None:
-    """Give the tool below a heading, unless it is a group of tools, a label, or a chapter."""
+    """Return the tool below a heading, unless it is a group of tools, a label, or a chapter."""
     part, below = parts[at], parts[at + 1 : end]
     labels = {role_of(part.heading.text), role_of(heading.name)} - {"", "name"}
     if labels and not (heading.signature or "_" in heading.name):
@@ -161,28 +160,28 @@ def _entry(
         found = None if role_of(inner.heading.text) else heading_of(inner.heading.text)
         if found is not None and found.strong:
             return None
-    entry = ToolEntry(heading, part.heading.line, stretches(page, part.blocks, below))
-    for stretch in entry.of("name"):
-        named = heading_of(stretch.text)
+    entry = ToolEntry(heading, part.heading.line, spans(page, part.blocks, below))
+    for span in entry.of("name"):
+        named = heading_of(span.text)
         if named is not None and " " not in named.name:
             heading.words = heading.words or heading.name
             heading.name, heading.strong = named.name, True
     if heading.strong:
         # The title of a document about one program looks the same.
-        told = entry.evident or (entry.stretches and part.level > 1 and not heading.aside)
-        return entry if told or heading.signature else None
+        noted = entry.evident or (entry.spans and part.level > 1 and not heading.aside)
+        return entry if noted or heading.signature else None
     if _is_group(page, below):
         return None
     return entry if entry.of("parameters") and words(heading.name) else None
 
 
 def _is_group(page: Page, below: list[Part]) -> bool:
-    """Tell whether several headings have parameters of their own: then each is a tool."""
+    """Return whether several headings have parameters of their own: then each is a tool."""
     tools = 0
     for at, inner in enumerate(below):
         if not role_of(inner.heading.text) and heading_of(inner.heading.text) is not None:
-            own = stretches(page, inner.blocks, below[at + 1 : _end(below, at)])
-            tools += any(stretch.role == "parameters" for stretch in own)
+            own = spans(page, inner.blocks, below[at + 1 : _end(below, at)])
+            tools += any(span.role == "parameters" for span in own)
     return tools > 1
 
 
@@ -194,7 +193,7 @@ def _end(parts: list[Part], at: int) -> int:
 
 
 def _why_not(parts: list[Part], at: int) -> str:
-    """Say why a heading that could be a tool's is none: what stands above it rules it out."""
+    """Return why a heading is not a tool's: the headings above it rule it out; else empty."""
     above = [parts[at].heading.text]
     level = parts[at].level
     for part in reversed(parts[:at]):
@@ -211,7 +210,7 @@ def _why_not(parts: list[Part], at: int) -> str:
 
 
 def _bold_lines(parts: list[Part]) -> list[Part]:
-    """Give the parts with each line that is nothing but a bold or coded name as a heading."""
+    """Return the parts; a line that is only a bold or coded name becomes a heading."""
     made: list[Part] = []
     for part in parts:
         made.append(Part(part.level, part.heading))
@@ -221,16 +220,16 @@ def _bold_lines(parts: list[Part]) -> list[Part]:
                 marked = first.strip()[:2] in {"**", "__"} or first.strip()[:1] == "`"
                 heading = heading_of(first) if marked and not role_of(first) else None
                 if heading is not None and heading.strong and " " not in heading.name:
-                    made.append(Part(_DEEPEST, Mark(first, block.mark.line, 1)))
+                    made.append(Part(_DEEPEST, Mark(first, block.mark.line)))
                     if rest:
-                        made[-1].blocks.append(Paragraph(Mark(rest, block.mark.line + 1, 1)))
+                        made[-1].blocks.append(Paragraph(Mark(rest, block.mark.line + 1)))
                     continue
             made[-1].blocks.append(block)
     return made
 
 
 def _bullets(parts: list[Part]) -> list[Part]:
-    """Give the parts with each bullet that names a tool as a heading."""
+    """Return the parts; a bullet that names a tool becomes a heading."""
     made: list[Part] = []
     for part in parts:
         made.append(Part(part.level, part.heading))
@@ -240,24 +239,24 @@ def _bullets(parts: list[Part]) -> list[Part]:
                 made[-1].blocks.append(block)
                 continue
             for item, heading in named:
-                made.append(Part(_DEEPEST, Mark(item.mark.text.split("\n")[0], item.line, 1)))
+                made.append(Part(_DEEPEST, Mark(item.mark.text.split("\n")[0], item.line)))
                 if heading.words:
-                    words_ = Paragraph(Mark(heading.words, item.line, 1))
+                    words_ = Paragraph(Mark(heading.words, item.line))
                     made[-1].blocks.append(words_)
-                    made[-1].heading = Mark(_alone(heading), item.line, 1)
+                    made[-1].heading = Mark(_alone(heading), item.line)
                 made[-1].blocks += item.blocks
     return made
 
 
 def _alone(heading: ToolHeading) -> str:
-    """Give a bullet's name and signature without the words behind them."""
+    """Return a bullet's name and signature without the words behind them."""
     inside, _, gives = heading.signature.partition(" -> ")
     signature = f"({inside.strip()})" if heading.signature else ""
     return f"`{heading.name}{signature}`" + (f" -> {gives}" if gives else "")
 
 
 def _named_items(block: Block) -> list[tuple[Item, ToolHeading]]:
-    """Give the bullets of a list of tools: each with a name, and arguments or details below."""
+    """Return the bullets of a list of tools: each with a name, and arguments or details below."""
     if not isinstance(block, Bullets):
         return []
     named: list[tuple[Item, ToolHeading]] = []
@@ -291,7 +290,7 @@ def _by_rows(page: Page, parts: list[Part]) -> ToolsFound:
                 if heading is None or not words(heading.name):
                     continue
                 cells = [
-                    Stretch(role or "other", label, line, cell)
+                    TextSpan(role or "other", label, line, cell)
                     for role, label, cell in zip(roles[1:], head[1:], row[1:], strict=False)
                     if cell
                 ]

@@ -1,9 +1,8 @@
-"""What the words above a stretch of a catalogue say that it is."""
+"""The role of a span, read from the label above it."""
 
 import re
 
-from toolmd._parse.words.keys import fold
-from toolmd_catalog.words import clean
+from toolmd_catalog.words import clean, fold
 
 _ROLES: dict[str, str] = {
     "purpose": "purpose description summary what whatitdoes does overview function desc about",
@@ -48,7 +47,7 @@ _LABEL = re.compile(
 
 
 def role_of(label: str) -> str:
-    """Give what stands below a label: a role of the table, `example`, `result`, or nothing."""
+    """Return a label's role: one of the table, `example`, `result`, or empty."""
     words = re.sub(r"\([^()]*\)", " ", clean(label)).strip(" :*`")
     if _SHARED.search(words) and _OF_PARAMETERS.search(words):
         return "shared"
@@ -63,7 +62,7 @@ def role_of(label: str) -> str:
 
 
 def labelled(text: str) -> tuple[str, str, str] | None:
-    """Give role, label and rest of a text that begins with a label; None where none does."""
+    """Return role, label and rest of a text that begins with a label; None where none does."""
     marked = text.lstrip().startswith(("**", "__", "*", "`"))
     match = _LABEL.fullmatch(clean(text))
     if match is None:

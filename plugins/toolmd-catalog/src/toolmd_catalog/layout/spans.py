@@ -2,30 +2,30 @@
 
 from dataclasses import dataclass, field
 
-from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part, Table
-from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import heading_text
+from toolmd_catalog.layout.blocks import Block, Bullets, Fence, Item, Paragraph, Part, Table
+from toolmd_catalog.layout.headings import heading_text
 from toolmd_catalog.layout.labels import labelled, role_of
+from toolmd_catalog.layout.page import Mark, Page
 from toolmd_catalog.layout.tables import Cells, columns, is_aspects, pseudo_rows, rows_of
 
 
 @dataclass(slots=True)
-class Stretch:
-    """What stands below one label."""
+class TextSpan:
+    """The text and the blocks below one label."""
 
     role: str
     """A role of `labels`, `other` for an unknown label, empty for what has none."""
     label: str
     line: int
     text: str = ""
-    """What stands behind the label on its line."""
+    """The text behind the label on its line."""
     blocks: list[Block] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Cutter:
     page: Page
-    made: list[Stretch]
+    made: list[TextSpan]
 
     def block(self, block: Block) -> None:
         match block:
@@ -53,7 +53,7 @@ class _Cutter:
             self._plain(pending, start)
             pending, start = [], number + 1
             role, label, rest = found
-            self.made.append(Stretch(role, label, number, rest))
+            self.made.append(TextSpan(role, label, number, rest))
         self._plain(pending, start)
 
     def _plain(self, lines: list[str], line: int) -> None:
@@ -65,7 +65,7 @@ class _Cutter:
         if last.label and last.text and not last.blocks:
             last.text = f"{last.text}\n{text}"
         else:
-            last.blocks.append(Paragraph(Mark(text, line, 1)))
+            last.blocks.append(Paragraph(Mark(text, line)))
 
     def _bullets(self, block: Bullets) -> None:
         behind = self._behind(block)
@@ -82,8 +82,8 @@ class _Cutter:
             number = last.mark.line + at
             source = self.page.lines[number - 1] if number <= len(self.page.lines) else " "
             if found is not None and found[0] != "other" and not source[:1].isspace():
-                last.mark = Mark("\n".join(lines[:at]), last.mark.line, last.mark.column)
-                return Mark("\n".join(lines[at:]), number, 1)
+                last.mark = Mark("\n".join(lines[:at]), last.mark.line)
+                return Mark("\n".join(lines[at:]), number)
         return None
 
     def _items(self, block: Bullets) -> None:
@@ -99,9 +99,9 @@ class _Cutter:
             return
         for item, label in zip(block.items, found, strict=True):
             if label is None:
-                self.made.append(Stretch("other", "", item.line, item.mark.text, item.blocks))
+                self.made.append(TextSpan("other", "", item.line, item.mark.text, item.blocks))
             else:
-                self.made.append(Stretch(label[0], label[1], item.line, label[2], item.blocks))
+                self.made.append(TextSpan(label[0], label[1], item.line, label[2], item.blocks))
 
     def _table(self, block: Table) -> None:
         head, rows = rows_of(self.page, block)
@@ -118,14 +118,14 @@ class _Cutter:
         for line, row in rows:
             text = " | ".join(cell for cell in row[1:] if cell)
             label = row[0].strip("*_` ")
-            self.made.append(Stretch(role_of(label) or "other", label, line, text))
+            self.made.append(TextSpan(role_of(label) or "other", label, line, text))
         # What follows the table is not part of its last row.
-        self.made.append(Stretch("", "", rows[-1][0] + 1))
+        self.made.append(TextSpan("", "", rows[-1][0] + 1))
 
 
-def stretches(page: Page, blocks: list[Block], parts: list[Part]) -> list[Stretch]:
+def spans(page: Page, blocks: list[Block], parts: list[Part]) -> list[TextSpan]:
     """Cut the blocks of a tool, and the parts below its heading, at their labels."""
-    cutter = _Cutter(page, [Stretch("", "", 0)])
+    cutter = _Cutter(page, [TextSpan("", "", 0)])
     for block in blocks:
         cutter.block(block)
     inside = ""
@@ -137,7 +137,7 @@ def stretches(page: Page, blocks: list[Block], parts: list[Part]) -> list[Stretc
             cutter.made[-1].blocks.append(_as_item(part))
             continue
         inside, level = role, part.level
-        cutter.made.append(Stretch(role or "other", label, part.heading.line))
+        cutter.made.append(TextSpan(role or "other", label, part.heading.line))
         for block in part.blocks:
             if role in {"parameters", "example", "result"}:
                 cutter.made[-1].blocks.append(block)
@@ -147,24 +147,22 @@ def stretches(page: Page, blocks: list[Block], parts: list[Part]) -> list[Stretc
 
 
 def _as_item(part: Part) -> Bullets:
-    """Give a heading that names a parameter as the bullet it could have been."""
+    """Return a heading that names a parameter as a bullet."""
     heading = part.heading
-    item = Item(
-        Mark(f"`{heading_text(heading.text)}`", heading.line, heading.column), heading.line, 0
-    )
+    item = Item(Mark(f"`{heading_text(heading.text)}`", heading.line), heading.line, 0)
     item.blocks = list(part.blocks)
     return Bullets([item], ordered=False)
 
 
-def text_of(stretch: Stretch) -> str:
-    """Give all prose of a stretch on one line, without code and tables."""
-    return " ".join(sentence for sentence, _ in sentences(stretch))
+def text_of(span: TextSpan) -> str:
+    """Return all prose of a span on one line, without code and tables."""
+    return " ".join(sentence for sentence, _ in sentences(span))
 
 
-def sentences(stretch: Stretch) -> list[tuple[str, int]]:
-    """Give each bullet, paragraph and line of a stretch, with its line in the source."""
-    found = [(stretch.text, stretch.line)] if stretch.text else []
-    for block in stretch.blocks:
+def sentences(span: TextSpan) -> list[tuple[str, int]]:
+    """Return each bullet, paragraph and line of a span, with its line in the source."""
+    found = [(span.text, span.line)] if span.text else []
+    for block in span.blocks:
         if isinstance(block, Paragraph):
             found.append((" ".join(block.mark.text.split()), block.mark.line))
         elif isinstance(block, Bullets):
@@ -184,9 +182,9 @@ def _bulleted(block: Bullets) -> list[tuple[str, int]]:
     return found
 
 
-def fences(stretch: Stretch) -> list[Fence]:
-    """Give the code blocks of a stretch, also those below its bullets."""
-    return [block for block in _deep(stretch.blocks) if isinstance(block, Fence)]
+def fences(span: TextSpan) -> list[Fence]:
+    """Return the code blocks of a span, also those below its bullets."""
+    return [block for block in _deep(span.blocks) if isinstance(block, Fence)]
 
 
 def _deep(blocks: list[Block]) -> list[Block]:

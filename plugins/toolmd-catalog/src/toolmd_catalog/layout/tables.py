@@ -2,11 +2,10 @@
 
 import re
 
-from toolmd._parse.blocks.block import Table
-from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import fold
+from toolmd_catalog.layout.blocks import Table
 from toolmd_catalog.layout.labels import role_of
-from toolmd_catalog.words import clean, quoted, unescaped
+from toolmd_catalog.layout.page import Mark, Page
+from toolmd_catalog.words import clean, fold, quoted, unescaped
 
 Cells = list[str]
 _COLUMNS = {
@@ -25,7 +24,9 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 
 def columns(head: list[str]) -> list[str]:
-    """Give what each column of a table of parameters holds; empty where it is another table."""
+    """Return the role of each column of a table of parameters; empty for another table."""
+    if not head:
+        return []
     found = [_COLUMN.get(fold(clean(cell)), "") for cell in head]
     named = found[0] == "name" and len(found) > 1
     telling = {"type", "need", "default"} & set(found[1:])
@@ -34,7 +35,7 @@ def columns(head: list[str]) -> list[str]:
 
 
 def rows_of(page: Page, table: Table) -> tuple[list[str], list[tuple[int, Cells]]]:
-    """Give a table's head and rows, each row cut anew where its own `|` broke it."""
+    """Return a table's head and rows; a row that its own `|` broke is cut again."""
     head = [cell.text for cell in table.head]
     while head and not head[-1].strip():
         head.pop()  # columns that nobody named: a broken row made them
@@ -86,7 +87,7 @@ def joined(cells: Cells, many: int) -> Cells:
 
 
 def _open(cell: str) -> bool:
-    """Tell whether a bracket or a code span is open at the end of a cell."""
+    """Return whether a bracket or a code span is open at the end of a cell."""
     plain = unescaped(cell)
     return plain.count("`") % 2 == 1 or any(
         plain.count(o) > plain.count(c) for o, c in zip(_OPEN, _CLOSE, strict=True)
@@ -94,12 +95,12 @@ def _open(cell: str) -> bool:
 
 
 def _alike(one: str, two: str) -> bool:
-    """Tell whether two pieces are quoted values of one list."""
+    """Return whether two pieces are quoted values of one list."""
     return one[-1:] in "\"'" and two[:1] in "\"'" and bool(one) and bool(two)
 
 
 def pseudo_rows(mark: Mark) -> list[tuple[int, Cells]]:
-    """Give the rows of a paragraph that is a table but for its escaped or headless `|`."""
+    """Return the rows of a paragraph that would be a table but for escaped or headless `|`."""
     lines = mark.text.split("\n")
     rows: list[tuple[int, Cells]] = []
     for number, line in enumerate(lines, mark.line):
@@ -115,6 +116,6 @@ def pseudo_rows(mark: Mark) -> list[tuple[int, Cells]]:
 
 
 def is_aspects(rows: list[tuple[int, Cells]]) -> bool:
-    """Tell whether a table's rows are labels and their texts: `| Purpose | … |`."""
+    """Return whether a table's rows are labels and their texts: `| Purpose | … |`."""
     known = sum(bool(role_of(row[0])) for _, row in rows)
     return known > 0 and known * 2 >= len(rows)

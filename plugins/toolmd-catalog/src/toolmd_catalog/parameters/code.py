@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmd._import.functions import SCHEMAS, is_function
-from toolmd._import.names import tool_name
-from toolmd._parse.blocks.block import Fence
+from toolmd_catalog.layout.blocks import Fence
+from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.lines import read_listed
 from toolmd_catalog.phrases.found import ParameterFound
 from toolmd_catalog.phrases.literals import objects
 from toolmd_catalog.phrases.shapes import read_fields
 
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
 _ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "inputs", "kwargs")
 _NAMES = ("tool", "name", "function", "tool_name", "action", "method")
 _INSIDE = r"\((?P<inside>[^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?::\s*(?P<gives>[^={;\n]+))?"
@@ -53,7 +53,7 @@ class Signature:
 
 @dataclass(slots=True)
 class CodeBlocks:
-    """What the code blocks of one stretch of text hold."""
+    """The contents of the code blocks of one span."""
 
     functions: list[tuple[Mapping[str, Any], int]] = field(default_factory=list)
     """Descriptions of functions with JSON Schemas, and their lines."""
@@ -96,11 +96,11 @@ def _object(code: CodeBlocks, value: Any, line: int) -> None:
         return
     held = value.get("function")
     inner: Mapping[str, Any] = held if isinstance(held, Mapping) else value
-    if is_function(inner) and any(isinstance(inner.get(key), Mapping) for key in SCHEMAS):
-        schema = next(inner[key] for key in SCHEMAS if isinstance(inner.get(key), Mapping))
-        if "type" in schema or "properties" in schema or "$ref" in schema:
-            code.functions.append((inner, line))
-            return
+    schema = next((inner[k] for k in _SCHEMAS if isinstance(inner.get(k), Mapping)), None)
+    named = isinstance(inner.get("name"), str)
+    if schema is not None and named and schema.keys() & {"type", "properties", "$ref"}:
+        code.functions.append((inner, line))
+        return
     call = _call(value, line)
     if call is not None:
         code.calls.append(call)

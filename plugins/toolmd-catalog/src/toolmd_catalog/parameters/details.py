@@ -1,4 +1,4 @@
-"""What stands behind a parameter's name: type, need, bounds, default and words, in any order."""
+"""Read the details behind a parameter's name: type, need, bounds, default and words."""
 
 import re
 
@@ -31,7 +31,7 @@ _NEED_FIRST = re.compile(r"(?P<need>optional|required)[,:]?\s+(?=\S)", re.IGNORE
 
 
 def read_details(found: ParameterFound, text: str) -> None:
-    """Read all of it into the parameter; what is no field becomes its description."""
+    """Read all of it into the parameter; the rest becomes its description."""
     rest = text.strip()
     chosen = _CHOSEN.search(rest)
     if chosen:
@@ -164,7 +164,7 @@ def _unread(found: ParameterFound, parts: list[str]) -> list[str]:
 def _parted(parts: list[str], at: int) -> tuple[list[str], int]:
     """Cut a sentence off the list of values that begins here: `"a", "b" as the guest says`.
 
-    Gives the parts anew, and behind which of them the list ends at the latest.
+    Returns the parts anew, and behind which of them the list ends at the latest.
     """
     for index in range(at, len(parts)):
         part = parts[index]

@@ -1,15 +1,15 @@
 """A parameter's fields where each has its own place: bullets below its name, columns of a table."""
 
-from toolmd._model.schema import Schema
-from toolmd._parse.blocks.block import Item, Paragraph, Table
-from toolmd._parse.source.page import Page
-from toolmd._parse.words import scalars
+from toolmd import Schema
+from toolmd_catalog.layout.blocks import Item, Paragraph, Table
+from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.tables import columns, rows_of
 from toolmd_catalog.parameters.details import read_details
 from toolmd_catalog.parameters.lines import read_line
 from toolmd_catalog.parameters.needs import in_code, settle
 from toolmd_catalog.phrases.clauses import read_clause, read_prose
 from toolmd_catalog.phrases.found import ParameterFound
+from toolmd_catalog.phrases.literals import boolean
 from toolmd_catalog.words import bare, clean
 
 
@@ -37,12 +37,12 @@ def read_below(one: ParameterFound, item: Item) -> None:
 
 def _nest(one: ParameterFound, nested: list[ParameterFound], lines: list[str]) -> None:
     settle(nested, code=in_code(nested, lines))
-    told: list[str] = []
+    noted: list[str] = []
     fields = tuple(
-        child.parameter(lambda path, text, _line: told.append(f"{path}: {text}"))
+        child.parameter(lambda path, text, _line: noted.append(f"{path}: {text}"))
         for child in nested
     )
-    one.guesses += told
+    one.guesses += noted
     if one.said.get("types") == ("array",):
         one.said["items"] = Schema(types=("object",), properties=fields)
     else:
@@ -89,7 +89,7 @@ def apply_field(one: ParameterFound, key: str, value: str) -> None:
     if not value or value in {"-", "–", "—"}:  # noqa: RUF001
         return
     if key in {"required", "optional"}:
-        said = scalars.boolean(value)
+        said = boolean(value)
         if said is not None:
             one.need = said if key == "required" else not said
         elif not read_clause(one, value):

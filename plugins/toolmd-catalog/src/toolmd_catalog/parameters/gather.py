@@ -4,11 +4,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._parse.blocks.block import Bullets, Paragraph, Table
-from toolmd._parse.source.page import Page
+from toolmd_catalog.layout.blocks import Bullets, Paragraph, Table
 from toolmd_catalog.layout.entries import ToolEntry
-from toolmd_catalog.layout.spans import Stretch
+from toolmd_catalog.layout.page import Page
+from toolmd_catalog.layout.spans import TextSpan
 from toolmd_catalog.parameters.code import read_signature
 from toolmd_catalog.parameters.fields import read_below, read_table
 from toolmd_catalog.parameters.lines import is_note, read_line, read_listed, says_none
@@ -30,13 +29,13 @@ _ONE_OF = re.compile(
 
 @dataclass(slots=True)
 class Gathered:
-    """What was read of a tool's parameters."""
+    """The parameters of a tool, as far as they are read."""
 
     found: dict[str, ParameterFound] = field(default_factory=dict)
     none_said: bool = False
     """Whether the text says that there are none."""
-    told: bool = False
-    """Whether there is a place that lists them at all."""
+    listed: bool = False
+    """Whether the text lists them anywhere."""
     choices: list[tuple[list[list[str]], str]] = field(default_factory=list)
     """Sets of parameters of which one must be given, and how the text says so."""
     unread: list[tuple[str, int]] = field(default_factory=list)
@@ -52,28 +51,28 @@ class Gathered:
 
 
 def gather(page: Page, entry: ToolEntry, examples: list[dict[str, Any]]) -> Gathered:
-    """Read every stretch of a tool that tells of parameters."""
+    """Read every span of a tool that describes parameters."""
     gathered = Gathered()
     keys = {key for arguments in examples for key in arguments}
-    for stretch in entry.of("parameters"):
-        gathered.told = True
-        read_stretch(page, stretch, gathered, keys)
+    for span in entry.of("parameters"):
+        gathered.listed = True
+        read_span(page, span, gathered, keys)
     inside = entry.heading.signature
     keys |= {one.name for one in read_signature(inside.partition(" -> ")[0], entry.line)}
     gathered.none_said = gathered.none_said or (bool(inside) and not inside.strip())
-    if not gathered.told:
-        for stretch in entry.of(""):
-            _unlabelled(page, stretch, gathered, keys)
+    if not gathered.listed:
+        for span in entry.of(""):
+            _unlabelled(page, span, gathered, keys)
     return gathered
 
 
-def read_stretch(page: Page, stretch: Stretch, gathered: Gathered, keys: set[str]) -> None:
-    """Read one stretch of parameters: text behind its label, lists and tables below it."""
-    need = _need_of(stretch.label)
+def read_span(page: Page, span: TextSpan, gathered: Gathered, keys: set[str]) -> None:
+    """Read one span of parameters: text behind its label, lists and tables below it."""
+    need = _need_of(span.label)
     before = dict(gathered.found)
-    if stretch.text:
-        _text(stretch.text, stretch.line, gathered, keys)
-    for block in stretch.blocks:
+    if span.text:
+        _text(span.text, span.line, gathered, keys)
+    for block in span.blocks:
         if isinstance(block, Bullets):
             _list(page, block, gathered, keys)
         elif isinstance(block, Table):
@@ -193,14 +192,12 @@ def _sentence(text: str, line: int, gathered: Gathered) -> bool:
 
 
 def _garbled(page: Page, one: ParameterFound) -> bool:
-    """Tell whether a parameter's line was saved in the wrong encoding, so that it can't be read."""
-    return not one.read and any(
-        d.code == Code.MOJIBAKE and d.span.line == one.line for d in page.diagnostics
-    )
+    """Return whether a parameter's line can't be read because of its encoding."""
+    return not one.read and one.line in page.garbled
 
 
 def _believed(one: ParameterFound, keys: set[str]) -> bool:
-    """Tell whether a line is a parameter's, and not a remark with a colon in it."""
+    """Return whether a line is a parameter's, and not a remark with a colon in it."""
     if is_note(one):
         return False
     if one.read or one.marked or one.name in keys:
@@ -210,13 +207,13 @@ def _believed(one: ParameterFound, keys: set[str]) -> bool:
     return one.label == one.name
 
 
-def _unlabelled(page: Page, stretch: Stretch, gathered: Gathered, keys: set[str]) -> None:
+def _unlabelled(page: Page, span: TextSpan, gathered: Gathered, keys: set[str]) -> None:
     """Read lists and tables that stand without a label but can be nothing else."""
-    for block in stretch.blocks:
+    for block in span.blocks:
         if isinstance(block, Paragraph) and says_none(block.mark.text):
             gathered.none_said = True
         elif isinstance(block, Table) and (found := read_table(page, block)):
-            gathered.told = True
+            gathered.listed = True
             gathered.add(found)
         elif isinstance(block, Bullets):
             lines = [read_line(" ".join(item.mark.text.split()), item.line) for item in block.items]
@@ -226,5 +223,5 @@ def _unlabelled(page: Page, stretch: Stretch, gathered: Gathered, keys: set[str]
                 if one is not None and ("types" in one.said or one.name in keys)
             ]
             if typed and len(typed) == len(lines):
-                gathered.told = True
+                gathered.listed = True
                 _list(page, block, gathered, keys)

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmd._import.names import parameter_name, words
+from toolmd_catalog.names import parameter_name, words
 from toolmd_catalog.parameters.details import read_details
 from toolmd_catalog.phrases.clauses import read_clause, read_prose
 from toolmd_catalog.phrases.found import ParameterFound
@@ -13,7 +13,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$-]*(?:\.[A-Za-z_]\w*)*")
 _NOTES = {"note", "important", "warning", "tip", "caution", "nb"}
 _DASHES = (" - ", " – ", " — ", " -- ")  # noqa: RUF001
 _LONGEST = 4000
-"""Characters of a line; a longer one is no parameter."""
+"""Characters of a line; a longer one is not a parameter."""
 _LONGEST_LABEL = 4
 """Words of a label such as `Preparation notes`; what is longer is a sentence."""
 _NONE = re.compile(
@@ -24,7 +24,7 @@ _NONE = re.compile(
 
 
 def says_none(text: str) -> bool:
-    """Tell whether a text says that there are no parameters."""
+    """Return whether a text says that there are no parameters."""
     return _NONE.fullmatch(bare(clean(text)).strip("_*`. ") or "none") is not None
 
 
@@ -71,7 +71,7 @@ def _headed(text: str, line: int, *, marked: bool) -> ParameterFound | None:
 
 
 def _details(text: str, *, marked: bool) -> bool:
-    """Tell whether the group behind a plain word tells of a value: `city (string)`."""
+    """Return whether the group behind a plain word describes a value: `city (string)`."""
     end = closing(text, 0)
     after = text[end + 1 :].lstrip()
     trial = ParameterFound("trial")
@@ -102,7 +102,7 @@ def _labelled(text: str, line: int, *, marked: bool) -> ParameterFound | None:
 
 
 def _named(label: str, *, marked: bool) -> str:
-    """Give the name that a label stands for: `Visit type` is `visit_type`, `patientId` stays."""
+    """Return the name that a label stands for: `Visit type` is `visit_type`, `patientId` stays."""
     plain = parameter_name(label)
     title = label[:1].isupper() and (label[1:].islower() or len(label) == 1 or " " in label)
     return "_".join(words(label)) if title and not marked else plain
@@ -130,13 +130,13 @@ def _behind(found: ParameterFound, text: str) -> None:
 
 
 def _detail_first(text: str) -> bool:
-    """Tell whether a text behind a dash begins with a field: `default 5`, `max 20 items`."""
+    """Return whether a text behind a dash begins with a field: `default 5`, `max 20 items`."""
     first = split(text, (",", ". ", ";"))
     return bool(first) and read_clause(ParameterFound("trial"), first[0])
 
 
 def is_note(found: ParameterFound) -> bool:
-    """Tell whether a line's lead says that it is a remark."""
+    """Return whether the first word of a line marks it as a remark."""
     return found.label.lower() in _NOTES and not found.read
 
 

@@ -1,4 +1,4 @@
-"""Which parameters a call must give, where the text says it of some only."""
+"""Decide which parameters a call needs, where the text says it of some only."""
 
 from toolmd_catalog.phrases.found import ParameterFound
 
@@ -27,5 +27,5 @@ def settle(found: list[ParameterFound], *, code: bool = False) -> None:
 
 
 def in_code(found: list[ParameterFound], lines: list[str]) -> bool:
-    """Tell whether a list follows code's convention: somewhere `name?` marks what is optional."""
+    """Return whether a list follows code's convention: somewhere `name?` marks what is optional."""
     return any("?" in line.split(":", 1)[0] for line in lines) and bool(found)

@@ -1,1 +1,1 @@
-"""How people say what a value may be: types, bounds, defaults, choices."""
+"""Phrases that describe a value: types, bounds, defaults, choices."""

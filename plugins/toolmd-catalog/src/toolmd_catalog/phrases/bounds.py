@@ -50,6 +50,7 @@ _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!=", "below": "<", "above": ">", "no
 
 
 def read_range(found: ParameterFound, text: str) -> bool:
+    """Read `1-300`, `between 5 and 9`."""
     match = RANGE.fullmatch(text)
     if match is None or (" and " in text and "between" not in text.lower()):
         return False
@@ -57,6 +58,7 @@ def read_range(found: ParameterFound, text: str) -> bool:
 
 
 def read_one_sided(found: ParameterFound, text: str) -> bool:
+    """Read `at least 5`, `max 200 characters`, `> 0`."""
     named = _NAMED.fullmatch(text)
     if named is not None:
         least = named["side"].lower().startswith("min")
@@ -104,17 +106,18 @@ def _bound(found: ParameterFound, low: float | None, high: float | None, tail: s
 
 
 def is_counted(tail: str) -> bool:
-    """Tell whether a bound names what it counts, so that it is one even within a sentence."""
+    """Return whether a bound names what it counts, so that it counts within a sentence too."""
     words = tail.strip().lower().split()
     return bool(words) and words[0].rstrip("s.,") in _LENGTHS | _ITEMS
 
 
 def _counts(found: ParameterFound, unit: str) -> bool:
-    """Tell whether a bound counts what the parameter is named after: `max 50 codes`."""
+    """Return whether a bound counts the items that the parameter is named after: `max 50 codes`."""
     return "array" in found.said.get("types", ()) and found.name.lower().rstrip("s").endswith(unit)
 
 
 def read_positive(found: ParameterFound, text: str) -> bool:
+    """Read `positive`, `non-negative integer`."""
     least = {"positive": 1, "positive integer": 1, "non-negative": 0, "nonnegative": 0}
     folded = text.lower()
     if folded not in least and folded != "non-negative integer":
@@ -129,6 +132,7 @@ def read_positive(found: ParameterFound, text: str) -> bool:
 
 
 def read_relation(found: ParameterFound, text: str) -> bool:
+    """Read `must be less than systolic`: a comparison with another parameter."""
     match = _RELATION.fullmatch(text)
     if match is None:
         return False
@@ -142,6 +146,7 @@ def read_relation(found: ParameterFound, text: str) -> bool:
 
 
 def read_unit(found: ParameterFound, text: str) -> bool:
+    """Read `in ml`, `minutes`."""
     folded = text.lower().removeprefix("in ").strip()
     single = folded[:-1] if folded.endswith("s") and len(folded) > 2 else folded  # noqa: PLR2004
     if single not in _UNITS or len(folded) < 2:  # noqa: PLR2004 - `m` and `s` alone say little

@@ -1,4 +1,4 @@
-"""Phrases in which people say what a value may be, tried one kind after the other."""
+"""Read phrases that describe a value, one kind after the other."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A parameter as a catalogue tells of it, bit by bit, and what it comes to in the end."""
+"""Gather one parameter, bit by bit, and make the Parameter of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from toolmd._import.flatten import json_type
-from toolmd._model.schema import JsonType, Parameter, Schema
-from toolmd._parse.words import scalars
-from toolmd._values import problems
+from toolmd import Parameter, Schema
+from toolmd.importing import problems, read_value
+from toolmd_catalog.phrases.literals import JsonType, boolean, json_type, numeric
 
-Tell = Callable[[str, str, int], None]
-"""Tells of a guess: the parameter's path, what it is, the line."""
+AddNote = Callable[[str, str, int], None]
+"""Adds a note: the parameter's path, the text, the line."""
 
 _MOST_LISTED = 64
 _ISO = "ISO 8601 may be a date or a date and time: no Format given"
@@ -37,7 +36,7 @@ class Relation(NamedTuple):
 
 @dataclass(slots=True)
 class ParameterFound:
-    """What was read of one parameter so far."""
+    """One parameter, as far as it is read."""
 
     name: str
     line: int = 0
@@ -59,7 +58,7 @@ class ParameterFound:
     """A value that an example gives it."""
     sampled: bool = False
     read: bool = False
-    """Whether anything beside the name was understood."""
+    """Whether anything but the name was understood."""
 
     def take(self, other: "ParameterFound") -> None:
         """Fill what is still open here with what another place says of the same parameter."""
@@ -80,33 +79,33 @@ class ParameterFound:
             self.sample, self.sampled = other.sample, True
         self.read = self.read or other.read
 
-    def parameter(self, tell: Tell) -> Parameter:
-        """Make the noun; every guess on the way is told."""
+    def parameter(self, note: AddNote) -> Parameter:
+        """Return the parameter; note every guess."""
         for guess in self.guesses:
-            tell(self.name, guess, self.line)
+            note(self.name, guess, self.line)
         said = dict(self.said)
-        said["types"] = self._types(said, tell)
+        said["types"] = self._types(said, note)
         for bound in self.bounds:
-            self._bounded(said, bound, tell)
+            self._bounded(said, bound, note)
         if said.pop("iso", False) and "format" not in said and "pattern" not in said:
-            tell(self.name, _ISO, self.line)
+            note(self.name, _ISO, self.line)
         text = ", ".join(words for words in self.words if words)
         if text:
             said["description"] = text[0].upper() + text[1:] if text[1:2].islower() else text
-        shape = _fitting(said, lambda text: tell(self.name, text, self.line))
+        shape = _fitting(said, lambda text: note(self.name, text, self.line))
         for inner in shape.properties or ():
             if "ISO 8601" in inner.shape.description and inner.shape.format is None:
-                tell(f"{self.name}.{inner.name}", _ISO, self.line)
-        shape = self._with_default(shape, tell)
+                note(f"{self.name}.{inner.name}", _ISO, self.line)
+        shape = self._with_default(shape, note)
         return Parameter(name=self.name, shape=shape, required=bool(self.need))
 
-    def _types(self, said: dict[str, Any], tell: Tell) -> tuple[JsonType, ...]:
+    def _types(self, said: dict[str, Any], note: AddNote) -> tuple[JsonType, ...]:
         if "types" in said:
             types: tuple[JsonType, ...] = said["types"]
             return types
         types, why = self._implied(said)
         if why:
-            tell(self.name, f"no type in the text: {' or '.join(types)}, from {why}", self.line)
+            note(self.name, f"no type in the text: {' or '.join(types)}, from {why}", self.line)
         return types
 
     def _implied(self, said: dict[str, Any]) -> tuple[tuple[JsonType, ...], str]:
@@ -124,22 +123,22 @@ class ParameterFound:
             ends = [end for b in self.bounds for end in (b.low, b.high) if end is not None]
             whole = all(isinstance(end, int) for end in ends) and sample != "number"
             return ("integer" if whole else "number",), "its range"
-        if self.default is not None and scalars.boolean(self.default) is not None:
+        if self.default is not None and boolean(self.default) is not None:
             return ("boolean",), "its default"
-        if self.default is not None and (value := scalars.number(self.default)) is not None:
+        if self.default is not None and (value := numeric(self.default)) is not None:
             return ("integer" if isinstance(value, int) else "number",), "its default"
         if sample:
             return (sample,), "the example"
         return ("string",), "nothing else"
 
-    def _bounded(self, said: dict[str, Any], bound: Range, tell: Tell) -> None:
+    def _bounded(self, said: dict[str, Any], bound: Range, note: AddNote) -> None:
         """Put a bound where the type has a place for it."""
         types = said["types"]
         of = bound.of
         if not of:
             of = self._bound_of(said, bound)
             if of != "value":
-                tell(self.name, f"the range is read as that of its {of}", self.line)
+                note(self.name, f"the range is read as that of its {of}", self.line)
         if of == "each" and "items" in said:
             held = {"minimum": bound.low, "maximum": bound.high}
             update = {key: end for key, end in held.items() if end is not None}
@@ -148,8 +147,8 @@ class ParameterFound:
         low, high = _PLACES.get(of, _PLACES["value"])
         fits = _FITS[of] & set(types) if of in _FITS else True
         if not fits:
-            told = f"{bound.low if bound.low is not None else ''}–{bound.high or ''}"  # noqa: RUF001
-            tell(self.name, f"a range of its {of} ({told}) does not fit the type", self.line)
+            ends = f"{bound.low if bound.low is not None else ''}–{bound.high or ''}"  # noqa: RUF001
+            note(self.name, f"a range of its {of} ({ends}) does not fit the type", self.line)
             return
         for key, end in ((low, bound.low), (high, bound.high)):
             if end is not None:
@@ -166,18 +165,18 @@ class ParameterFound:
             return "each" if numeric and both else "items"
         return "length" if "string" in types else "value"
 
-    def _with_default(self, shape: Schema, tell: Tell) -> Schema:
+    def _with_default(self, shape: Schema, note: AddNote) -> Schema:
         if self.default is None:
             return shape
         text = self.default.strip()
         value: JsonValue
         value, fits = _everything(text, shape), True
         if value is not None:
-            tell(self.name, f"default {text!r} is read as every value there is", self.line)
+            note(self.name, f"default {text!r} is read as every value there is", self.line)
         else:
-            value, fits = scalars.literal(text, shape)
+            value, fits = read_value(text, shape)
         if not fits or problems(value, shape):
-            tell(self.name, f"the default {text!r} is no value of its type: left out", self.line)
+            note(self.name, f"the default {text!r} is no value of its type: left out", self.line)
             return shape
         return replace(shape, default=value, has_default=True)
 
@@ -195,7 +194,7 @@ _FITS: dict[str, set[str]] = {
 
 
 def _vague(said: dict[str, Any]) -> bool:
-    """Tell whether nothing is known of the type, or only that it is an object or a list."""
+    """Return whether nothing is known of the type, or only that it is an object or a list."""
     if said.get("types", ()) in {(), ("object",), ("array",)}:
         fields = said.get("properties")
         typed = fields is not None and any(f.shape.types for f in fields)
@@ -204,7 +203,7 @@ def _vague(said: dict[str, Any]) -> bool:
 
 
 def _described(own: tuple[Parameter, ...], other: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    """Give an object's own fields, with what another place says of those that say nothing."""
+    """Return an object's fields; those without a description take that of another place."""
     known = {inner.name: inner for inner in other}
     made = []
     for inner in own:
@@ -224,7 +223,7 @@ def _narrower(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def _everything(text: str, shape: Schema) -> list[Any] | None:
-    """Give every value of an array's items, where that is what `all` means and they are few."""
+    """Return every value of an array's items, where `all` means that and they are few."""
     if text.split(" ", 1)[0].lower() not in {"all", "every"} or shape.types != ("array",):
         return None
     items = shape.items
@@ -238,7 +237,7 @@ def _everything(text: str, shape: Schema) -> list[Any] | None:
     return list(range(int(low), int(high) + 1))
 
 
-def _fitting(said: dict[str, Any], tell: Callable[[str], None]) -> Schema:
+def _fitting(said: dict[str, Any], note: Callable[[str], None]) -> Schema:
     """Make the shape, without what does not speak of its type."""
     types = set(said["types"])
     for keys, fits in (
@@ -249,11 +248,11 @@ def _fitting(said: dict[str, Any], tell: Callable[[str], None]) -> Schema:
         for key in keys:
             if key in said and types and not types & fits:
                 if key != "verbatim":
-                    tell(f"{key} does not fit its type, and is left out")
+                    note(f"{key} does not fit its type, and is left out")
                 said.pop(key)
     low, high = said.get("minimum"), said.get("maximum")
     if low is not None and high is not None and low > high:
-        tell(f"a range from {low} to {high} holds nothing: left out")
+        note(f"a range from {low} to {high} holds nothing: left out")
         said.pop("minimum"), said.pop("maximum")
     enum = said.pop("enum", None)
     shape = Schema(**said)
@@ -264,5 +263,5 @@ def _fitting(said: dict[str, Any], tell: Callable[[str], None]) -> Schema:
         return replace(shape, items=replace(items, enum=tuple(enum)))
     kept = tuple(value for value in enum if not problems(value, shape))
     if len(kept) < len(enum):
-        tell(f"{len(enum) - len(kept)} values of the enum do not fit its type: left out")
+        note(f"{len(enum) - len(kept)} values of the enum do not fit its type: left out")
     return replace(shape, enum=kept or None)

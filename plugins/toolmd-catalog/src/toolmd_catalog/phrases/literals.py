@@ -3,7 +3,12 @@
 import ast
 import json
 import re
-from typing import Any
+from typing import Any, Literal
+
+from toolmd import Schema
+from toolmd.importing import read_value
+
+JsonType = Literal["string", "number", "integer", "boolean", "object", "array", "null"]
 
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|/\*.*?\*/|(?P<text>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\$])*`)"
@@ -26,7 +31,7 @@ _MOST_FAILURES = 500
 
 
 def objects(code: str) -> list[Any]:
-    """Give every object literal that code holds at its outermost, in any of the notations."""
+    """Return every outermost object literal in code, in any of the notations."""
     try:
         whole = json.loads(code)
     except (ValueError, RecursionError):
@@ -52,6 +57,26 @@ def _within(code: str) -> list[Any]:
     return found
 
 
+def json_type(value: Any) -> JsonType:
+    """Return the JSON type of a value, `integer` for whole numbers."""
+    names: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    if value is None:
+        return "null"
+    return names.get(type(value), "array" if isinstance(value, list) else "object")
+
+
+def boolean(text: str) -> bool | None:
+    """Read yes or no; None where the text is neither."""
+    value, is_one = read_value(text, Schema(types=("boolean",)))
+    return value if is_one else None
+
+
+def numeric(text: str) -> int | float | None:
+    """Read a number; None where the text is none."""
+    value, is_one = read_value(text, Schema(types=("number",)))
+    return value if is_one else None
+
+
 class _Reader:
     """Reads one literal from a place in the code."""
 
@@ -59,7 +84,7 @@ class _Reader:
         self.code, self.at = code, at
 
     def take(self) -> tuple[str, str]:
-        """Give the next token's kind and text."""
+        """Return the next token's kind and text."""
         while True:
             match = _TOKEN.match(self.code, self.at)
             if match is None:

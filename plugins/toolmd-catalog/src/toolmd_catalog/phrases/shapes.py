@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import fields
 from typing import Any
 
-from toolmd._import.flatten import json_type
-from toolmd._model.schema import Parameter, Schema
-from toolmd._parse.parameters.types import TypeProblem, read_type
+from toolmd import Parameter, Schema
+from toolmd.importing import read_type
 from toolmd_catalog.phrases.clauses import read_clause
 from toolmd_catalog.phrases.found import ParameterFound
+from toolmd_catalog.phrases.literals import json_type
 from toolmd_catalog.phrases.values import enum_values
 from toolmd_catalog.words import (
     NUMBER,
@@ -25,6 +26,7 @@ _FIELD = re.compile(
     r"\s*(?P<rest>[:=].*|)",
     re.DOTALL,
 )
+_ANYTHING = Schema()
 _ELIDED = {"...", "…"}
 _COMMENT = re.compile(r"(?P<code>.*?)\s*(?://|#(?!\w{3,8}\b))\s*(?P<words>.*)", re.DOTALL)
 _ARRAY_OF = re.compile(r"(?:an? )?(?:array|list|sequence) of (?P<items>.+)", re.IGNORECASE)
@@ -38,7 +40,7 @@ _ALTERNATIVE = re.compile(
 
 
 def read_shape(text: str) -> dict[str, Any] | None:
-    """Give the Schema's fields that a type expression says; None where it is none."""
+    """Return the Schema's fields that a type expression sets; None where it is not a type."""
     plain = bare(text.strip().strip("`").strip())
     if not plain:
         return None
@@ -50,14 +52,14 @@ def read_shape(text: str) -> dict[str, Any] | None:
     if array and (items := _items(array["items"])) is not None:
         return {"types": ("array",), "items": items}
     plain = re.sub(r"^(?:an? )(?=\w)", "", plain)
-    try:
-        shape = read_type(plain)
-    except TypeProblem:
+    shape = read_type(plain)
+    if shape is None:
         return None
     # One quoted word or number by itself is a value, not a type.
     if shape.enum is not None and len(shape.enum) == 1 and len(shape.types) < 2:  # noqa: PLR2004
         return None
-    return shape.fields()
+    said = {one.name: getattr(shape, one.name) for one in fields(shape)}
+    return {k: v for k, v in said.items() if k == "types" or v != getattr(_ANYTHING, k)}
 
 
 def _items(text: str) -> Schema | None:
@@ -84,12 +86,12 @@ def _object(text: str) -> dict[str, Any] | None:
     behind = text[end + 1 :].strip()
     if behind not in {"", "[]"}:
         return None
-    fields = read_fields(text[: end + 1])
-    if fields is None:
+    held = read_fields(text[: end + 1])
+    if held is None:
         return None
-    found, is_open = fields
-    told: list[str] = []
-    made = tuple(_made(field, told) for field in found)
+    found, is_open = held
+    noted: list[str] = []
+    made = tuple(_made(field, noted) for field in found)
     said: dict[str, Any] = {"types": ("object",)}
     if not is_open:
         said["properties"] = made
@@ -98,11 +100,11 @@ def _object(text: str) -> dict[str, Any] | None:
     return said
 
 
-def _made(field: ParameterFound, told: list[str]) -> Parameter:
+def _made(field: ParameterFound, noted: list[str]) -> Parameter:
     if not field.said and not field.bounds and field.default is None and not field.sampled:
         shape = Schema(description=", ".join(field.words))
         return Parameter(name=field.name, shape=shape, required=bool(field.need))
-    return field.parameter(lambda _path, text, _line: told.append(text))
+    return field.parameter(lambda _path, text, _line: noted.append(text))
 
 
 def _list(text: str) -> dict[str, Any] | None:
@@ -123,11 +125,11 @@ def _list(text: str) -> dict[str, Any] | None:
 
 
 def read_fields(text: str) -> tuple[list[ParameterFound], bool] | None:
-    """Give the fields of `{…}`, and whether it says that there are others; None if it can't."""
+    """Return the fields of `{…}`, and whether there are others; None where it can't be read."""
     text = unescaped(text.strip().strip("`").strip())
     if not text.startswith("{") or closing(text, 0) != len(text) - 1:
         return None
-    fields: list[ParameterFound] = []
+    found: list[ParameterFound] = []
     is_open = False
     for code, words in _pieces(text[1:-1]):
         if code in _ELIDED:
@@ -140,8 +142,8 @@ def read_fields(text: str) -> tuple[list[ParameterFound], bool] | None:
         if words:
             field.words.append(words)
         _typed(field, match["rest"].lstrip(":").strip())
-        fields.append(field)
-    return fields, is_open
+        found.append(field)
+    return found, is_open
 
 
 def _pieces(inside: str) -> list[tuple[str, str]]:
@@ -158,7 +160,7 @@ def _pieces(inside: str) -> list[tuple[str, str]]:
 
 
 def _one_a_line(inside: str) -> bool:
-    """Tell whether each line of an object stands for itself, with no bracket open at its end."""
+    """Return whether each line of an object ends with no bracket open."""
     return all(
         line.count("{") == line.count("}") and line.count("[") == line.count("]")
         for line in inside.split("\n")
@@ -215,7 +217,7 @@ def _default_apart(rest: str) -> tuple[str, str | None]:
 
 
 def alternatives(text: str) -> list[str]:
-    """Give the shapes of `{…} or {…}`, each by itself."""
+    """Return the shapes of `{…} or {…}`, each by itself."""
     plain = unescaped(text).replace("**", "")
     parts = [part.strip().strip("`").strip() for part in _ALTERNATIVE.split(plain)]
     whole = [part if part.endswith("}") else part + "}" for part in parts]

@@ -2,7 +2,8 @@
 
 import re
 
-from toolmd._values import pattern_fault
+from toolmd import Schema
+from toolmd.importing import problems
 from toolmd_catalog.phrases.found import ParameterFound
 from toolmd_catalog.words import NUMBER, bare, number, split
 
@@ -42,10 +43,11 @@ _PATTERN = re.compile(
 
 
 _PLAIN = re.compile(rf"(?:(?:or|and) )?(?:[`\"'].*|null|none|true|false|{NUMBER})", re.IGNORECASE)
-"""What stands among quoted values: another one, or a value that is no text."""
+"""A part of a list of quoted values: another one, or a value that is not text."""
 
 
 def read_default(found: ParameterFound, text: str) -> bool:
+    """Read `default 5`, `defaults to all`."""
     match = _DEFAULT.fullmatch(text)
     if match is None and text.startswith("= "):
         match = re.fullmatch(r"= (?P<value>.+)", text)
@@ -58,6 +60,7 @@ def read_default(found: ParameterFound, text: str) -> bool:
 
 
 def read_enum(found: ParameterFound, text: str) -> bool:
+    """Read `one of: a, b`, `enum ['a', 'b']`."""
     match = _ENUM.fullmatch(text)
     listed = match["list"] if match else text
     if match is None and not _is_list(text):
@@ -76,7 +79,7 @@ def read_enum(found: ParameterFound, text: str) -> bool:
 
 
 def enum_values(text: str, found: ParameterFound | None = None) -> list[str | int | float] | None:
-    """Give the values of a list; None where it holds fewer than two, or more than words."""
+    """Return the values of a list; None for fewer than two, or where it holds sentences."""
     text = text.strip().rstrip(".")
     if text[:1] in "[({" and text[-1:] in "])}":
         text = text[1:-1]
@@ -101,12 +104,13 @@ def enum_values(text: str, found: ParameterFound | None = None) -> list[str | in
 
 
 def _is_list(text: str) -> bool:
-    """Tell whether a text is nothing but quoted values: `"a" | "b"`, `'a', 'b' or 'c'`."""
+    """Return whether a text is nothing but quoted values: `"a" | "b"`, `'a', 'b' or 'c'`."""
     parts = split(text.strip("[]() "), ("|", ",", " or ", "/"))
     return len(parts) > 1 and all(part[0] in "`\"'" and part[-1] == part[0] for part in parts)
 
 
 def read_template(found: ParameterFound, text: str) -> bool:
+    """Read `YYYY-MM-DD`, `HH:MM`."""
     templates = _TEMPLATE.findall(text)
     if not templates:
         return False
@@ -130,6 +134,7 @@ def _pattern_of(template: str) -> str:
 
 
 def read_iso(found: ParameterFound, text: str) -> bool:
+    """Read `ISO 8601 date`, `RFC 3339`."""
     if _ISO.search(text) is None:
         return False
     found.words.append(text)
@@ -145,6 +150,7 @@ def read_iso(found: ParameterFound, text: str) -> bool:
 
 
 def read_format(found: ParameterFound, text: str) -> bool:
+    """Read `email`, `valid URL`."""
     folded = re.sub(r"^(?:a )?(?:valid |format:? )?|(?: format| string)$", "", text.lower()).strip()
     if folded not in _FORMATS:
         return False
@@ -153,15 +159,23 @@ def read_format(found: ParameterFound, text: str) -> bool:
 
 
 def read_pattern(found: ParameterFound, text: str) -> bool:
+    """Read `must match ^[A-Z]+$`."""
     match = _PATTERN.fullmatch(text)
     if match is None:
         return False
     pattern = match["code"] or match["slashed"] or match["anchored"]
     if pattern.startswith("^") and pattern.endswith("$") and "|" not in pattern:
         pattern = pattern[1:-1]
-    if fault := pattern_fault(pattern):
+    if fault := _fault_of(pattern):
         found.guesses.append(f"the pattern is not kept: {fault}")
         found.words.append(text)
         return True
     found.said["pattern"] = pattern
     return True
+
+
+def _fault_of(pattern: str) -> str:
+    """Return why a pattern can't be used; empty where it can."""
+    found = problems("", Schema(types=("string",), pattern=pattern))
+    said = next((one.message for one in found if one.code == "invalid_pattern"), "")
+    return said.partition(": ")[2]

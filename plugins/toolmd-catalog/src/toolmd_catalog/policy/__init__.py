@@ -1,1 +1,1 @@
-"""What a catalogue demands of calls, sentence by sentence."""
+"""The policy of a catalogue, sentence by sentence."""

@@ -2,7 +2,6 @@
 
 import re
 
-from toolmd._model.contract import Rate
 from toolmd_catalog.policy.demands import Count, Policy
 from toolmd_catalog.words import NUMBER, number
 
@@ -60,7 +59,7 @@ def _rate(policy: Policy, text: str, _line: int) -> bool:
         return False
     unit = 1 if match["qps"] else _SECONDS[match["per"][0].lower()]
     per = float(unit * int(match["many"] or 1))
-    policy.limits.setdefault("rate", Rate(calls=calls, per_s=per))
+    policy.limits.setdefault("rate", {"calls": calls, "per_s": per})
     return True
 
 

@@ -1,4 +1,4 @@
-"""What a catalogue demands of calls, gathered from its sentences; the stricter of two stands."""
+"""The policy of a catalogue, gathered from its sentences; the stricter of two stands."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Condition(NamedTuple):
 
 @dataclass(slots=True)
 class Policy:
-    """What the sentences come to; the stricter of two stands."""
+    """The policy that sentences set; the stricter of two stands."""
 
     safety: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Policy:
             self.guesses.append((text, line))
 
     def restrict(self, key: str, line: int, *, value: Any) -> None:
-        """Set a field of Safety; where it is set already, the stricter one stands, told."""
+        """Set a field of Safety; of two values the stricter one stands, with a note."""
         known = self.safety.get(key)
         if known is None or known == value:
             self.safety[key] = value
@@ -52,8 +52,8 @@ class Policy:
         rank: Callable[[Any], Any] = LEVELS.index if key == "sensitivity" else float
         self.safety[key] = max(known, value, key=rank)
         words = key.replace("_", " ")
-        told = f"{words} is {known} in one place and {value} in another: {self.safety[key]}"
-        self.guess(told, line)
+        noted = f"{words} is {known} in one place and {value} in another: {self.safety[key]}"
+        self.guess(noted, line)
 
     def take(self, other: "Policy") -> None:
         """Fill what is open here with what holds for every tool."""

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmd._import.names import words
+from toolmd_catalog.names import words
 
 _ASKED = re.compile(
     r"explicit(?:ly)?\s+(?:ask(?:s|ed)?|request(?:s|ed)?|mention(?:s|ed)?|say(?:s)?|state(?:s|d)?|"
@@ -14,14 +14,14 @@ _IDLE = frozenset(
     "his her something anything user past upcoming recent new recurring own be".split()
 )
 _VERBS = frozenset(
-    "get set add log create update delete remove fetch find search list schedule book send make "
+    "get set add log create update delete remove fetch find search list schedule report send make "
     "run check show read write save record cancel move start stop do call use".split()
 )
 _MOST = 12
 
 
 def keywords(name: str, sentences: list[str]) -> tuple[str, ...]:
-    """Give short phrases that a user who wants this tool would say; narrow rather than wide."""
+    """Return short phrases that a user who wants this tool would say; narrow rather than wide."""
     found: list[str] = []
     for sentence in sentences:
         for match in _ASKED.finditer(sentence):

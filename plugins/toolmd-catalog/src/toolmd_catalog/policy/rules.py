@@ -1,16 +1,24 @@
 """Conditions between arguments, said in words, as expressions."""
 
 import re
+from typing import NamedTuple
 
-from toolmd._model.contract import Rule
-from toolmd._model.schema import Parameter
+from toolmd import Parameter
 from toolmd_catalog.policy.demands import Condition
+
+
+class Rule(NamedTuple):
+    """A condition over the arguments, and what to say when it does not hold."""
+
+    expression: str
+    message: str
+
 
 _WORD_SIGNS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "!=": "other than"}
 
 
 def compared(one: Parameter | None, other: Parameter | None, sign: str) -> Rule | None:
-    """Give the rule of a comparison between two numbers, or two dates."""
+    """Return the rule of a comparison between two numbers, or two dates."""
     if one is None or other is None:
         return None
     numeric = all(set(p.shape.types) <= {"integer", "number"} for p in (one, other))
@@ -31,6 +39,7 @@ def compared(one: Parameter | None, other: Parameter | None, sign: str) -> Rule 
 
 
 def choice(sides: list[list[str]], how: str) -> Rule:
+    """Return the rule that one of several sets of parameters is given."""
     terms = [" && ".join(f"has({name.replace('-', '_')})" for name in side) for side in sides]
     terms = [f"({term})" if "&&" in term else term for term in terms]
     words = " or ".join(" and ".join(side) for side in sides)
@@ -44,7 +53,7 @@ def choice(sides: list[list[str]], how: str) -> Rule:
 
 
 def condition_of(condition: Condition, parameters: tuple[Parameter, ...]) -> str | None:
-    """Give the expression of `batch > 800 abstracts`; a size that is not known counts as over."""
+    """Return the expression of `batch > 800 abstracts`; an unknown size counts as over."""
     words = set(re.findall(r"[a-z]+", condition.words.lower()))
     numeric = [
         p for p in parameters if set(p.shape.types) <= {"integer", "number"} and p.shape.types

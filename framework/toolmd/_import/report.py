@@ -1,0 +1,86 @@
+"""Gather the drafts of one source, with a note on each guess and each loss."""
+
+from collections.abc import Iterable
+
+from toolmd._import.finish import finished_skill, finished_tool
+from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._model.imported import Draft, Imported, Note
+from toolmd._model.tool import ToolSpec
+
+
+class ImportReport:
+    """What an importer makes of one source, gathered while the importer reads it.
+
+    Every tool is written in canonical form and read back, so that no draft has an error.
+    """
+
+    def __init__(self) -> None:
+        self.drafts: list[Draft] = []
+        """The definitions so far, in the order of the source."""
+        self.notes: list[Note] = []
+        """The guesses and losses so far."""
+        self.refused: list[Note] = []
+        """What could not become a definition, with the reason."""
+
+    def note(self, definition: str, path: str, text: str, line: int = 0) -> None:
+        """Add a note, unless the same one is there already.
+
+        Args:
+            definition: The tool or skill; empty for the whole source.
+            path: The parameter, dotted; empty for the whole definition.
+            text: What was guessed, weakened or left out.
+            line: Its line in the source, from 1; 0 where there is none.
+        """
+        note = Note(definition, path, text, line)
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def refuse(self, definition: str, text: str, line: int = 0) -> None:
+        """Add something that could not be imported, and the reason."""
+        self.refused.append(Note(definition, "", text, line))
+
+    def add_tool(self, spec: ToolSpec, line: int = 0) -> None:
+        """Add a tool as a draft, its prose escaped so that none of it is read as a field.
+
+        A second tool of the same name is refused, and so is one that no definition can hold;
+        what the text cannot hold exactly is noted.
+
+        Args:
+            spec: The tool as the importer read it.
+            line: Its line in the source, from 1; 0 where there is none.
+        """
+        if self._is_taken(spec.name, "tool", line):
+            return
+        draft, changed, found = finished_tool(spec)
+        if draft is None:
+            self._refuse(spec.name, found, line)
+            return
+        for name in changed:
+            text = "could not be written exactly; compare it with the source"
+            self.note(spec.name, name, text, line)
+        self.drafts.append(draft)
+
+    def add_skill(self, name: str, candidates: Iterable[str]) -> bool:
+        """Add the first text that reads as a skill without an error; return whether one does."""
+        if self._is_taken(name, "skill", 0):
+            return False
+        draft, found = finished_skill(name, candidates)
+        if draft is None:
+            self._refuse(name, found, 0)
+            return False
+        self.drafts.append(draft)
+        return True
+
+    def close(self) -> Imported:
+        """Return everything that was gathered."""
+        return Imported(tuple(self.drafts), tuple(self.notes), tuple(self.refused))
+
+    def _is_taken(self, name: str, kind: str, line: int) -> bool:
+        taken = any(draft.name == name and draft.kind == kind for draft in self.drafts)
+        if taken:
+            self.refuse(name, f"a second {kind} of this name; the first one was taken", line)
+        return taken
+
+    def _refuse(self, name: str, found: tuple[Diagnostic, ...], line: int) -> None:
+        errors = [d.message for d in found if d.severity is Severity.ERROR]
+        self.refuse(name, f"no definition can hold it: {'; '.join(errors[:3])}", line)

@@ -1,0 +1,55 @@
+"""The tools of an importer: a report to fill, and readers of schemas, types and values.
+
+A plugin offers an importer by the hook `toolmd_importers`. The importer makes an `ImportReport`,
+adds each tool as a `ToolSpec` and a note for each guess, and returns `report.close()`. Toolmd
+escapes the prose, writes the canonical text, and keeps only drafts that read without an error.
+"""
+
+from typing import Any
+
+from toolmd._import import ImportReport, read_function
+from toolmd._model.imported import Draft, Imported, Note
+from toolmd._model.schema import Schema
+from toolmd._parse.parameters.types import TypeProblem
+from toolmd._parse.parameters.types import read_type as _read_type
+from toolmd._parse.words import scalars
+from toolmd._values import problems
+
+__all__ = [
+    "Draft",
+    "ImportReport",
+    "Imported",
+    "Note",
+    "problems",
+    "read_function",
+    "read_type",
+    "read_value",
+]
+
+
+def read_type(text: str) -> Schema | None:
+    """Read a type in words or in code: `string[]`, `int | None`, `"a" | "b"`, `list of dates`.
+
+    Args:
+        text: The type alone, in JSON Schema's, Python's or TypeScript's notation.
+
+    Returns:
+        The shape of the values; None where the text is not a type.
+    """
+    try:
+        return _read_type(text).schema()
+    except TypeProblem:
+        return None
+
+
+def read_value(text: str, shape: Schema) -> tuple[Any, bool]:
+    """Read a value by the type that it should have: `yes`, `1.5`, `[1, 2]`, `a, b`.
+
+    Args:
+        text: The value as a person writes it.
+        shape: Its types decide how the text is read; other fields are not checked.
+
+    Returns:
+        The value, and whether it is of one of the types; if not, the value is the text.
+    """
+    return scalars.literal(text, shape)

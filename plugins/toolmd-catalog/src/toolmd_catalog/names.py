@@ -1,0 +1,42 @@
+"""Other people's names to names that a definition may have."""
+
+import re
+
+_LONGEST = 64
+_TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_PARAMETER = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_-]{0,62}")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def tool_name(text: str) -> str:
+    """Return the snake_case name nearest to a text; empty where it holds no letter."""
+    folded = text.strip().replace("-", "_")
+    if _TOOL.fullmatch(folded):
+        return folded
+    return "_".join(words(text))[:_LONGEST].strip("_")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a name in lower case: of snake, kebab and camel case alike.
+
+    Digits stay with the word before them; leading ones go, since a name begins with a letter.
+    """
+    found: list[str] = []
+    for piece in re.split(r"[^A-Za-z0-9]+", text):
+        for match in _WORDS.finditer(piece):
+            word = match[0].lower()
+            if word.isdigit() and found and match.start():
+                found[-1] += word
+            elif found or not word.isdigit():
+                found.append(word)
+    return found
+
+
+def parameter_name(text: str) -> str:
+    """Return a parameter's name as it stands where that is possible, else the nearest."""
+    return text if _PARAMETER.fullmatch(text) else "_".join(words(text))[:_LONGEST].strip("_")
+
+
+def title_of(name: str) -> str:
+    """Return the title that a name makes: `get_labs` is `Get Labs`."""
+    return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-]+", name) if word)

@@ -1,6 +1,7 @@
 """Raise an exception at the n-th function that is entered: every gate, without a list of them."""
 
 import sys
+import weakref
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,7 +42,7 @@ class Breaker:
     def _enter(self, frame: Any, event: str, _: object) -> None:
         code = frame.f_code
         ours = code.co_filename.startswith(PACKAGE) and "__repr__" not in code.co_qualname
-        if event != "call" or not ours:
+        if event != "call" or not ours or _finalizes(frame):
             return
         if self._once and code.co_filename.startswith(self._once):
             if code in self._met:
@@ -52,6 +53,11 @@ class Breaker:
             self.chain = tuple(_around(frame))
             # What a trace function raises is raised where the traced one begins.
             raise Fault(SECRET)
+
+
+def _finalizes(frame: Any) -> bool:
+    """Return whether the garbage collector called it; Python drops what a finalizer raises."""
+    return frame.f_back is not None and frame.f_back.f_code is weakref.finalize.__call__.__code__
 
 
 def _around(frame: Any) -> list[str]:

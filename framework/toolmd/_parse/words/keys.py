@@ -231,12 +231,24 @@ def is_slip(word: str, name: str) -> bool:
     """Whether two folded names differ by a slip: one for short names, two for long ones."""
     if word == name or not word:
         return False
-    if len(name) <= _SHORT:
-        # `time` is no slip of `type`: in short names a changed letter makes another word.
-        changed = len(word) == len(name) and sorted(word) != sorted(name)
-        return not changed and distance(word, name, 1) <= 1
     allowed = 1 if len(name) <= _SHORT + 1 else 2
+    # Skip most names cheaply: each changed letter alters at most two bits.
+    other_letters = (_letters(word) ^ _letters(name)).bit_count()
+    if abs(len(word) - len(name)) > allowed or other_letters > 2 * allowed:
+        return False
+    if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
+        # `time` is no slip of `type`: in short names a changed letter makes another word.
+        return False
     return distance(word, name, allowed) <= allowed
+
+
+@lru_cache(maxsize=4096)
+def _letters(word: str) -> int:
+    """Return a bit for each letter of a word; letters may share one."""
+    found = 0
+    for letter in word:
+        found |= 1 << ord(letter) % 64
+    return found
 
 
 def distance(a: str, b: str, most: int) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as replace_fields
+from functools import lru_cache
 
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Severity
@@ -28,7 +29,8 @@ for _table in (
             _RESTRICTING.setdefault(_key, []).append((_table, _field))
 _SURE = 8
 """A name of so many letters is known in a slip of it, and where more words follow it."""
-_NAMES = [key for key in _RESTRICTING if len(key) >= _SURE]
+_NAMES = tuple(key for key in _RESTRICTING if len(key) >= _SURE)
+_LONGEST = max(map(len, _NAMES))
 _STEP_KEYS = frozenset(("Ask", "If no", "Check", "When"))
 """The keys that hold a step back."""
 
@@ -155,11 +157,18 @@ def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
     folded = fold(pair.key.text)
     if not folded:
         return None
-    if folded not in _RESTRICTING:
-        more = (name for name in _NAMES if folded.startswith(name))
-        folded = next(more, None) or nearest(folded, _NAMES) or folded
-    found = _RESTRICTING.get(folded, ())
+    # Letters beyond a slip of the longest name decide nothing.
+    found = _RESTRICTING.get(_restriction_name(folded[: _LONGEST + 3]), ())
     return next((known for known in found if _reads(known[1], pair)), None)
+
+
+@lru_cache(maxsize=4096)
+def _restriction_name(folded: str) -> str:
+    """Return the restriction's name that a folded key is, begins with or is a slip of."""
+    if folded in _RESTRICTING:
+        return folded
+    more = (name for name in _NAMES if folded.startswith(name))
+    return next(more, None) or nearest(folded, _NAMES) or folded
 
 
 def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:

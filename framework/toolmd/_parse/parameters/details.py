@@ -6,7 +6,7 @@ from toolmd._parse.fields.entries import Entry, implied
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark
-from toolmd._parse.words.keys import DASHES, fold
+from toolmd._parse.words.keys import DASHES, MAX_KEY, fold
 from toolmd._parse.words.scalars import code_spans, listed, number, split_outside
 
 FLAGS = {
@@ -115,7 +115,8 @@ def _keyed(found: Inline, mark: Mark) -> None:
     """Read `default 5`, `max length: 100` or `pattern=…`."""
     text = mark.text
     for signs in (":", "=", " "):
-        for at in (i for i, c in enumerate(text) if c == signs):
+        # No key is longer, and folding each prefix of a long text takes its square.
+        for at in (i for i, c in enumerate(text[:MAX_KEY]) if c == signs):
             known = PARAMETER.field(text[:at])
             if fold(text[:at]) == "oneof" and len(listed(text[at:])) < 2:  # noqa: PLR2004
                 continue  # `one of them`

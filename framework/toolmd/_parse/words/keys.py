@@ -25,7 +25,7 @@ _LOOKALIKES = str.maketrans(
 _ROMAN = frozenset("ivx")
 _KEYCAP = "\u20e3"
 _SHORT = 4
-_MAX_KEY = 48
+MAX_KEY = 48
 
 
 class Pair(NamedTuple):
@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 def fold(text: str) -> str:
     """Give what names are compared by: `min_length`, `Min Length` and `minLength` are equal."""
     # The same few dozen keys come again and again, in every file.
-    return _folded(text) if len(text) <= _MAX_KEY else _folded.__wrapped__(text)
+    return _folded(text) if len(text) <= MAX_KEY else _folded.__wrapped__(text)
 
 
 @lru_cache(maxsize=2048)
@@ -53,7 +53,7 @@ def _folded(text: str) -> str:
 
 def plain(text: str) -> str:
     """Give a name without markup, markdown escapes and invisible characters."""
-    return _plain(text) if len(text) <= _MAX_KEY else _plain.__wrapped__(text)
+    return _plain(text) if len(text) <= MAX_KEY else _plain.__wrapped__(text)
 
 
 @lru_cache(maxsize=2048)
@@ -113,7 +113,7 @@ def value_text(text: str) -> str:
 
 def heading_text(text: str) -> str:
     """Give a heading without numbering, emoji, markup and a closing colon."""
-    return _heading_text(text) if len(text) <= _MAX_KEY else _heading_text.__wrapped__(text)
+    return _heading_text(text) if len(text) <= MAX_KEY else _heading_text.__wrapped__(text)
 
 
 def section_title(text: str) -> str:
@@ -176,13 +176,13 @@ def split(mark: Mark) -> Pair | None:
     for wrapper in _WRAPPERS:
         if text.startswith(wrapper, start):
             return _split_marked(mark, start, wrapper)
-    for at, char in enumerate(text[: _MAX_KEY + 1]):
+    for at, char in enumerate(text[: MAX_KEY + 1]):
         if char in COLONS and at > start and text[at - 1] != "\\":
             return _pair(mark, start, at, at + 1, marked=False)
         if char in "`\n":
             break
     for separator in _DASHED:
-        at = text.find(separator, start, _MAX_KEY)
+        at = text.find(separator, start, MAX_KEY)
         if at > start:
             return _pair(mark, start, at, at + len(separator), marked=False)
     return None
@@ -219,36 +219,44 @@ def _pair(mark: Mark, start: int, end: int, value: int, *, marked: bool) -> Pair
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Give the one known name of which `word` is a slip of the hand, or None."""
+    """Return the first known name of which `word` is a slip of the hand, or None."""
     folded = fold(word)
-    for name in known:
-        if is_slip(folded, fold(name)):
+    size, letters = len(folded), _letters(folded)
+    for name, spelt, length, others in _spelt(tuple(known)):
+        # Skip most names cheaply: of two changed letters, each alters at most two bits.
+        near = abs(size - length) <= _MOST_CHANGED and (letters ^ others).bit_count() <= _MOST_BITS
+        if near and is_slip(folded, spelt):
             return name
     return None
 
 
-def is_slip(word: str, name: str) -> bool:
-    """Whether two folded names differ by a slip: one for short names, two for long ones."""
-    if word == name or not word:
-        return False
-    allowed = 1 if len(name) <= _SHORT + 1 else 2
-    # Skip most names cheaply: each changed letter alters at most two bits.
-    other_letters = (_letters(word) ^ _letters(name)).bit_count()
-    if abs(len(word) - len(name)) > allowed or other_letters > 2 * allowed:
-        return False
-    if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
-        # `time` is no slip of `type`: in short names a changed letter makes another word.
-        return False
-    return distance(word, name, allowed) <= allowed
+_MOST_CHANGED = 2
+_MOST_BITS = 2 * _MOST_CHANGED
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
+def _spelt(known: tuple[str, ...]) -> tuple[tuple[str, str, int, int], ...]:
+    """Return each name with its folded form, that form's length and its letters."""
+    return tuple((name, fold(name), len(fold(name)), _letters(fold(name))) for name in known)
+
+
 def _letters(word: str) -> int:
     """Return a bit for each letter of a word; letters may share one."""
     found = 0
     for letter in word:
         found |= 1 << ord(letter) % 64
     return found
+
+
+def is_slip(word: str, name: str) -> bool:
+    """Whether two folded names differ by a slip: one for short names, two for long ones."""
+    if word == name or not word:
+        return False
+    if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
+        # `time` is no slip of `type`: in short names a changed letter makes another word.
+        return False
+    allowed = 1 if len(name) <= _SHORT + 1 else _MOST_CHANGED
+    return distance(word, name, allowed) <= allowed
 
 
 def distance(a: str, b: str, most: int) -> int:
@@ -264,5 +272,7 @@ def distance(a: str, b: str, most: int) -> int:
             if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
                 cost = min(cost, older[j - 2] + 1)
             new.append(cost)
+        if min(new) > most and min(old) > most:
+            return most + 1
         older, old = old, new
     return old[-1]

@@ -1,7 +1,6 @@
 """Raise an exception at the n-th function that is entered: every gate, without a list of them."""
 
 import sys
-import weakref
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,21 +27,33 @@ class Breaker:
         self._once = f"{PACKAGE}/{once}" if once else ""
         self._met: set[Any] = set()
         self.seen = 0
+        self.dropped = False
+        """Whether Python dropped the exception, as it does where a finalizer runs or a generator
+        is closed: then nothing was broken."""
         self.chain: tuple[str, ...] = ()
         """What was broken and the functions of Toolmd around it, each as its file below the
         package and its name; empty where fewer than `at` were entered."""
 
     def __enter__(self) -> Self:
+        self._tell = sys.unraisablehook
+        sys.unraisablehook = self._unraisable
         sys.settrace(self._enter)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.settrace(None)
+        sys.unraisablehook = self._tell
+
+    def _unraisable(self, found: Any) -> None:
+        if isinstance(found.exc_value, Fault):
+            self.dropped = True
+        else:
+            self._tell(found)
 
     def _enter(self, frame: Any, event: str, _: object) -> None:
         code = frame.f_code
         ours = code.co_filename.startswith(PACKAGE) and "__repr__" not in code.co_qualname
-        if event != "call" or not ours or _finalizes(frame):
+        if event != "call" or not ours:
             return
         if self._once and code.co_filename.startswith(self._once):
             if code in self._met:
@@ -53,11 +64,6 @@ class Breaker:
             self.chain = tuple(_around(frame))
             # What a trace function raises is raised where the traced one begins.
             raise Fault(SECRET)
-
-
-def _finalizes(frame: Any) -> bool:
-    """Return whether the garbage collector called it; Python drops what a finalizer raises."""
-    return frame.f_back is not None and frame.f_back.f_code is weakref.finalize.__call__.__code__
 
 
 def _around(frame: Any) -> list[str]:

@@ -230,6 +230,8 @@ def held_to_it(world, breaker, result, ran, records, *, unrecorded):
     """Hold what came of a broken call to what is promised."""
     times = world.ran - ran
     assert times <= 1, breaker.chain
+    if breaker.dropped:
+        return
     if isinstance(result, Fault):
         refusing = REFUSING & {*breaker.chain}
         assert refusing or not PROMISING & {*breaker.chain[1:]}, breaker.chain

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmd._parse.document.strays import restriction_of
+from toolmd._parse.fields.restrictions import restriction_of
 from toolmd._parse.source.page import Mark
 from toolmd._parse.words.keys import split
 

@@ -8,6 +8,7 @@ import pytest
 from toolmd import Workspace
 from toolmd._model.contract import Safety
 from toolmd._model.settings import Settings
+from toolmd.errors import ArgumentError
 
 
 class World:
@@ -102,7 +103,9 @@ def test_the_file_of_held_calls_is_its_owners_alone(world):
 
 @pytest.mark.parametrize("held_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])
 @pytest.mark.parametrize("decide", ["approve", "reject"])
-def test_nothing_is_held_under_what_is_no_id(tmp_path, held_id, decide):
-    with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
-        result = getattr(workspace.confirmations, f"{decide}_sync")(held_id)
-    assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")
+def test_an_odd_id_is_an_argument_error(tmp_path, held_id, decide):
+    with (
+        Workspace.open(tmp_path, overrides={"plugins": []}) as workspace,
+        pytest.raises(ArgumentError, match="held_id must be a text"),
+    ):
+        getattr(workspace.confirmations, f"{decide}_sync")(held_id)

@@ -1,6 +1,7 @@
 """One operation of the API: its route, what it takes and gives, and how it is answered."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -14,7 +15,7 @@ from toolmd._http.api.body import read_json
 from toolmd._http.api.trouble import Trouble
 from toolmd._http.api.wire import json_bytes
 from toolmd._model.call import NOBODY, Caller
-from toolmd.errors import NotFoundError, ToolmdError
+from toolmd.errors import ArgumentError, NotFoundError, ToolmdError
 
 
 class Body(BaseModel):
@@ -108,6 +109,10 @@ class Operation(NamedTuple):
         except Trouble as trouble:
             return trouble.answer()
         except NotFoundError as error:
+            return Trouble(404, "not_found", str(error)).answer()
+        except ArgumentError as error:
+            if HTTPStatus.BAD_REQUEST in self.problems:
+                return Trouble(400, "malformed_request", str(error)).answer()
             return Trouble(404, "not_found", str(error)).answer()
         except ToolmdError as error:
             return Trouble(503, "unavailable", str(error)).answer()

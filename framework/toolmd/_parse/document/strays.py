@@ -1,36 +1,17 @@
 """Restrictions that stand where nothing would enforce them: found, and the door closed."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace as replace_fields
-from functools import lru_cache
 
 from toolmd._model.code import Code
 from toolmd._model.diagnostic import Severity
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
-from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.restrictions import RESTRICTIONS, restriction_of
 from toolmd._parse.fields.step import key_meant
-from toolmd._parse.fields.table import TABLES
-from toolmd._parse.fields.values import READERS, Unread
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
 
-_RESTRICTING: dict[str, list[tuple[SectionTable, Field]]] = {}
-"""The folded names of every field that keeps calls from being made."""
-for _table in (
-    *(table for table in TABLES["tool"] if not table.children),
-    replace_fields(PARAMETER, name="Parameters"),
-    TABLES["skill"][0],
-):
-    for _key, _field in _table.by_key.items():
-        if _field.restricts:
-            _RESTRICTING.setdefault(_key, []).append((_table, _field))
-_SURE = 8
-"""A name of so many letters is known in a slip of it, and where more words follow it."""
-_NAMES = tuple(key for key in _RESTRICTING if len(key) >= _SURE)
-_LONGEST = max(map(len, _NAMES))
 _STEP_KEYS = frozenset(("Ask", "If no", "Check", "When"))
 """The keys that hold a step back."""
 
@@ -73,7 +54,7 @@ def _guarded(here: SectionTable) -> list[Field]:
 def _refuse_bare(page: Page, item: Item) -> None:
     """Report a bullet such as `- Requires Confirmation` where nothing reads it."""
     words = plain(item.mark.text).rstrip(".")
-    for table, known in _RESTRICTING.get(fold(words), ())[:1]:
+    for table, known in RESTRICTIONS.get(fold(words), ())[:1]:
         if known.kind == "boolean" and len(words.split()) > 1:
             _misplaced(page, item.mark, words, table, known)
 
@@ -152,25 +133,6 @@ def _misplaced(page: Page, mark: Mark, words: str, table: SectionTable, known: F
     )
 
 
-def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
-    """Find the restriction that `key: value` names, where the value could be one of it."""
-    folded = fold(pair.key.text)
-    if not folded:
-        return None
-    # Letters beyond a slip of the longest name decide nothing.
-    found = _RESTRICTING.get(_restriction_name(folded[: _LONGEST + 3]), ())
-    return next((known for known in found if _reads(known[1], pair)), None)
-
-
-@lru_cache(maxsize=4096)
-def _restriction_name(folded: str) -> str:
-    """Return the restriction's name that a folded key is, begins with or is a slip of."""
-    if folded in _RESTRICTING:
-        return folded
-    more = (name for name in _NAMES if folded.startswith(name))
-    return next(more, None) or nearest(folded, _NAMES) or folded
-
-
 def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:
     """Report what a section with restrictions left unread and that was meant as one."""
     guarded = _guarded(here)
@@ -208,27 +170,6 @@ def is_setting(text: str) -> bool:
     """Whether a value is one that a field takes, and no sentence."""
     readers = (scalars.boolean, scalars.number, scalars.duration, scalars.size, scalars.rate)
     return any(read(text) is not None for read in readers)
-
-
-def _reads(known: Field, pair: Pair) -> bool:
-    """Whether a value is one of a field; under an alias, a sentence is none."""
-    alias = fold(pair.key.text) not in {fold(known.name), fold(known.attribute)}
-    text = pair.value.text
-    if alias and known.kind == "expression" and not (text.startswith("`") or set(text) & _SIGNS):
-        return False
-    if alias and known.kind == "hosts" and "." not in text.rstrip("."):
-        return False
-    if known.kind == "names" and " " not in plain(pair.key.text) and not pair.marked and alias:
-        return False
-    nowhere = Page("", [])
-    try:
-        READERS[known.kind](nowhere, known, Entry(pair.key, pair.value))
-    except Unread:
-        return False
-    return True
-
-
-_SIGNS = frozenset("<>=!&|")
 
 
 def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:

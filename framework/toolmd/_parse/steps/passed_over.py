@@ -10,9 +10,9 @@ from toolmd._parse.document.strays import (
     pairs,
     refuse_restriction,
     refuse_strays,
-    restriction_of,
 )
 from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.restrictions import names_restriction, restriction_of
 from toolmd._parse.fields.step import HOLDING, KEY_BY_FOLD, STEP_KEYS, WAIT, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import COLONS, Pair, fold, nearest, plain, split
@@ -154,6 +154,8 @@ def _lead(text: str) -> str:
 
 def _is_name(mark: Mark, pair: Pair) -> bool:
     """Return whether a plain key looks like one: few words, then a colon and no address."""
+    if names_restriction(pair.key.text):
+        return True
     words = plain(pair.key.text).split()
     if not words or len(words) > _MOST_WORDS or not words[0][0].isalpha():
         return False

@@ -1,0 +1,72 @@
+"""Find the restriction that a key names, wherever it stands."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.table import TABLES
+from toolmd._parse.fields.values import READERS, Unread
+from toolmd._parse.source.page import Page
+from toolmd._parse.words.keys import Pair, fold, nearest, plain
+
+RESTRICTIONS: dict[str, list[tuple[SectionTable, Field]]] = {}
+"""The folded names of every field that keeps calls from being made."""
+for _table in (
+    *(table for table in TABLES["tool"] if not table.children),
+    replace(PARAMETER, name="Parameters"),
+    TABLES["skill"][0],
+):
+    for _key, _field in _table.by_key.items():
+        if _field.restricts:
+            RESTRICTIONS.setdefault(_key, []).append((_table, _field))
+_SURE = 8
+"""A name of so many letters is known in a slip of it, and where more words follow it."""
+_NAMES = tuple(key for key in RESTRICTIONS if len(key) >= _SURE)
+_LONGEST = max(map(len, _NAMES))
+
+
+def names_restriction(key: str) -> bool:
+    """Return whether a key is the name of a restriction, in any spelling."""
+    return fold(key) in RESTRICTIONS
+
+
+def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
+    """Find the restriction that `key: value` names, where the value could be one of it."""
+    folded = fold(pair.key.text)
+    if not folded:
+        return None
+    # Letters beyond a slip of the longest name decide nothing.
+    found = RESTRICTIONS.get(_restriction_name(folded[: _LONGEST + 3]), ())
+    return next((known for known in found if _reads(known[1], pair)), None)
+
+
+@lru_cache(maxsize=4096)
+def _restriction_name(folded: str) -> str:
+    """Return the restriction's name that a folded key is, begins with or is a slip of."""
+    if folded in RESTRICTIONS:
+        return folded
+    more = (name for name in _NAMES if folded.startswith(name))
+    return next(more, None) or nearest(folded, _NAMES) or folded
+
+
+def _reads(known: Field, pair: Pair) -> bool:
+    """Whether a value is one of a field; under an alias, a sentence is none."""
+    alias = fold(pair.key.text) not in {fold(known.name), fold(known.attribute)}
+    text = pair.value.text
+    if alias and known.kind == "expression" and not (text.startswith("`") or set(text) & _SIGNS):
+        return False
+    if alias and known.kind == "hosts" and "." not in text.rstrip("."):
+        return False
+    if known.kind == "names" and " " not in plain(pair.key.text) and not pair.marked and alias:
+        return False
+    nowhere = Page("", [])
+    try:
+        READERS[known.kind](nowhere, known, Entry(pair.key, pair.value))
+    except Unread:
+        return False
+    return True
+
+
+_SIGNS = frozenset("<>=!&|")

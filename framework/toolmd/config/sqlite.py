@@ -46,14 +46,18 @@ def create_store(path: Path) -> bool:
     if is_there(path):
         return False
     state_folder(path.parent)
-    return create_file(path, _first_page())
+    return create_file(path, _first_page(path.parent))
 
 
-def _first_page() -> bytes:
-    """Return a data base without tables."""
+def _first_page(folder: Path) -> bytes:
+    """Return a database without tables, which SQLite writes below the folder."""
+    # Only where a store is missing: most commands open those that are there.
     import sqlite3
+    from tempfile import TemporaryDirectory
 
-    with closing(sqlite3.connect(":memory:")) as store:
-        # A new data base has no page; a setting that is written and taken back gives it one.
-        store.executescript("PRAGMA user_version = 1; PRAGMA user_version = 0")
-        return store.serialize()
+    with TemporaryDirectory(prefix=".new-", dir=folder) as below:
+        draft = Path(below) / "store"
+        with closing(sqlite3.connect(draft)) as store:
+            # A new database has no page; a setting that is written and taken back gives it one.
+            store.executescript("PRAGMA user_version = 1; PRAGMA user_version = 0")
+        return draft.read_bytes()

@@ -24,7 +24,7 @@ def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]
     for field in table.fields:
         value = values.get(field.attribute)
         writer = WRITERS.get(field.kind)
-        if writer is not None and value is not None and value not in ((), "", []):
+        if writer is not None and value is not None and value not in ((), "", [], {}):
             yield bullet(field, writer(value))
 
 

@@ -89,6 +89,8 @@ def uv(*words: str) -> str:
 def run(*words: str) -> str:
     """Run a command and return what it printed; raises InstallError with its own words."""
     environment = {name: text for name, text in os.environ.items() if name != "VIRTUAL_ENV"}
+    # As pip does: a network that checks its traffic has its certificate in the system's store.
+    environment.setdefault("UV_SYSTEM_CERTS", "true")
     try:
         done = subprocess.run(
             words,

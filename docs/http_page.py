@@ -15,7 +15,7 @@ for programs: OpenAPI 3.1, with a path of its own for each tool and skill.
 
 Every request names its Host as the server knows it, and has the token: `Authorization: Bearer
 TOKEN`. A body is `application/json` of at most 512 KiB; keys that are not told here are refused.
-The caller is whom the token names. `Toolmd-Patient` names a patient whom the token allows;
+The caller is whom the token names. `Toolmd-Context-Patient` states the fact `patient`, where the token allows its value;
 `Toolmd-Conversation` the conversation whose calls **Max Calls** counts together. A token of the
 settings sees its own user's held calls, runs and events; that of the start sees all, and it alone
 may do what is marked *operator*.
@@ -32,7 +32,7 @@ a tool or held call that is not there has the `result` as well.
 CODES = {
     400: ("malformed_request",),
     401: ("unauthorized",),
-    403: ("foreign_origin", "patient_not_allowed", "operator_only"),
+    403: ("foreign_origin", "context_not_allowed", "operator_only"),
     404: (
         *("unknown_tool", "unknown_skill", "unknown_run", "unknown_dialect", "unknown_name"),
         *("confirmation_not_found", "no_held_edit", "not_found", "no_such_route"),

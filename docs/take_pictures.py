@@ -86,7 +86,7 @@ def tried(page: Page, _project: Path) -> None:
     """A form made of the schema, and the ladder explained for one call."""
     go(page, "/tools/book_appointment")
     page.get_by_role("button", name="Brother and sister").click()
-    page.locator("[name=patient]").fill("P-1001")
+    page.locator("[name=context]").fill("patient=P-1001")
     page.get_by_role("button", name="Dry run").click()
     page.wait_for_selector(".rung.is-held")
     page.locator("#try").evaluate("title => scrollTo(0, title.offsetTop - 24)")

@@ -124,10 +124,12 @@ def _makers(workspace):
     call = workspace.call
     return {
         "bare": lambda: bare(**ARGUMENTS),
-        "valid": lambda: call("book", GOOD, patient="p1"),
-        "awaiting": lambda: call("book_later", GOOD, patient="p1"),
-        "guarded": lambda: call("book_safely", GOOD, patient="p1", confidence=0.9, message=SAID),
-        "denied": lambda: _read(call("book", BAD, patient="p1")),
+        "valid": lambda: call("book", GOOD, context={"patient": "p1"}),
+        "awaiting": lambda: call("book_later", GOOD, context={"patient": "p1"}),
+        "guarded": lambda: call(
+            "book_safely", GOOD, context={"patient": "p1"}, confidence=0.9, message=SAID
+        ),
+        "denied": lambda: _read(call("book", BAD, context={"patient": "p1"})),
     }
 
 
@@ -145,7 +147,7 @@ def _blocking_makers(workspace):
 
     return {
         "thread": lambda: asyncio.to_thread(function),
-        "call": lambda: workspace.call("book_blocking", GOOD, patient="p1"),
+        "call": lambda: workspace.call("book_blocking", GOOD, context={"patient": "p1"}),
     }
 
 
@@ -170,6 +172,6 @@ async def _least(makers):
 async def _at_once(workspace):
     """Return the seconds until all of many calls of a blocking function ended, and the denied."""
     began = time.perf_counter()
-    made = (workspace.call("book_slowly", GOOD, patient="p1") for _ in range(AT_ONCE))
+    made = (workspace.call("book_slowly", GOOD, context={"patient": "p1"}) for _ in range(AT_ONCE))
     results = await asyncio.gather(*made)
     return time.perf_counter() - began, sum(not result.success for result in results)

@@ -142,7 +142,7 @@ def _served(name, place):
         folder = project(place / name, 1, lean=name == "lean", awaits=True)
         command = [sys.executable, "-m", "toolmd", "serve", "--project", str(folder),
                    "--transport", "http", "--port", str(port), "--user", "ana",
-                   "--patient", "p1"]  # fmt: skip
+                   "--context", "patient=p1"]  # fmt: skip
     else:
         command = [
             sys.executable,

@@ -86,7 +86,9 @@ def many():
         for count in (1, 1000):
             Workspace.open(project(Path(place, str(count)), count)).close()
         with Workspace.open(Path(place, "1")) as one:
-            assert asyncio.run(one.call(peers.name_of(0), peers.TEXT, patient="p1")).success
+            assert asyncio.run(
+                one.call(peers.name_of(0), peers.TEXT, context={"patient": "p1"})
+            ).success
         yield _memory(Path(place, "1000"))
         with Workspace.open(Path(place, "1000")) as workspace:
             workspace.export("openai")
@@ -127,7 +129,7 @@ async def _flat(lean):
         for count, workspace in spaces.items():
             began = time.process_time()
             for _ in range(300):
-                await workspace.call(peers.name_of(0), peers.TEXT, patient="p1")
+                await workspace.call(peers.name_of(0), peers.TEXT, context={"patient": "p1"})
             took = time.process_time() - began
             least[count] = min(least.get(count, took), took)
     for workspace in spaces.values():
@@ -158,7 +160,7 @@ async def _in_flight(lean):
     with _small(1, lean, book_appointment_0) as workspace:
         makers = {
             "bare": lambda: book_appointment_0(**arguments),
-            "call": lambda: workspace.call(peers.name_of(0), peers.TEXT, patient="p1"),
+            "call": lambda: workspace.call(peers.name_of(0), peers.TEXT, context={"patient": "p1"}),
         }
         least = dict.fromkeys(makers, 9.0)
         for _ in range(40):

@@ -64,7 +64,7 @@ async def toolmd(folder, _count):
     from toolmd import Workspace
 
     workspace = Workspace.open(folder)
-    return lambda: workspace.call(name_of(0), TEXT, patient="p1")
+    return lambda: workspace.call(name_of(0), TEXT, context={"patient": "p1"})
 
 
 async def pydantic_ai(folder, count):

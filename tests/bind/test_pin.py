@@ -97,7 +97,7 @@ STRICT = [
     {"safety": Safety(confirm_when="true")},
     {"limits": Limits(rate=Rate(calls=1, per_s=1), max_calls=2, allowed_domains=("a.example",))},
     {"limits": Limits(timeout_s=1, max_rows=3)},
-    {"requires_auth": True, "requires_patient_context": True},
+    {"requires_auth": True, "requires_context": ("patient",)},
 ]
 
 

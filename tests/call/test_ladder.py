@@ -92,18 +92,18 @@ def test_a_confidence_that_is_no_number_from_0_to_1_is_malformed(clinic, confide
 
 def test_a_tool_that_requires_a_user_and_a_patient_is_refused_without(harness, tool, seed_booking):
     clinic = harness(
-        tool("book", book, *seed_booking, requires_auth=True, requires_patient_context=True)
+        tool("book", book, *seed_booking, requires_auth=True, requires_context=("patient",))
     )
     text = json.dumps(GOOD)
     for _ in range(2):
         assert clinic.call("book", text).error.code == "auth_required"
-        assert clinic.call("book", text, patient="p1").error.code == "auth_required"
-        assert clinic.call("book", "{}", user="u1").error.code == "patient_context_required"
-        assert clinic.call("book", text, user="u1", patient="").error.code == (
-            "patient_context_required"
+        assert clinic.call("book", text, context={"patient": "p1"}).error.code == "auth_required"
+        assert clinic.call("book", "{}", user="u1").error.code == "context_required"
+        assert clinic.call("book", text, user="u1", context={"patient": ""}).error.code == (
+            "context_required"
         )
         assert clinic.call("book", "{", user="").error.code == "malformed_call"
-        assert clinic.call("book", text, user="u1", patient="p1").success
+        assert clinic.call("book", text, user="u1", context={"patient": "p1"}).success
 
 
 def test_a_dry_run_goes_up_to_the_run_and_no_further(harness, tool):
@@ -217,11 +217,15 @@ def test_independent_calls_run_at_once_and_keep_their_order(harness, tool):
 
 def test_the_patient_of_a_call_comes_from_the_host_alone(harness, tool):
     async def whose(patient_id, context):
-        return {"argument": patient_id, "context": context.patient, "user": context.user}
+        return {
+            "argument": patient_id,
+            "context": context.facts.get("patient"),
+            "user": context.user,
+        }
 
     parameter = Parameter(name="patient_id", shape=Schema(types=("string",)), required=True)
     whose_tool = harness(tool("whose", whose, parameter, context="context"))
-    call = Call("whose", {"patient_id": "p2"}, caller=Caller("u1", "p1"))
+    call = Call("whose", {"patient_id": "p2"}, caller=Caller("u1", {"patient": "p1"}))
     assert asyncio.run(whose_tool.door.take(call)).data == {
         "argument": "p2",
         "context": "p1",

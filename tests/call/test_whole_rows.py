@@ -35,14 +35,14 @@ def codes(result):
 
 
 def test_a_call_without_user_and_patient_is_told_of_both(harbour):
-    door = harbour(requires_auth=True, requires_patient_context=True)
+    door = harbour(requires_auth=True, requires_context=("patient",))
     both = door.call("sail", {"port": "Brest"})
     assert both.error.code == "auth_required"
-    assert codes(both) == ["auth_required", "patient_context_required"]
+    assert codes(both) == ["auth_required", "context_required"]
     assert "user" in both.error.message
     assert "patient" in both.error.message
     one = door.call("sail", {"port": "Brest"}, user="ana")
-    assert (one.error.code, codes(one)) == ("patient_context_required", [])
+    assert (one.error.code, codes(one)) == ("context_required", [])
 
 
 def test_words_that_lack_the_intent_and_a_value_are_told_of_both(harbour):

@@ -222,11 +222,11 @@ def test_calls_are_of_the_user_that_the_host_names(make_nursery) -> None:
     seen = []
 
     def judge(call, _arguments):
-        seen.append((call.caller.user, call.caller.patient, call.caller.message))
+        seen.append((call.caller.user, call.caller.context.get("patient"), call.caller.message))
 
     nursery = make_nursery(plugins={"judge": _Judging(judge)})
     with ModelServer(asking(("look_up", {"plant": "fern"})), "Done.") as server:
-        nursery.talk(server, "Look it up", user="u1", patient="p1")
+        nursery.talk(server, "Look it up", user="u1", context={"patient": "p1"})
     assert seen == [("u1", "p1", "Look it up")]
 
 

@@ -110,7 +110,7 @@ def test_what_fails_says_what_came_instead(project, as_golden):
     assert typed.code == 1
 
 
-POLICY = ("auth_required", "patient_context_required", "missing_confidence", "low_confidence",
+POLICY = ("auth_required", "context_required", "missing_confidence", "low_confidence",
           "no_explicit_intent", "confirmation_required")  # fmt: skip
 
 
@@ -165,7 +165,8 @@ def test_an_unknown_error_of_a_held_call_names_the_code_that_expects_the_hold(pr
 
 
 def test_a_patient_is_the_one_that_the_arguments_name(project):
-    python = "def say(word, patient_id=None, *, context): return {'patient': context.patient}"
+    whose = "context.facts.get('patient')"
+    python = f"def say(word, patient_id=None, *, context): return {{'patient': {whose}}}"
     named = example("Named", '{"word": "a", "patient_id": "p7"}', result='{"patient": "p7"}')
     console = project(named, metadata=AUTH, python=python)
     file = console.folder / "tools_md/say.tool.md"

@@ -38,7 +38,6 @@ TOOL_KEYS = [
     "category",
     "tags",
     "requires_auth",
-    "requires_patient_context",
     "read_only",
     "idempotent",
     "unknown_parameters",

@@ -14,7 +14,7 @@ WEDNESDAY = "2026-03-04"
 
 def agreed(workspace, name, arguments, **context):
     """Call a tool and say yes where a person is asked."""
-    result = workspace.call_sync(name, arguments, patient="P-1001", **context)
+    result = workspace.call_sync(name, arguments, context={"patient": "P-1001"}, **context)
     if result.outcome == "confirm":
         result = workspace.confirmations.approve_sync(result.confirmation.id)
     return result
@@ -52,7 +52,7 @@ READING = [
 
 @pytest.mark.parametrize(("name", "arguments"), READING)
 def test_a_question_is_answered_as_the_file_says(workspace, name, arguments):
-    result = workspace.call_sync(name, arguments, patient="P-1001")
+    result = workspace.call_sync(name, arguments, context={"patient": "P-1001"})
     assert result.outcome == "ok"
     assert result.notes == ()
 
@@ -94,7 +94,9 @@ def test_a_booking_that_waits_is_asked_again_once_the_clinics_code_was_edited(
     visit = {"child_names": ["Mia"], "appointment_time": f"{WEDNESDAY}T09:00:00"}
     with Workspace.open(tmp_path, overrides=overrides) as ws:
         arguments = visit | {"appointment_type": "exam"}
-        held = ws.call_sync("book_appointment", arguments, patient="P-1001").confirmation.id
+        held = ws.call_sync(
+            "book_appointment", arguments, context={"patient": "P-1001"}
+        ).confirmation.id
 
         edited.write_text(edited.read_text() + "\n# edited\n")
         ws.reload()
@@ -124,6 +126,8 @@ def test_a_booking_that_can_not_be_is_refused_with_a_code(workspace, time, outco
 
 def test_no_family_is_named_by_arguments(workspace):
     denied = workspace.call_sync("get_patient_info", {})
-    assert denied.error.code == "patient_context_required"
-    named = workspace.call_sync("get_patient_info", {"patient_id": "P-1002"}, patient="P-1001")
+    assert denied.error.code == "context_required"
+    named = workspace.call_sync(
+        "get_patient_info", {"patient_id": "P-1002"}, context={"patient": "P-1001"}
+    )
     assert named.error.code == "invalid_arguments"

@@ -191,18 +191,23 @@ def test_a_model_or_an_address_that_cannot_be_is_an_error(tmp_path: Path, text: 
 
 def test_tokens_are_known_by_their_hashes_alone(tmp_path: Path) -> None:
     digest = "ab" * 32
-    text = f'[serve]\ntokens = [{{ sha256 = "{digest}", user = "ana", patients = ["p1"] }}]\n'
+    context = 'context = { patient = ["p1"] }'
+    text = f'[serve]\ntokens = [{{ sha256 = "{digest}", user = "ana", {context} }}]\n'
     (tmp_path / "toolmd.toml").write_text(text, encoding="utf-8")
 
     token = load_settings(tmp_path, environ={}).serve.tokens[0]
 
-    assert (token.sha256, token.user, token.patients) == (digest, "ana", ("p1",))
+    assert (token.sha256, token.user, token.context) == (digest, "ana", {"patient": ("p1",)})
 
 
 @pytest.mark.parametrize(
     "wrong",
     ["{}", "[1]", '[{"user": "a"}]', '[{"sha256": "secret", "user": "a"}]', "no json",
-     '[{"sha256": "%s", "user": ""}]', '[{"sha256": "%s", "user": "a", "patients": "p"}]',
+     '[{"sha256": "%s", "user": ""}]',
+     '[{"sha256": "%s", "user": "a", "context": ["p"]}]',
+     '[{"sha256": "%s", "user": "a", "context": {"patient": "p"}}]',
+     '[{"sha256": "%s", "user": "a", "context": {"a b": ["p"]}}]',
+     '[{"sha256": "%s", "user": "a", "context": {"a-b": ["p"], "a_b": ["q"]}}]',
      '[{"sha256": "%s", "user": "a", "admin": true}]',
      '[{"sha256": "%s", "user": "a"}, {"sha256": "%s", "user": "b"}]'],
 )  # fmt: skip

@@ -61,7 +61,7 @@ BOOK_APPOINTMENT = tool(
     title="Book Appointment",
     description="Book a dental appointment. Only call after user confirms.",
     category="appointment",
-    requires_patient_context=True,
+    requires_context=("patient",),
 )
 
 GUARDED = tool(

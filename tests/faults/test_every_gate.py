@@ -127,7 +127,7 @@ Speaks.
 - **Type**: object (SkillResult)
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
-CALLER = {**SAID, "patient": "p1", "confidence": 0.9}
+CALLER = {**SAID, "context": {"patient": "p1"}, "confidence": 0.9}
 LISTENING = {"_call/audience.py:Audience.last_words", "_call/audience.py:Audience.tell_before"}
 """What only listens, or looks at the user's words once more: it refuses nothing."""
 RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
@@ -177,7 +177,7 @@ class World:
     async def handle(self):
         call = '{"tool":"say","parameters":{"word":"hello"},"confidence":0.9}'
         turn = await self.ws.handle(
-            f"[TOOL_CALL:{call}]", message=SAID["message"], user="u1", patient="p1"
+            f"[TOOL_CALL:{call}]", message=SAID["message"], user="u1", context={"patient": "p1"}
         )
         return turn.results[0]
 
@@ -298,7 +298,7 @@ def test_a_skill_breaks_anywhere_and_its_step_runs_at_most_once(tmp_path, caplog
 
 async def break_a_skill_everywhere(world):
     def make(world):
-        inputs = {"word": "hello", "patient": "p1"}
+        inputs = {"word": "hello", "context": {"patient": "p1"}}
         return world.ws.run("speak", inputs, confidence=0.9, user="u1", message=SAID["message"])
 
     assert (await make(world)).success

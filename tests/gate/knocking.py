@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
 def tokens(own: str | None = TOKEN) -> Tokens:
     known = [TokenSettings(hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", ("p1", "p2"))]
-    return Tokens(known, own=own, caller=Caller("op", "p9"))
+    return Tokens(known, own=own, caller=Caller("op", {"patient": "p9"}))
 
 
 def knock(

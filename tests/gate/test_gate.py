@@ -14,7 +14,7 @@ OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
 def test_the_token_of_the_start_is_who_started_it() -> None:
     came = knock(GOOD).inside[0]
 
-    assert came["state"] == {CALLER: Caller("op", "p9"), OPERATOR: True}
+    assert came["state"] == {CALLER: Caller("op", {"patient": "p9"}), OPERATOR: True}
 
 
 def test_what_the_server_keeps_for_a_request_stays_beside_the_caller() -> None:
@@ -22,7 +22,7 @@ def test_what_the_server_keeps_for_a_request_stays_beside_the_caller() -> None:
 
     assert came["state"] == {
         "pool": 1,
-        "toolmd.caller": Caller("op", "p9"),
+        "toolmd.caller": Caller("op", {"patient": "p9"}),
         "toolmd.operator": True,
     }
 
@@ -99,23 +99,31 @@ def test_what_is_open_needs_no_token_but_the_right_host() -> None:
 def test_a_token_names_its_user_and_no_patient_by_itself() -> None:
     came = knock({**GOOD, "authorization": f"bearer  {OF_ANA} "}).inside[0]
 
-    assert came["state"] == {CALLER: Caller("ana", None), OPERATOR: False}
+    assert came["state"] == {CALLER: Caller("ana"), OPERATOR: False}
 
 
 def test_a_request_names_a_patient_only_where_its_token_allows_that_one() -> None:
-    allowed = knock({**OF_ANA_, "toolmd-patient": "p2"}).inside[0]
+    allowed = knock({**OF_ANA_, "toolmd-context-patient": "p2"}).inside[0]
 
-    assert allowed["state"][CALLER] == Caller("ana", "p2")
-    assert knock({**OF_ANA_, "toolmd-patient": "p9"}).status == 403
-    assert knock({**OF_ANA_, "toolmd-patient": ""}).status == 403
-    assert knock({**GOOD, "toolmd-patient": "p1"}).status == 403
-    assert knock({**GOOD, "toolmd-patient": "p9"}).status == 200
+    assert allowed["state"][CALLER] == Caller("ana", {"patient": "p2"})
+    assert knock({**OF_ANA_, "toolmd-context-patient": "p9"}).status == 403
+    assert knock({**OF_ANA_, "toolmd-context-patient": ""}).status == 403
+    assert knock({**GOOD, "toolmd-context-patient": "p1"}).status == 403
+    assert knock({**GOOD, "toolmd-context-patient": "p9"}).status == 200
+
+
+def test_two_spellings_of_one_fact_are_refused() -> None:
+    twice = {"toolmd-context-patient-id": "p2", "toolmd-context-patient_id": "p2"}
+
+    for headers in (twice, {"toolmd-context-": "p2"}, {"toolmd-context-a.b": "p2"}):
+        answer = knock({**OF_ANA_, **headers})
+        assert (answer.status, answer.problem["code"]) == (400, "malformed_request")
 
 
 def test_a_request_may_name_its_conversation() -> None:
     for name in ("c", "a/b:c~!", "x" * 128):
         came = knock({**OF_ANA_, "toolmd-conversation": name}).inside[0]
-        assert came["state"][CALLER] == Caller("ana", None, conversation=name)
+        assert came["state"][CALLER] == Caller("ana", conversation=name)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 129, "a b", "a\tb", "é", "\x7f"])
@@ -144,11 +152,11 @@ def test_what_brings_no_body_need_not_say_what_kind_it_is(method: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["Host", "Origin", "Authorization", "Content-Type", "Cookie", "Sec-Fetch-Site",
-     "Toolmd-Patient", "Toolmd-Conversation"],
+     "Toolmd-Context-Patient", "Toolmd-Conversation"],
 )  # fmt: skip
 def test_a_header_that_stands_twice_is_refused(name: str) -> None:
     right = {**GOOD, "origin": "http://127.0.0.1:8787", "content-type": "application/json",
-             "toolmd-patient": "p9", "toolmd-conversation": "c", "cookie": "a=b",
+             "toolmd-context-patient": "p9", "toolmd-conversation": "c", "cookie": "a=b",
              "sec-fetch-site": "none"}  # fmt: skip
     assert knock(right).status == 200
 
@@ -179,7 +187,7 @@ def test_the_start_and_the_end_of_the_server_are_told_behind_it() -> None:
         ({**GOOD, "host": "evil.example"}, 421, "Misdirected Request", "foreign_host"),
         ({**GOOD, "origin": "null"}, 403, "Forbidden", "foreign_origin"),
         ({"host": GOOD["host"]}, 401, "Unauthorized", "unauthorized"),
-        ({**GOOD, "toolmd-patient": "p1"}, 403, "Forbidden", "patient_not_allowed"),
+        ({**GOOD, "toolmd-context-patient": "p1"}, 403, "Forbidden", "context_not_allowed"),
         ({**GOOD, "toolmd-conversation": ""}, 400, "Bad Request", "malformed_request"),
         ([*GOOD.items(), *GOOD.items()], 400, "Bad Request", "malformed_request"),
         (GOOD, 415, "Unsupported Media Type", "unsupported_media_type"),

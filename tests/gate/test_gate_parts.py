@@ -72,8 +72,8 @@ def test_whoever_started_the_server_is_its_operator_and_a_named_user_is_not() ->
 def test_a_pass_is_good_for_its_own_patients() -> None:
     passed = Pass("op", ("p1", "p2"), "p1")
 
-    assert passed.caller(None) == Caller("op", "p1")
-    assert passed.caller("p2", "c") == Caller("op", "p2", conversation="c")
+    assert passed.caller(None) == Caller("op", {"patient": "p1"})
+    assert passed.caller("p2", "c") == Caller("op", {"patient": "p2"}, conversation="c")
     assert passed.caller("p3") is None
     assert Pass("ana").caller(None) == Caller("ana", None)
     assert Pass("ana") == Pass("ana", (), None, False)

@@ -94,11 +94,11 @@ def test_the_gate_lets_a_session_in_as_who_showed_the_token() -> None:
     sessions, cookie = begun(passed)
     headers = {"host": GOOD["host"], "cookie": cookie}
 
-    came = knock({**headers, "toolmd-patient": "p2"}, sessions=sessions).inside[0]
+    came = knock({**headers, "toolmd-context-patient": "p2"}, sessions=sessions).inside[0]
 
-    assert came["state"][CALLER] == Caller("ana", "p2")
+    assert came["state"][CALLER] == Caller("ana", {"patient": "p2"})
     assert knock(headers).status == 401
-    assert knock({**headers, "toolmd-patient": "p3"}, sessions=sessions).status == 403
+    assert knock({**headers, "toolmd-context-patient": "p3"}, sessions=sessions).status == 403
     assert knock({"host": GOOD["host"]}, sessions=sessions).status == 401
     assert knock({**headers, "host": "evil"}, sessions=sessions).status == 421
 
@@ -111,7 +111,9 @@ def test_a_token_that_is_shown_counts_and_not_the_cookie_beside_it() -> None:
     right = {**headers, "authorization": f"Bearer {TOKEN}"}
 
     assert knock(wrong, sessions=sessions).status == 401
-    assert knock(right, sessions=sessions).inside[0]["state"][CALLER] == Caller("op", "p9")
+    assert knock(right, sessions=sessions).inside[0]["state"][CALLER] == Caller(
+        "op", {"patient": "p9"}
+    )
 
 
 def test_a_person_without_a_token_is_shown_a_page() -> None:
@@ -135,7 +137,7 @@ def test_a_person_without_a_token_is_shown_a_page() -> None:
         ({"host": GOOD["host"]}, "GET"),
         ({"host": GOOD["host"], **HTML}, "POST"),
         ({"host": "evil", **HTML}, "GET"),
-        ({**GOOD, "toolmd-patient": "p1", **HTML}, "GET"),
+        ({**GOOD, "toolmd-context-patient": "p1", **HTML}, "GET"),
     ],
 )
 def test_whoever_reads_no_pages_is_told_the_problem(headers: dict[str, str], method: str) -> None:

@@ -51,7 +51,7 @@ class Kiosk:
             self.workspace,
             self.ears,
             addresses=Addresses.of("127.0.0.1", self.port),
-            tokens=Tokens(known, own=TOKEN, caller=Caller("op", "p-op")),
+            tokens=Tokens(known, own=TOKEN, caller=Caller("op", {"patient": "p-op"})),
             port=self.port,
         )
         self._http = HttpServer(

@@ -172,11 +172,11 @@ def test_the_token_says_who_calls_and_for_which_patient(guest: Guest, api: httpx
         return call(client, "who_asks").json()["data"]
 
     assert who(guest("ana")) == {"user": "ana", "patient": None}
-    assert who(guest("ana", **{"toolmd-patient": "p-ana"})) == {
+    assert who(guest("ana", **{"toolmd-context-patient": "p-ana"})) == {
         "user": "ana", "patient": "p-ana",
     }  # fmt: skip
-    foreign = call(guest("ana", **{"toolmd-patient": "p-eve"}), "who_asks")
-    assert problem(foreign) == (403, "patient_not_allowed")
+    foreign = call(guest("ana", **{"toolmd-context-patient": "p-eve"}), "who_asks")
+    assert problem(foreign) == (403, "context_not_allowed")
     with httpx.Client(base_url=api.base_url) as nobody:
         assert problem(nobody.get("/api/tools")) == (401, "unauthorized")
         assert nobody.get("/health").json()["status"] == "ok"

@@ -173,10 +173,10 @@ def test_the_host_names_the_user_and_no_argument_does(client: MakeClient) -> Non
 def test_a_patient_comes_from_the_host_alone(client: MakeClient) -> None:
     meta = {"toolmd/patient": "p1", "patient": "p1"}
 
-    assert code(call(client(), "chart", {}, meta=meta)) == "patient_context_required"
+    assert code(call(client(), "chart", {}, meta=meta)) == "context_required"
 
 
-@pytest.mark.parametrize("caller", [Caller("ana", "p1")])
+@pytest.mark.parametrize("caller", [Caller("ana", {"patient": "p1"})])
 def test_the_hosts_patient_is_the_calls(client: MakeClient) -> None:
     assert call(client(), "chart").structured_content == {"result": "The chart of p1"}
 

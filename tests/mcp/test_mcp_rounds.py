@@ -158,7 +158,7 @@ def test_a_state_is_bound_to_its_caller(workspace: Workspace, reminders: Any) ->
         async with Client(server.low, elicitation_callback=nobody) as connected:
             by = Rounds(connected)
             state = (await by.first()).request_state
-            for other in (Caller("eve"), Caller("ana", "p1"), Caller()):
+            for other in (Caller("eve"), Caller("ana", {"patient": "p1"}), Caller()):
                 who["caller"] = other
                 with pytest.raises(MCPError):
                     await by.again(state, YES)

@@ -60,7 +60,7 @@ def end(serving: Serving) -> int:
 
 @pytest.fixture
 def serving(project: Path) -> Iterator[Serving]:
-    started = start(project, "--user", "ana", "--patient", "p1")
+    started = start(project, "--user", "ana", "--context", "patient=p1")
     yield started
     end(started)
 
@@ -70,7 +70,7 @@ def shared(project: Path) -> Iterator[Serving]:
     """A server of several users."""
     lines = [
         f'[[serve.tokens]]\nsha256 = "{hashlib.sha256(token.encode()).hexdigest()}"\n'
-        f'user = "{user}"\npatients = ["p-{user}"]\n'
+        f'user = "{user}"\ncontext = {{ patient = ["p-{user}"] }}\n'
         for user, token in TOKENS.items()
     ]
     with (project / "toolmd.toml").open("a") as file:
@@ -168,12 +168,12 @@ def test_a_token_names_its_user_and_a_patient_only_where_it_allows_that_one(
         return whoami(connected(shared.url, TOKENS[user], mode, headers))
 
     assert ask("ana") == {"user": "ana", "patient": None}
-    assert ask("eve", **{"toolmd-patient": "p-eve"}) == {"user": "eve", "patient": "p-eve"}
+    assert ask("eve", **{"toolmd-context-patient": "p-eve"}) == {"user": "eve", "patient": "p-eve"}
     good = {
         "host": f"127.0.0.1:{shared.port}",
         "content-type": "application/json",
         "authorization": f"Bearer {TOKENS['eve']}",
-        "toolmd-patient": "p-ana",
+        "toolmd-context-patient": "p-ana",
     }
     assert raw(shared, good) == 403
 

@@ -24,7 +24,7 @@ def command(project: Path, *words: str) -> StdioServerParameters:
 
 @pytest.fixture
 def serving(project: Path) -> StdioServerParameters:
-    return command(project, "--user", "ana", "--patient", "p1")
+    return command(project, "--user", "ana", "--context", "patient=p1")
 
 
 def test_a_host_calls_and_its_user_confirms(

@@ -34,12 +34,12 @@ def test_a_host_names_the_server_as_its_folder_without_signs_at_the_ends(project
 @pytest.mark.parametrize(("host", "key"), [("claude", "mcpServers"), ("cursor", "mcpServers"),
                                            ("vscode", "servers")])  # fmt: skip
 def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -> None:
-    ((_, server),) = config(project, host, "--user", "ana", "--patient", "p1")[key].items()
+    ((_, server),) = config(project, host, "--user", "ana", "--context", "patient=p1")[key].items()
 
     assert Path(server["command"]).name.startswith(("toolmd", "__main__"))
     assert server["args"] == [
         "serve", "--transport", "stdio", "--project", str(project),
-        "--user", "ana", "--patient", "p1",
+        "--user", "ana", "--context", "patient=p1",
     ]  # fmt: skip
 
 

@@ -167,7 +167,6 @@ def test_what_is_absent_stands_nowhere_in_the_canonical_form():
         "version": "1",
         "category": "general",
         "requires_auth": False,
-        "requires_patient_context": False,
         "read_only": False,
         "idempotent": "no",
         "unknown_parameters": "reject",

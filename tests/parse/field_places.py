@@ -234,8 +234,8 @@ def _enforced(value: object) -> object:
     return [_enforced(inner) for inner in value] if isinstance(value, list) else value
 
 
-POLICY = {"requires_auth", "requires_patient_context", "unknown_parameters", "safety", "limits",
-          "rules", "required_tools", "required_skills", "patient_from"}  # fmt: skip
+POLICY = {"requires_auth", "requires_context", "unknown_parameters", "safety", "limits",
+          "rules", "required_tools", "required_skills", "context"}  # fmt: skip
 
 
 def policy(spec: ToolSpec | SkillSpec) -> object:

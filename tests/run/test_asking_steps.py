@@ -89,14 +89,14 @@ def test_the_patient_is_the_one_that_the_input_names(world: World) -> None:
     named = "- **Patient From**: word\n"
     assert play_steps(world, steps, {"word": "p7"}, metadata=named).success
     assert play_steps(
-        world, steps, {"word": "p7"}, metadata=named, caller=Caller("u", "p7")
+        world, steps, {"word": "p7"}, metadata=named, caller=Caller("u", {"patient": "p7"})
     ).success
-    assert [caller.patient for caller in world.callers] == ["p7", "p7"]
+    assert [caller.context.get("patient") for caller in world.callers] == ["p7", "p7"]
 
 
 def test_an_input_can_not_change_the_patient_of_the_session(world: World) -> None:
     steps = "1. **Ward**\n   - **Use**: ward\n"
     result = play_steps(world, steps, {"word": "p8"}, metadata="- **Patient From**: word\n",
-                  caller=Caller("u", "p7"))  # fmt: skip
-    assert result.code == "patient_context_required"
+                  caller=Caller("u", {"patient": "p7"}))  # fmt: skip
+    assert result.code == "context_required"
     assert world.calls == []

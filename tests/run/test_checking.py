@@ -220,16 +220,18 @@ def test_skills_in_a_circle_are_refused() -> None:
 @pytest.mark.parametrize(
     ("metadata", "severity", "says"),
     [
-        ("", "warning", "no input names one"),
-        ("- **Patient From**: dya\n", "error", "no input"),
-        ("- **Patient From**: count\n", "error", "no string"),
+        ("", "warning", "no input supplies it"),
+        ("- **Context**: patient from dya\n", "error", "not an input"),
+        ("- **Context**: ward from day\n", "warning", "no input supplies it"),
+        ("- **Patient From**: dya\n", "error", "not an input"),
+        ("- **Patient From**: count\n", "error", "not a string"),
     ],
 )
-def test_a_tool_that_needs_a_patient_needs_patient_from(
+def test_a_tool_that_needs_a_patient_needs_an_input_that_supplies_it(
     metadata: str, severity: str, says: str
 ) -> None:
     one = only("1. **Ward**\n   - **Use**: ward\n", "ward", metadata=metadata)
-    assert (one.code, one.severity) == ("patient-from", severity)
+    assert (one.code, one.severity) == ("context", severity)
     assert says in one.message
     assert (
         found("1. **Ward**\n   - **Use**: ward\n", "ward", metadata="- **Patient From**: day\n")
@@ -254,10 +256,10 @@ def test_a_prose_workflow_is_a_hint_and_hides_no_more_than_hints() -> None:
     )
     assert spec is not None
     given = check_skill(spec, TOOLS, {})
-    assert {d.code for d in given} == {"not-executable", "unknown-tool", "patient-from"}
+    assert {d.code for d in given} == {"not-executable", "unknown-tool", "context"}
     assert {d.severity for d in given} == {Severity.HINT}
     implemented = check_skill(spec, TOOLS, {}, implemented=True)
     assert {(d.code, d.severity) for d in implemented} == {
         ("unknown-tool", Severity.ERROR),
-        ("patient-from", Severity.WARNING),
+        ("context", Severity.WARNING),
     }

@@ -35,10 +35,12 @@ def test_python_runs_in_place_of_the_steps_and_calls_through_the_record() -> Non
 
     world = python_world(trial)
     spec = skill(PROSE, "make, read", "- `who` (string, required)")
-    result = asyncio.run(world.run(spec, {"who": "x"}, run_id="r", caller=Caller("u1", "p1")))
+    result = asyncio.run(
+        world.run(spec, {"who": "x"}, run_id="r", caller=Caller("u1", {"patient": "p1"}))
+    )
     assert result.data == {"id": "id-x", "n": 3}
     assert world.keys == ["r/1:make", "r/2:read"]
-    assert world.callers == [Caller("u1", "p1")] * 2
+    assert world.callers == [Caller("u1", {"patient": "p1"})] * 2
 
 
 def test_python_may_call_only_what_the_file_lists() -> None:

@@ -111,7 +111,7 @@ def test_the_family_agrees_and_is_booked_at_the_earliest_slot(
         "appointment_type": "exam",
     }
     assert world.calls[3][1]["appointment_details"] == "09:00 on 2026-03-03"
-    assert {caller.patient for caller in world.callers} == {"p1"}
+    assert {caller.context.get("patient") for caller in world.callers} == {"p1"}
 
 
 def test_the_person_is_asked_once_for_exactly_the_booking(spec: SkillSpec, world: World) -> None:

@@ -18,7 +18,7 @@ from toolmd._call.limits.tally import Tally
 from toolmd._call.limits.timing import MACHINE, Timing
 from toolmd._call.ready import ReadyTools
 from toolmd._call.refusal import refuse
-from toolmd._model.call import Budget, Call, Caller
+from toolmd._model.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._model.contract import Contract
 from toolmd._model.registry import BoundTool, Registry
 from toolmd._model.result import EventListener, Result
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from toolmd._call.confirm.decisions import Decisions
     from toolmd._call.confirm.desk import Desk
     from toolmd._call.locked import Patience
-
-# A call is made for each call: its fields in order, without naming defaults.
-_make = tuple.__new__
 
 
 class Door:
@@ -78,13 +75,9 @@ class Door:
             tracing=tracing,
         )
         audience = Audience(registry, before, after, settings.safety.crisis_words)
-        heard = self.audit or before or tracing or audience.has_last_words
-        self._ladder = Ladder(
-            self._tools, self._recorder, audience, lambda: self._desk, may_be_quick=not heard
-        )
+        self._ladder = Ladder(self._tools, self._recorder, audience, lambda: self._desk)
         self.take = self._ladder.take
         self.last_words = self._ladder.last_words
-        self.quick = self._ladder.quick
 
     @cached_property
     def _patience(self) -> "Patience":
@@ -116,7 +109,7 @@ class Door:
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         call_id: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
@@ -126,15 +119,10 @@ class Door:
         idempotency_key: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool with an object or its JSON text; never raises but for cancellation."""
-        quick = self.quick.get(name)
-        if quick is not None and type(arguments) is str and not (dry_run or budget):
-            # Who tells events has a Context, and takes no quick way.
-            return quick(arguments, call_id, confidence, message, user, patient, conversation)
-        caller = _make(Caller, (user, patient, message, conversation))
+        caller = Caller(user, context, message, conversation)
         if idempotency_key is None and call_id is not None:
             idempotency_key = _key_of(call_id, name, arguments, caller)
-        call = _make(Call, (name, arguments, call_id, confidence, caller, dry_run, budget,
-                            idempotency_key, 0))  # fmt: skip
+        call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
         return self.take(call, on_event)
 
     def open_client(self, contract: Contract, seconds: float) -> Any:
@@ -172,7 +160,9 @@ def _key_of(
     Another call under this name has another key, so that none is taken for it. The names in a
     model's reply make no keys.
     """
-    whose = [call_id, caller.user, caller.patient, caller.conversation, name]
+    whose = [
+        call_id, caller.user, sorted(caller.context.items()), caller.conversation, name,
+    ]  # fmt: skip
     if isinstance(arguments, Mapping):
         try:
             arguments = json.dumps(arguments, sort_keys=True)

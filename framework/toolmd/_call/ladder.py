@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from toolmd._call.audience import Audience
 from toolmd._call.audit.recorder import Recorder
-from toolmd._call.invoke.plain import PlainRun
 from toolmd._call.ready import ReadyTool, ReadyTools
 from toolmd._call.refusal import overruled, refusal_of, refuse
 from toolmd._call.result.outcome import allowed, denied, held_back, ignored
@@ -32,10 +31,8 @@ class Ladder:
         recorder: Recorder,
         audience: Audience,
         desk: "Callable[[], Desk]",
-        *,
-        may_be_quick: bool,
     ) -> None:
-        """`desk` gives where calls are held; with `may_be_quick` nobody hears of each call."""
+        """`desk` gives where calls are held."""
         self._tools = tools
         self._recorder = recorder
         self._keeps = recorder.keeps
@@ -43,9 +40,6 @@ class Ladder:
         self._has_last_words = audience.has_last_words
         self.last_words = audience.last_words
         self._desk = desk
-        self._may_be_quick = may_be_quick
-        self.quick: dict[str, PlainRun] = {}
-        """All rows of a tool in one closure, for the tools of which it is known."""
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Take a call down the ladder; the first row that does not pass gives the answer."""
@@ -120,8 +114,6 @@ class Ladder:
         """Tell those who listen that the call runs now."""
         if self._audience.before is not None:
             self._audience.tell_before(call, tool)
-        if self._may_be_quick and tool.is_plain and tool.invoker.plain is not None:
-            self.quick[call.tool] = tool.invoker.plain
 
     async def _stop(
         self,

@@ -2,12 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any
 
-from pydantic_core import ValidationError
-
-from toolmd._call.arguments.misfit import explain, misfit, read
+from toolmd._call.arguments.misfit import misfit, read
 from toolmd._call.invoke.context import Surroundings
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
@@ -57,19 +54,15 @@ class ReadyTool:
         self.contract = contract
         ignores = contract.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(contract.parameters, ignore_unknown=ignores)
-        self._at_once = self.validator.at_once
         self._rules = _rules(contract)
         self._holds_sensitive = any(p.shape.holds_sensitive for p in contract.parameters)
-        self._needs_caller = contract.requires_auth or contract.requires_patient_context
+        self._needs_caller = contract.requires_auth or bool(contract.requires_context)
         self.ignores_unknown = ignores
-        is_clear = self.is_clear if self._rows or self._rules else None
         self.invoker = (
-            Invoker(tool, door, self.validator, limits, is_clear)
+            Invoker(tool, door, limits)
             if tracing is None
-            else TracedInvoker(tool, door, self.validator, limits, tracing)
+            else TracedInvoker(tool, door, limits, tracing)
         )
-        self.is_plain = self.validator.is_quick and not (judges or limits.binds)
-        """Whether no row of the ladder waits or counts, so that its calls may go the quick way."""
 
     def hiding(self, arguments: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Keep the Sensitive values of a call from what is logged of it meanwhile."""
@@ -83,16 +76,17 @@ class ReadyTool:
         return self.bound.hash
 
     def admit(self, call: Call) -> None:
-        """Row 2a: the host names the user and the patient that the tool requires."""
+        """Check that the host supplies the user and the facts that the tool requires."""
         if not self._needs_caller:
             return
         name, caller, lacking = self.contract.name, call.caller, []
         if self.contract.requires_auth and not caller.user:
             message = f"{name} needs a signed-in user; the host names one."
             lacking.append(Problem("auth_required", "", message))
-        if self.contract.requires_patient_context and not caller.patient:
-            message = f"{name} needs a patient; the host names one, never the arguments."
-            lacking.append(Problem("patient_context_required", "", message))
+        for fact in self.contract.requires_context:
+            if not caller.context.get(fact):
+                message = f"{name} needs the {fact} in the caller's context; the host supplies it."
+                lacking.append(Problem("context_required", "", message))
         if lacking:
             read(call)
             details = tuple(lacking) if len(lacking) > 1 else ()
@@ -100,14 +94,8 @@ class ReadyTool:
 
     def arguments(self, call: Call) -> dict[str, Any]:
         """Rows 1 and 3: a JSON object that fits the parameters, then the rules; with defaults."""
-        given = call.arguments
         try:
-            arguments = self._at_once(given) if type(given) is str else None
-            if arguments is None:
-                arguments = self.validator.validate(given)
-        except ValidationError:
-            assert isinstance(given, str)
-            raise Refusal(partial(explain, self.validator, given)) from None
+            arguments = self.validator.validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
             raise Refusal(misfit(error)) from None
         if self._rules is not None:
@@ -132,20 +120,6 @@ class ReadyTool:
             with self.hiding(arguments):
                 raise guard_failed(call.tool, "policy", error) from None
         return worst
-
-    def is_clear(
-        self, confidence: float | None, message: str, arguments: Mapping[str, Any]
-    ) -> bool:
-        """Tell whether no rule and no row stops the call; what broke is told by the ladder."""
-        try:
-            if self._rules is not None:
-                self._rules.check(arguments)
-            for row in self._rows:
-                if row(confidence, message, arguments) is not ALLOWED:
-                    return False
-        except Exception:  # noqa: BLE001 - whatever breaks in a guard clears nothing
-            return False
-        return True
 
     async def judge(self, call: Call, arguments: dict[str, Any]) -> Verdict:
         """Rows 4 to 7, then the judges of plugins; raises a Refusal."""

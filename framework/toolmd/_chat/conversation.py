@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ from toolmd._call.judge.intent import says_any
 from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
+from toolmd._model.call import NO_CONTEXT
 from toolmd._model.exchange import Exchange, Stop
 from toolmd._model.pending import Pending
 from toolmd._model.result import Result
@@ -49,7 +50,7 @@ class Conversation:
         dialect: str = NATIVE,
         system: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         name: str | None = None,
         confirm: Confirmer | None = None,
         on_text: Teller | None = None,
@@ -78,7 +79,7 @@ class Conversation:
         self._workspace = workspace
         self._dialect = dialect
         self._system = system
-        self._user, self._patient = user, patient
+        self._user, self._context = user, context
         self._name = name or secrets.token_hex(8)
         self._confirmations = Decider(workspace, confirm, user)
         self._on_text, self._on_result = on_text, on_result
@@ -208,7 +209,7 @@ class Conversation:
             self._dialect,
             message="\n".join(self._said[-MAX_SAID:]),
             user=self._user,
-            patient=self._patient,
+            context=self._context,
             conversation=self._name,
             dry_run=dry_run,
         )

@@ -98,7 +98,7 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
     return present(
         {
             "requires_auth": spec.requires_auth or None,
-            "requires_patient_context": spec.requires_patient_context or None,
+            "requires_context": list(spec.requires_context),
             "idempotent": "keyed" if spec.idempotent == "keyed" else None,
             "safety": written(spec.safety),
             "limits": written(spec.limits),

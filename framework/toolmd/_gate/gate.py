@@ -10,6 +10,7 @@ from toolmd._gate.addresses import Addresses
 from toolmd._gate.headers import PAGE_POLICY
 from toolmd._gate.sessions import Sessions
 from toolmd._gate.tokens import Pass, Tokens
+from toolmd._model.call import fact_name
 
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -20,14 +21,13 @@ CALLER = "toolmd.caller"
 """Under this key of `scope["state"]` stands the Caller that the token names."""
 OPERATOR = "toolmd.operator"
 """Under this key, whether it is whoever started the server."""
-PATIENT = "toolmd-patient"
-"""The header by which a host names a patient."""
+CONTEXT = "toolmd-context-"
+"""How the headers begin by which a host states facts: `Toolmd-Context-Patient`."""
 CONVERSATION = "toolmd-conversation"
 """The header by which a host names the conversation, whose calls Max Calls counts together."""
 BODIES = frozenset(("POST", "PUT", "PATCH"))
 ONCE = frozenset(
-    ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", PATIENT,
-     CONVERSATION)
+    ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", CONVERSATION)
 )  # fmt: skip
 """What decides; of two such headers, two readers could take different ones."""
 _NAME = re.compile(r"[\x21-\x7e]{1,128}")
@@ -121,7 +121,7 @@ def _headers(scope: AsgiScope) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
-        if key in ONCE and key in found:
+        if key in found and (key in ONCE or key.startswith(CONTEXT)):
             detail = f"The header {key} stands twice."
             raise TurnedAway(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
         found[key] = value.decode("latin-1")
@@ -136,11 +136,24 @@ def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]
     if conversation is not None and not _NAME.fullmatch(conversation):
         detail = f"The header {CONVERSATION} holds 1 to 128 visible ASCII characters."
         raise TurnedAway(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
-    caller = passed.caller(headers.get(PATIENT), conversation)
+    caller = passed.caller(_stated(headers), conversation)
     if caller is None:
-        detail = "The token does not allow this patient."
-        raise TurnedAway(HTTPStatus.FORBIDDEN, "patient_not_allowed", detail)
+        detail = "The token does not allow this context."
+        raise TurnedAway(HTTPStatus.FORBIDDEN, "context_not_allowed", detail)
     scope["state"] = {**scope.get("state", {}), CALLER: caller, OPERATOR: passed.operator}
+
+
+def _stated(headers: dict[str, str]) -> dict[str, str]:
+    """Return the facts that a request states, by name."""
+    stated: dict[str, str] = {}
+    for key, value in headers.items():
+        if key.startswith(CONTEXT):
+            fact = fact_name(key.removeprefix(CONTEXT))
+            if fact is None or fact in stated:
+                detail = f"The header {key} does not name one fact, as Toolmd-Context-Patient does."
+                raise TurnedAway(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
+            stated[fact] = value
+    return stated
 
 
 def _check_body(method: str, headers: dict[str, str]) -> None:

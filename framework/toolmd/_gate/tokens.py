@@ -1,12 +1,12 @@
-"""Bearer tokens: each stands for a user, and for the patients that its requests may name."""
+"""Bearer tokens: each stands for a user, and for the facts that its requests may state."""
 
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from toolmd._model.call import Caller
+from toolmd._model.call import NO_CONTEXT, Caller
 from toolmd._model.settings import TokenSettings
 
 SCHEME = "bearer "
@@ -18,19 +18,18 @@ class Pass(NamedTuple):
     """Whom a token stands for."""
 
     user: str | None
-    patients: tuple[str, ...] = ()
-    patient: str | None = None
-    """The one that is meant where a request names none."""
+    allowed: Mapping[str, tuple[str, ...]] = {}
+    """The values that a request may state, by fact."""
+    context: Mapping[str, str] = NO_CONTEXT
+    """The facts of a request that states none."""
     operator: bool = False
     """Whether it is whoever started the server, who looks after all that is in it."""
 
-    def caller(self, patient: str | None, conversation: str | None = None) -> Caller | None:
-        """Give the caller of a request that names this patient; None where it may not."""
-        if patient is None:
-            patient = self.patient
-        elif patient not in self.patients:
+    def caller(self, stated: Mapping[str, str], conversation: str | None = None) -> Caller | None:
+        """Return the caller of a request that states these facts; None where it may not."""
+        if any(value not in self.allowed.get(fact, ()) for fact, value in stated.items()):
             return None
-        return Caller(self.user, patient, conversation=conversation)
+        return Caller(self.user, {**self.context, **stated}, conversation=conversation)
 
 
 class Tokens:
@@ -40,10 +39,10 @@ class Tokens:
         self, known: Sequence[TokenSettings] = (), *, own: str | None = None, caller: Caller
     ) -> None:
         """Take those of the settings, and `own`, which stands for `caller`."""
-        self._passes = {token.sha256: Pass(token.user, token.patients) for token in known}
+        self._passes = {token.sha256: Pass(token.user, token.context) for token in known}
         if own is not None:
-            patients = () if caller.patient is None else (caller.patient,)
-            whole = Pass(caller.user, patients, caller.patient, operator=True)
+            allowed = {fact: (value,) for fact, value in caller.context.items()}
+            whole = Pass(caller.user, allowed, caller.context, operator=True)
             self._passes[digest_of(own)] = whole
 
     def find(self, authorization: str | None) -> Pass | None:

@@ -96,9 +96,10 @@ def _policy(policy: Mapping[str, Any], name: str, report: ImportReport) -> dict[
     known: dict[str, Any] = {"safety": read.safety, "limits": read.limits}
     if read.rules:
         known["rules"] = read.rules
-    for flag in ("requires_auth", "requires_patient_context"):
-        if policy.get(flag) is True:
-            known[flag] = True
+    if policy.get("requires_auth") is True:
+        known["requires_auth"] = True
+    if facts := policy.get("requires_context"):
+        known["requires_context"] = tuple(map(str, facts if isinstance(facts, list) else [facts]))
     if policy.get("idempotent") == "keyed":
         known["idempotent"] = "keyed"
     if policy.get("sensitive") or policy.get("verbatim"):

@@ -48,7 +48,7 @@ def _asks(spec: ToolSpec) -> list[str]:
     safety = spec.safety
     told = {
         "a user": spec.requires_auth,
-        "a patient": spec.requires_patient_context,
+        **{f"the {fact}": True for fact in spec.requires_context},
         f"confidence of {safety.min_confidence}": safety.min_confidence is not None,
         "the user's own words": safety.explicit_intent,
         "a confirmation": safety.requires_confirmation or safety.confirm_when,

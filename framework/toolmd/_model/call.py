@@ -3,14 +3,26 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+NO_CONTEXT: Mapping[str, str] = {}
+"""The context of a caller about whom the host states no facts."""
+
+
+def fact_name(text: str) -> str | None:
+    """Return the name of a fact in snake case, such as `patient`; None for anything else.
+
+    A header spells it `Patient-Id`, a file `patient-id`, Python `patient_id`.
+    """
+    name = text.strip().replace("-", "_").lower()
+    return name if name.isascii() and name.isidentifier() else None
+
 
 class Caller(NamedTuple):
-    """Who calls and what they said; comes from the host, never from a model."""
+    """The user, the host's facts and the user's words; the host supplies them, never a model."""
 
     user: str | None = None
-    """Who is signed in; None where nobody is."""
-    patient: str | None = None
-    """For which patient; None where the call is for none."""
+    """The signed-in user; None without one."""
+    context: Mapping[str, str] = NO_CONTEXT
+    """Facts by name, such as `{"patient": "P-1001", "tenant": "north"}`."""
     message: str = ""
     """The user's own words, in which intent is looked for."""
     conversation: str | None = None

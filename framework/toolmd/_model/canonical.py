@@ -49,7 +49,7 @@ def contract_json(tool: ToolContract) -> dict[str, Any]:
     """Give what a call of a tool is held to, without its name."""
     return {
         "requires_auth": tool.requires_auth,
-        "requires_patient_context": tool.requires_patient_context,
+        "requires_context": list(tool.requires_context),
         "read_only": tool.read_only,
         "idempotent": tool.idempotent,
         "unknown_parameters": tool.unknown_parameters,

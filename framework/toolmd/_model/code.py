@@ -103,7 +103,7 @@ class Code(StrEnum):
     JUMP_BACKWARDS = "jump-backwards", "A `go to` leads back. Steps run forward only."
     DUPLICATE_SAVE = "duplicate-save", "A name is given to a second thing. Choose another."
     UNREACHABLE_STEP = "unreachable-step", "No way leads to this step."
-    PATIENT_FROM = "patient-from", "Patient From names the input with the patient's id."
+    CONTEXT = "context", "Context names a fact about the caller and the input that supplies it."
     NOT_EXECUTABLE = "not-executable", "The workflow is prose: alone it can't run."
     NOT_DURABLE = "not-durable", "Only a skill whose tools are all Read Only may say Durable: no."
 

@@ -16,8 +16,8 @@ class Context(Protocol):
         """Who the host says is calling."""
 
     @property
-    def patient(self) -> str | None:
-        """Whom the call is about, as the host says."""
+    def facts(self) -> Mapping[str, str]:
+        """The facts that the host supplies about the caller, such as `facts["patient"]`."""
 
     @property
     def message(self) -> str:
@@ -66,7 +66,7 @@ class Context(Protocol):
         """Tell whoever waits how far the work is; `fraction` is 0..1."""
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call another tool through the one door, for the same user and patient."""
+        """Call another tool through the one door, for the same user, with the same facts."""
 
     async def resource(self, kind: type[Thing]) -> Thing:
         """Give a resource that a plugin provides by its type."""

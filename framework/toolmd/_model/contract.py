@@ -82,7 +82,8 @@ class ToolContract(Contract):
     """
 
     requires_auth: bool = False
-    requires_patient_context: bool = False
+    requires_context: tuple[str, ...] = ()
+    """The facts about the caller that the host must supply, such as `patient`."""
     read_only: bool = False
     idempotent: Literal["yes", "no", "keyed"] = "no"
     unknown_parameters: Literal["reject", "ignore"] = "reject"

@@ -33,7 +33,8 @@ class Order(NamedTuple):
 def _asked(order: Order) -> tuple[object, ...]:
     # As JSON, in which true is not 1.
     inputs = json.dumps(order.inputs, sort_keys=True)
-    return order.plan.skill.name, inputs, order.caller.user, order.caller.patient
+    caller = order.caller
+    return order.plan.skill.name, inputs, caller.user, caller.context
 
 
 UNDOING = ":undo:"

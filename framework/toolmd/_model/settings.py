@@ -51,8 +51,8 @@ class TokenSettings:
     """Hex SHA-256 of the token."""
     user: str
     """Who calls with it."""
-    patients: tuple[str, ...] = ()
-    """The patients that its requests may name."""
+    context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The values that its requests may name, by fact: `{"patient": ("P-1001",)}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class ServeSettings:
     """The table `[serve]`: who may come in over HTTP, and what a connection may take."""
 
     tokens: tuple[TokenSettings, ...] = ()
-    """Whose tokens are let in: the `sha256`, `user` and `patients` of each. With none, each start
-    makes a token of its own."""
+    """The tokens that are let in: the `sha256`, `user` and `context` (allowed values by fact) of
+    each. With none, each start makes a token of its own."""
     max_connections: int = 512
     """How many connections may be open at one time, and never more than half of the process's
     file descriptors. When they are, the one that has waited longest for its client is closed."""

@@ -169,7 +169,8 @@ class SkillSpec(FileSpec):
 
     required_tools: tuple[str, ...] = ()
     required_skills: tuple[str, ...] = ()
-    patient_from: str | None = None
+    context: dict[str, str] = Field(default_factory=dict)
+    """By fact about the caller, the input that supplies it: `{"patient": "patientId"}`."""
     durable: bool = True
     output: Output = Output.model_construct()
     """What stands behind each part of its result, in words."""
@@ -199,7 +200,7 @@ class SkillSpec(FileSpec):
         return {
             "required_tools": list(self.required_tools),
             "required_skills": list(self.required_skills),
-            "patient_from": self.patient_from,
+            "context": self.context,
             "durable": None if self.durable else False,
             "input_schema": self.input_schema,
             "output": present(self.output.model_dump()),

@@ -50,7 +50,7 @@ REFUSALS = frozenset(
         "malformed_call",
         "invalid_arguments",
         "auth_required",
-        "patient_context_required",
+        "context_required",
         "low_confidence",
         "missing_confidence",
         "no_explicit_intent",

@@ -190,7 +190,7 @@ class Interpreter:
 
 
 def _admitted(frame: Frame) -> Frame | SkillResult:
-    """Hold the inputs against the Input Schema, and find the patient."""
+    """Hold the inputs against the Input Schema, and take the caller's facts from them."""
     spec = frame.spec
     if frame.depth > MAX_SKILL_DEPTH:
         message = f"more than {MAX_SKILL_DEPTH} skills use one another"
@@ -201,11 +201,13 @@ def _admitted(frame: Frame) -> Frame | SkillResult:
         said = "; ".join(problem.message for problem in error.problems)
         return SkillResult.failed("invalid_arguments", f"{spec.name} can't begin: {said}")
     caller = frame.caller
-    if spec.patient_from is not None and (named := inputs.get(spec.patient_from)) is not None:
-        if caller.patient not in (None, named):
-            message = f"{spec.patient_from} names another patient than the one of this session"
-            return SkillResult.failed("patient_context_required", message)
-        caller = caller._replace(patient=named)
+    supplied = {fact: inputs[name] for fact, name in spec.context.items() if inputs.get(name)}
+    for fact, value in supplied.items():
+        if caller.context.get(fact, value) != value:
+            message = f"{spec.context[fact]} names another {fact} than the caller's context"
+            return SkillResult.failed("context_required", message)
+    if supplied:
+        caller = caller._replace(context={**caller.context, **supplied})
     frame.secrets.learn(inputs, spec.parameters)
     return replace(frame, caller=caller, names=inputs)
 

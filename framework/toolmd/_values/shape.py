@@ -24,12 +24,6 @@ def object_shape(parameters: tuple[Parameter, ...], values: Schema | None = None
     )
 
 
-def picked_shape(parameters: tuple[Parameter, ...]) -> CoreSchema:
-    """Give the shape of an object of which these fields are taken, and others are left out."""
-    fields = {p.name: _field(p) for p in parameters}
-    return core.typed_dict_schema(fields, strict=True, extra_behavior="ignore")
-
-
 def value_shape(shape: Schema) -> CoreSchema:
     """Give the shape of one value; raises PatternError."""
     if _is_text_enum(shape):
@@ -71,18 +65,6 @@ def _any_type(shape: Schema) -> CoreSchema:
     if len(choices) == 1:
         return choices[0]
     return core.union_schema(choices, mode="left_to_right")  # type: ignore[arg-type]
-
-
-def is_plain(shape: Schema) -> bool:
-    """Tell whether JSON text that fits says all there is: no defaults, no place for anything."""
-    if shape.has_default or not shape.types or (shape.enum and not _is_text_enum(shape)):
-        return False
-    if "object" in shape.types and (shape.properties is None or shape.values is not None):
-        return False
-    if "array" in shape.types and shape.items is None:
-        return False
-    inner = [p.shape for p in shape.properties or ()]
-    return all(is_plain(s) for s in (*inner, *([shape.items] if shape.items else [])))
 
 
 def is_bounded(shape: Schema) -> bool:

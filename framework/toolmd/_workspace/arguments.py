@@ -43,6 +43,21 @@ def checks_itself(method: _Method) -> _Method:
     return method
 
 
+def is_usual(context: Any, *names: Any) -> bool:
+    """Return whether names and context are short ASCII texts, or absent: checked cheaply."""
+    if context:
+        if type(context) is not dict:
+            return False
+        names = (*names, *context, *context.values())
+    elif context != {}:
+        return False
+    return all(
+        name is None
+        or (type(name) is str and 0 < len(name) <= MAX_NAME and name.isascii() and "\0" not in name)
+        for name in names
+    )
+
+
 def checked(face: _Face) -> _Face:
     """Make each public method of a class, and its `__init__`, raise ArgumentError for odd values.
 
@@ -141,7 +156,11 @@ def _fits(hint: Any, name: str) -> Fits:  # noqa: PLR0911 - one case, one line
     if kind is Callable:
         return callable
     if kind is Mapping or kind is dict:
-        return lambda value: isinstance(value, kind) and all(isinstance(k, str) for k in value)
+        held = _fits(get_args(hint)[1], name)
+        return lambda value: (
+            isinstance(value, kind)
+            and all(isinstance(key, str) and held(one) for key, one in value.items())
+        )
     if kind is Sequence:
         item = _fits(get_args(hint)[0], name)
         return lambda value: (

@@ -19,12 +19,11 @@ from toolmd.errors import NotFoundError
 SHOWN = 200
 """Characters of a value in the message of a failure."""
 SOMEBODY = "example"
-"""The user, and the patient where the arguments name none."""
+"""The user, and the facts that the arguments do not name."""
 
-_PATIENTS = ("patient_id", "patientId", "patient")
 _LEFT_OUT: Mapping[str, Mapping[str, Any]] = {
     "auth_required": {"user": None},
-    "patient_context_required": {"patient": None},
+    "context_required": {"context": {}},
     "missing_confidence": {"confidence": None},
     "low_confidence": {"confidence": 0.0},
     "no_explicit_intent": {"message": ""},
@@ -148,14 +147,19 @@ def _unread(tool: str, why: str) -> Tried:
 def _ideal(spec: ToolSpec, example: Example) -> dict[str, Any]:
     """Give a caller whom no row but the arguments' own could refuse."""
     given = example.arguments
-    named = next((given[key] for key in _PATIENTS if isinstance(given.get(key), str)), SOMEBODY)
     words = [*spec.safety.intent_keywords, json.dumps(given, ensure_ascii=False)]
     return {
         "confidence": 1.0,
         "message": " ".join(words),
         "user": SOMEBODY,
-        "patient": named,
+        "context": {fact: _named(fact, given) for fact in spec.requires_context},
     }
+
+
+def _named(fact: str, given: Mapping[str, Any]) -> str:
+    """Return the fact as the arguments name it: `patient_id`, `patientId` or `patient`."""
+    keys = (f"{fact}_id", f"{fact}Id", fact)
+    return next((given[key] for key in keys if isinstance(given.get(key), str)), SOMEBODY)
 
 
 def _dry(

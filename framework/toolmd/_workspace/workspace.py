@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from toolmd._bind.definitions.reading import DefinitionReader
-from toolmd._model.call import Budget, Call, Caller
+from toolmd._model.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._model.result import EventListener, Result
 from toolmd._model.run import Asker, Clock, RunListener
 from toolmd._model.settings import Settings
-from toolmd._workspace.arguments import ArgumentCheck, checked, checks_itself
+from toolmd._workspace.arguments import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.confirmations import Confirmations
 from toolmd._workspace.listeners import NoticeListener
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
-Whose = tuple[str | None, str | None, str | None]
-MAX_CALLERS = 10_000
-"""So many callers are known to make sense; then all are checked again."""
 
 
 @checked
@@ -60,8 +57,6 @@ class Workspace(ReadProject):
         """The runs of skills: listed, followed, resumed, cancelled, answered."""
         self.confirmations = Confirmations(self._project, self.runs)
         """What waits for a person, and their decisions."""
-        self._callers: set[Whose] = set()
-        """Of the calls before: user, patient and conversation, which make sense."""
         self._turns = Turns(self._project, self.runs)
 
     @classmethod
@@ -102,7 +97,7 @@ class Workspace(ReadProject):
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
         call_id: str | None = None,
@@ -111,34 +106,19 @@ class Workspace(ReadProject):
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool with an object or its JSON text, through the one door; await the Result.
 
-        `confidence` is 0..1; `message` is what the user said; `user`, `patient` and
+        `confidence` is 0..1; `message` is what the user said; `user`, `context` and
         `conversation` (for Max Calls) come from the host, never from a model. What goes wrong is
         in the Result. Raises ArgumentError for a value of the host that makes no sense.
         """
-        # Not a coroutine itself, but the door's: each frame left out is a tenth of a small call.
-        # Arguments by place cost a third of those by name.
-        plain = dry_run is False and budget is None and on_event is None
-        try:
-            fine = (user, patient, conversation) in self._callers and type(name) is str
-        except TypeError:
-            fine = False  # No set holds a list.
-        if not fine or not plain or type(message) is not str or call_id is not None:
-            _CALL.check((self, name, "", None, message, user, patient, conversation, dry_run,
+        plain = dry_run is False and budget is None and on_event is None and type(message) is str
+        if not plain or not is_usual(context, name, user, conversation, call_id):
+            _CALL.check((self, name, "", None, message, user, context, conversation, dry_run,
                          call_id, budget, on_event), {})  # fmt: skip
-            self._remember((user, patient, conversation))
         door = self._project.live.door or self._project.door()
-        quick = door.quick.get(name)
-        if quick is not None and plain and type(arguments) is str:
-            return quick(arguments, call_id, confidence, message, user, patient, conversation)
         return door.call(
-            name, arguments, confidence, message, user, patient, conversation, call_id, dry_run,
+            name, arguments, confidence, message, user, context, conversation, call_id, dry_run,
             budget, on_event,
         )  # fmt: skip
-
-    def _remember(self, whose: Whose) -> None:
-        if len(self._callers) >= MAX_CALLERS:
-            self._callers.clear()
-        self._callers.add(whose)
 
     def call_sync(  # noqa: PLR0913, PLR0917 - as `call`
         self,
@@ -147,7 +127,7 @@ class Workspace(ReadProject):
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - as `call`
         call_id: str | None = None,
@@ -155,7 +135,7 @@ class Workspace(ReadProject):
         on_event: EventListener | None = None,
     ) -> Result:
         """Do as `call`, for callers that can't await; the calling thread waits."""
-        called = self.call(name, arguments, confidence, message, user, patient, conversation,
+        called = self.call(name, arguments, confidence, message, user, context, conversation,
                            dry_run, call_id, budget, on_event)  # fmt: skip
         return self._project.loop.run(called)
 
@@ -166,7 +146,7 @@ class Workspace(ReadProject):
         *,
         message: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,
         on_event: EventListener | None = None,
@@ -174,10 +154,10 @@ class Workspace(ReadProject):
         """Take the calls of a model's reply at once, and give its words, results and what waits.
 
         `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
-        user said; `user`, `patient` and `conversation` come from the host. One call that can't
+        user said; `user`, `context` and `conversation` come from the host. One call that can't
         be read refuses them all. Raises NotFoundError for a dialect that is not there.
         """
-        caller = Caller(user, patient, message, conversation)
+        caller = Caller(user, context, message, conversation)
         return await self._turns.handle(
             reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
         )
@@ -189,13 +169,13 @@ class Workspace(ReadProject):
         *,
         message: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,
         on_event: EventListener | None = None,
     ) -> "Turn":
         """Do as `handle`, for callers that can't await; the calling thread waits."""
-        handled = self.handle(reply, dialect, message=message, user=user, patient=patient,
+        handled = self.handle(reply, dialect, message=message, user=user, context=context,
                               conversation=conversation, dry_run=dry_run,
                               on_event=on_event)  # fmt: skip
         return self._project.loop.run(handled)
@@ -208,7 +188,7 @@ class Workspace(ReadProject):
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         ask: Asker | None = None,
         on_event: RunListener | None = None,
@@ -220,7 +200,7 @@ class Workspace(ReadProject):
         `ask` takes a Question and gives an Answer, yes or no, or None where nobody is at hand.
         `on_event` hears of each step. Raises NotFoundError for a skill that is not there.
         """
-        caller = Caller(user, patient, message, conversation)
+        caller = Caller(user, context, message, conversation)
         call = Call(name, inputs, confidence=confidence, caller=caller)
         return await self.runs.service.run(call, ask=ask, on_event=on_event, run_id=run_id)
 
@@ -232,7 +212,7 @@ class Workspace(ReadProject):
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        patient: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         ask: Asker | None = None,
         on_event: RunListener | None = None,
@@ -240,7 +220,7 @@ class Workspace(ReadProject):
     ) -> Result:
         """Do as `run`, for callers that can't await; the calling thread waits."""
         running = self.run(name, inputs, confidence=confidence, message=message, user=user,
-                           patient=patient, conversation=conversation, ask=ask, on_event=on_event,
+                           context=context, conversation=conversation, ask=ask, on_event=on_event,
                            run_id=run_id)  # fmt: skip
         return self._project.loop.run(running)
 

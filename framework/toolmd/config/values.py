@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolmd._model.call import fact_name
 from toolmd._model.settings import (
     ChatSettings,
     SafetySettings,
@@ -138,7 +139,7 @@ def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
         except ValueError as error:
             raise place.error("must be a JSON list of tokens") from error
     if not isinstance(value, list | tuple):
-        raise place.error("must be a list of tables with sha256, user and patients")
+        raise place.error("must be a list of tables with sha256, user and context")
     tokens = tuple(_token(one, place) for one in value)
     if len({token.sha256 for token in tokens}) < len(tokens):
         raise place.error("one token stands for two users")
@@ -148,17 +149,28 @@ def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
 def _token(value: Any, place: Origin) -> TokenSettings:
     if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
         raise place.error("each token needs sha256 and user")
-    if unknown := set(value) - {"sha256", "user", "patients"}:
-        raise place.error(f"a token has no {min(unknown)!r}; known are patients, sha256, user")
+    if unknown := set(value) - {"sha256", "user", "context"}:
+        raise place.error(f"a token has no {min(unknown)!r}; known are context, sha256, user")
     digest, user = value["sha256"], value["user"]
     if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise place.error("sha256 must be 64 lowercase hex digits: the token's hash, not itself")
     if not isinstance(user, str) or not user.strip():
         raise place.error("user must name somebody")
-    patients = value.get("patients", [])
-    if not isinstance(patients, list) or not all(isinstance(p, str) and p for p in patients):
-        raise place.error("patients must be a list of texts")
-    return TokenSettings(digest, user, tuple(patients))
+    return TokenSettings(digest, user, _token_context(value.get("context", {}), place))
+
+
+def _token_context(value: Any, place: Origin) -> Mapping[str, tuple[str, ...]]:
+    wanted = 'context must list the allowed values by fact: {patient = ["P-1001"]}'
+    if not isinstance(value, dict):
+        raise place.error(wanted)
+    allowed: dict[str, tuple[str, ...]] = {}
+    for name, values in value.items():
+        fact = fact_name(name)
+        texts = isinstance(values, list) and all(isinstance(v, str) and v for v in values)
+        if fact is None or fact in allowed or not texts:
+            raise place.error(wanted)
+        allowed[fact] = tuple(values)
+    return allowed
 
 
 TABLES: Mapping[str, Callable[..., Any]] = {

@@ -83,7 +83,7 @@ def test_a_dry_run_for_another_patient_is_refused(tool, call):
 @pytest.mark.parametrize("tool", TOOLS)
 def test_without_a_patient_of_the_host_nothing_is_read(tool, samples, call):
     result = call(tool, {"query": "x"}, patient=None)
-    assert (result.outcome, result.error.code) == ("denied", "patient_context_required")
+    assert (result.outcome, result.error.code) == ("denied", "context_required")
 
 
 def test_the_functions_hold_the_scope_even_where_no_judge_does(desk, make):

@@ -452,7 +452,7 @@ def test_a_finding_tells_what_guarded_a_tool_at_least_and_what_does_now() -> Non
 
 
 @pytest.mark.parametrize(
-    ("field", "old", "new"), [("durable", True, False), ("patient_from", "who", None)]
+    ("field", "old", "new"), [("durable", True, False), ("context", {"patient": "who"}, {})]
 )
 def test_a_skill_demands_of_its_runs_what_it_did(field: str, old: object, new: object) -> None:
     before = skill_of(SKILL).model_copy(update={field: old})

@@ -16,8 +16,8 @@ LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")
 UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_calls", "max_concurrent",
          "maximum", "max_length", "max_items")  # fmt: skip
 DEMANDS = ("requires_confirmation", "explicit_intent", "requires_auth",
-           "requires_patient_context", "unique", "sensitive", "verbatim", "durable")  # fmt: skip
-EQUAL = ("confirm_when", "escalate_when", "pattern", "format", "patient_from")
+           "unique", "sensitive", "verbatim", "durable")  # fmt: skip
+EQUAL = ("confirm_when", "escalate_when", "pattern", "format", "context")
 EVERY = {**SAFETY, **LIMITS, **METADATA, **SCHEMA, **SKILL}
 
 

@@ -159,7 +159,7 @@ def test_a_tool_calls_another_through_the_same_door(harness, tool):
 
     async def inner(*, context):
         keys.append(context.idempotency_key)
-        return {"patient": context.patient}
+        return {"patient": context.facts.get("patient")}
 
     async def outer(*, context):
         results = [await context.call("inner", {}) for _ in range(2)]
@@ -167,10 +167,10 @@ def test_a_tool_calls_another_through_the_same_door(harness, tool):
         return [r.data for r in results]
 
     both = harness(
-        tool("inner", inner, context="context", requires_patient_context=True),
+        tool("inner", inner, context="context", requires_context=("patient",)),
         tool("outer", outer, context="context"),
     )
-    result = both.call("outer", patient="p1", idempotency_key="run-1/2")
+    result = both.call("outer", context={"patient": "p1"}, idempotency_key="run-1/2")
     assert result.data == [{"patient": "p1"}] * 2
     assert keys == ["run-1/2/1", "run-1/2/2", "run-1/2"]
 
@@ -210,7 +210,7 @@ def test_a_call_that_its_host_named_has_the_same_key_when_it_is_made_again(harne
         made({"n": 2}, call_id="call-1", user="u1"),
         made({"n": 1}, call_id="call-2", user="u1"),
         made({"n": 1}, call_id="call-1", user="u2"),
-        made({"n": 1}, call_id="call-1", user="u1", patient="p1"),
+        made({"n": 1}, call_id="call-1", user="u1", context={"patient": "p1"}),
         made({"n": 1}, call_id="call-1", user="u1", conversation="c1"),
     }
     assert len(others | {first}) == 6

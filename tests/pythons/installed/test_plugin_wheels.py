@@ -34,9 +34,11 @@ def test_simplescribe_loads_indexes_and_gives_one_patients_record(project) -> No
 
     vitals = ("get_vitals", "--args-json", '{"patient_id": "123", "types": ["BP"], "limit": 1}')
     notes = ("get_notes_search_results", "patient_id=123", "query=ACE inhibitor", "top_k=1")
-    (vital,) = project.toolmd("call", *vitals, "--patient", "123", **LOADED).json
-    (note,) = project.toolmd("call", *notes, "--patient", "123", **LOADED).json
-    other = project.toolmd("call", "get_vitals", "patient_id=456", "--patient", "123", **LOADED)
+    (vital,) = project.toolmd("call", *vitals, "--context", "patient=123", **LOADED).json
+    (note,) = project.toolmd("call", *notes, "--context", "patient=123", **LOADED).json
+    other = project.toolmd(
+        "call", "get_vitals", "patient_id=456", "--context", "patient=123", **LOADED
+    )
 
     assert vital["value"] == "128/80"
     assert note["note_id"] == "note-cough"

@@ -48,7 +48,9 @@ def test_a_plugins_dialect_is_spoken_by_its_name(with_plugin):
 
 
 def test_a_call_that_it_makes_says_nothing_of_who_calls(with_plugin):
-    forged = Call("ask_first", {"word": "a"}, caller=Caller("root", "p"), key="mine", depth=-9)
+    forged = Call(
+        "ask_first", {"word": "a"}, caller=Caller("root", {"patient": "p"}), key="mine", depth=-9
+    )
     world = with_plugin(Shouting(parse=lambda _: Parsed("", (forged,), "shout")))
     world.handle("x", "shout", user="u1")
     (held,) = world.workspace.confirmations.pending_sync()

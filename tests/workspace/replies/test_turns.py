@@ -165,9 +165,9 @@ def test_user_and_patient_come_from_the_host_alone(open_world):
     world = open_world({"say.tool.md": guarded})
     reply = inline("say", word="a")
     assert world.handle(reply).results[0].error.code == "auth_required"
-    assert world.handle(reply, user="u").results[0].error.code == "patient_context_required"
-    assert world.handle(reply, user="u", patient="p").results[0].success
-    named = inline("say", word="a", user="u", patient="p")
+    assert world.handle(reply, user="u").results[0].error.code == "context_required"
+    assert world.handle(reply, user="u", context={"patient": "p"}).results[0].success
+    named = inline("say", word="a", user="u", context={"patient": "p"})
     assert world.handle(named).results[0].error.code == "auth_required"
 
 

@@ -36,6 +36,11 @@ def demand(old: Any, new: Any) -> bool:
     return bool(old) and not new
 
 
+def needs(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Compare names that are all required: more are stricter."""
+    return not set(old) <= set(new)
+
+
 def claim(old: Any, new: Any) -> bool:
     """Compare what frees of care where it is true."""
     return bool(new) and not old
@@ -43,7 +48,7 @@ def claim(old: Any, new: Any) -> bool:
 
 def unlike(old: Any, new: Any) -> bool:
     """Compare what can only be equal or not."""
-    return old is not None and new != old
+    return old not in (None, {}) and new != old
 
 
 def ranked(ranks: tuple[Any, ...]) -> Looser:
@@ -108,7 +113,7 @@ LIMITS: Mapping[str, Looser] = {
 }
 METADATA: Mapping[str, Looser] = {
     "requires_auth": demand,
-    "requires_patient_context": demand,
+    "requires_context": needs,
     "read_only": claim,
     "idempotent": ranked(IDEMPOTENCE),
     "unknown_parameters": ranked(UNKNOWN),
@@ -131,7 +136,7 @@ SCHEMA: Mapping[str, Looser] = {
 """What lies within a value (items, properties, values) is compared field by field."""
 RESULT: Mapping[str, Looser] = {"sensitive": demand}
 """A result restricts nobody, but for what must not be recorded."""
-SKILL: Mapping[str, Looser] = {"durable": demand, "patient_from": unlike}
+SKILL: Mapping[str, Looser] = {"durable": demand, "context": unlike}
 
 
 def _within(host: str, allowed: str) -> bool:

@@ -6,7 +6,6 @@ from toolmd._call.refusal import Refusal
 from toolmd._model.call import Call
 from toolmd._model.result import Failure
 from toolmd._values import (
-    ArgumentsValidator,
     InvalidArgumentsError,
     MalformedError,
     read_object,
@@ -22,15 +21,6 @@ def read(call: Call) -> dict[str, Any]:
         return read_object(call.arguments)
     except MalformedError as error:
         raise Refusal(misfit(error)) from None
-
-
-def explain(validator: ArgumentsValidator, text: str) -> Failure:
-    """Say what is wrong with JSON text that the validator refused at once."""
-    try:
-        validator.validate(text)
-    except (MalformedError, InvalidArgumentsError) as error:
-        return misfit(error)
-    return Failure("invalid_arguments", "The arguments do not fit the parameters.")
 
 
 def misfit(error: MalformedError | InvalidArgumentsError) -> Failure:

@@ -117,7 +117,7 @@ class Recorder:
             "tool": call.tool[:64],
             "call": call.id,
             "user": call.caller.user,
-            "patient": call.caller.patient,
+            "context": dict(call.caller.context) or None,
             "confidence": call.confidence,
         }
         if tool is not None:

@@ -93,9 +93,9 @@ class CallContext:
         return self._call.caller.user
 
     @property
-    def patient(self) -> str | None:
+    def facts(self) -> Mapping[str, str]:
         """Whom the call is about, as the host says."""
-        return self._call.caller.patient
+        return self._call.caller.context
 
     @property
     def message(self) -> str:
@@ -141,7 +141,7 @@ class CallContext:
             await waiting
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call another tool through the one door, for the same user and patient."""
+        """Call another tool through the one door, for the same user, with the same facts."""
         self._calls += 1
         key = f"{self.idempotency_key}/{self._calls}"
         made = Call(name, arguments, None, self._call.confidence, self._call.caller, key=key,

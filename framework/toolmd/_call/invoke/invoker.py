@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import inspect
 from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from toolmd._call.daemon_thread import in_daemon_thread
 from toolmd._call.invoke.context import CallContext, Surroundings
 from toolmd._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
-from toolmd._call.invoke.plain import Clear, PlainRun, Ways, plain_run
 from toolmd._call.invoke.start import Arguments
 from toolmd._call.invoke.tries import Tries
 from toolmd._call.invoke.work import Work
@@ -23,10 +21,8 @@ from toolmd._call.result.given import given
 from toolmd._crash import hidden, hiding, logged
 from toolmd._egress import DomainNotApprovedError
 from toolmd._model.call import Call
-from toolmd._model.contract import Limits
 from toolmd._model.registry import BoundTool, Implementation
 from toolmd._model.result import EventListener, Failure, Outcome, Result
-from toolmd._values import ArgumentsValidator
 from toolmd._values.redact import hider
 from toolmd.errors import ToolError, ToolmdError
 
@@ -38,35 +34,24 @@ class Invoker:
         self,
         tool: BoundTool,
         door: Surroundings,
-        validator: ArgumentsValidator,
         limits: StartLimits,
-        is_clear: Clear | None = None,
     ) -> None:
-        """`limits` are asked again before each further start of one call.
-
-        `is_clear` judges what takes the quick way; None where only arguments are judged.
-        """
+        """`limits` are asked again before each further start of one call."""
         contract = tool.contract
         self._tool = tool
         self._contract = contract
         self._door = door
-        self._validator = validator
         self._limits = limits
-        self._is_clear = is_clear
         self._deadlines = Deadlines()
         self._holds_sensitive = any(p.shape.holds_sensitive for p in contract.parameters)
         self._answer = answer_of(contract.name, contract.returns)
         self._seconds = contract.limits.timeout_s or DEFAULT_S
         self._implementation: Implementation | None = None
-        self.plain: PlainRun | None = None
-        """The quick way, once it is known that the function takes the arguments as they are."""
 
     def run(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Coroutine[Any, Any, Result]:
         """Run a call that passed every row; raises nothing but cancellation."""
-        if self.plain is not None and call.budget is None:
-            return self.plain("", call.id, arguments=arguments, began=began)
         if self._holds_sensitive:
             return self._run_hiding(call, arguments, began, on_event)
         return self._run(call, arguments, began, on_event)
@@ -156,13 +141,6 @@ class Invoker:
             raise ToolError(message, code="not_implemented")
         made = load()
         self._implementation = made
-        adapted = made.names or made.converters or made.context or made.resources
-        quick = not (adapted or self._holds_sensitive) and _is_unbounded(self._contract.limits)
-        if quick and made.mode == "async" and inspect.iscoroutinefunction(made.function):
-            ways = Ways(self._answer, self._settle, self._door.take)
-            self.plain = plain_run(
-                self._contract, made.function, self._seconds, self._validator, self._is_clear, ways
-            )
         return made
 
     def _settle(
@@ -244,12 +222,6 @@ class Invoker:
 MAX_MESSAGE = 2000
 """Characters of a ToolError that are told; what is longer was not written for a model."""
 _PERHAPS_DONE = "It may have taken effect all the same: look before calling it again."
-
-
-def _is_unbounded(limits: Limits) -> bool:
-    """Tell whether a run is never repeated, split or cut."""
-    bounds = (limits.retries, limits.max_batch, limits.max_rows, limits.max_bytes)
-    return not any(bounds)
 
 
 def _short(message: str) -> str:

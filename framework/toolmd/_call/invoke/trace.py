@@ -17,7 +17,6 @@ from toolmd._model.registry import BoundTool
 from toolmd._model.result import EventListener, Result
 from toolmd._model.schema import Parameter, Schema
 from toolmd._model.settings import Settings
-from toolmd._values import ArgumentsValidator
 from toolmd._values.redact import HIDDEN, redacted, redacted_value
 
 API = "opentelemetry.trace"
@@ -42,11 +41,10 @@ class TracedInvoker(Invoker):
         self,
         tool: BoundTool,
         door: Surroundings,
-        validator: ArgumentsValidator,
         limits: StartLimits,
         tracing: Tracing,
     ) -> None:
-        super().__init__(tool, door, validator, limits)
+        super().__init__(tool, door, limits)
         self._tracing = tracing
 
     async def run(

@@ -31,9 +31,6 @@ class MakeResult(Protocol):
 
 write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
 """Gives the value as JSON without white space, in UTF-8; raises ValueError, RecursionError."""
-# Naming fifteen fields costs as much as a small tool.
-_make = tuple.__new__
-
 
 _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
 
@@ -59,9 +56,18 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
         message, source, notes = _NOTHING
         if not any_object or type(value) is not dict or "message" in value or "source" in value:
             text, message, source, notes = look(text)
-        return _make(Result, (True, tool, "ok", message, text, None, call_id, None, 1,
-                              (perf_counter() - began) * 1000, False, notes, source, None,
-                              False, None, ()))  # fmt: skip
+        return Result(
+            success=True,
+            tool=tool,
+            outcome="ok",
+            message=message,
+            data=text,
+            tool_call_id=call_id,
+            attempts=1,
+            duration_ms=(perf_counter() - began) * 1000,
+            notes=notes,
+            source=source,
+        )
 
     return answer
 

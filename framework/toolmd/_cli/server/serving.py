@@ -35,7 +35,7 @@ def own_token(caller: Any, *, known: bool) -> str | None:
     if known:
         if given is not None or any(caller[:2]):
             what = "the settings name tokens (serve.tokens), and each names its user"
-            stop(ExitCode.USAGE, what, "leave out --user, --patient and TOOLMD_TOKEN")
+            stop(ExitCode.USAGE, what, "leave out --user, --context and TOOLMD_TOKEN")
         return None
     if given is None:
         return fresh_token()

@@ -7,6 +7,7 @@ import typer
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import complain
+from toolmd._model.call import fact_name
 
 ProjectOption = Annotated[
     Path | None,
@@ -20,8 +21,13 @@ ProjectOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
 
 UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Who asks for it.")]
-PatientOption = Annotated[
-    str | None, typer.Option("--patient", metavar="ID", help="For which patient.")
+ContextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--context",
+        metavar="KEY=VALUE",
+        help="A fact about the caller, such as patient=P-1001; may be repeated.",
+    ),
 ]
 MessageOption = Annotated[
     str, typer.Option("--message", metavar="TEXT", help="What the user said.")
@@ -34,6 +40,7 @@ YesOption = Annotated[bool, typer.Option("--yes", help="Agree where a person mus
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")
 ]
+PATIENT_EXAMPLE = "write a name and a value: --context patient=P-1001"
 WordsArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -54,6 +61,19 @@ def project_of(ctx: typer.Context, project: Path | None) -> Path | None:
     """Give the folder that was named behind the verb, or before it."""
     before: dict[str, Any] = ctx.find_root().obj or {}
     return project or before.get("project")
+
+
+def context_of(stated: list[str] | None) -> dict[str, str]:
+    """Return the facts of `--context KEY=VALUE`; ends with a usage error for anything else."""
+    facts: dict[str, str] = {}
+    for text in stated or ():
+        name, equals, value = text.partition("=")
+        fact = fact_name(name)
+        if fact is None or not equals or not value.strip():
+            stop(ExitCode.USAGE, f"--context {text} does not state a fact", PATIENT_EXAMPLE)
+        if facts.setdefault(fact, value.strip()) != value.strip():
+            stop(ExitCode.USAGE, f"--context states {fact} twice", "state it once")
+    return facts
 
 
 def stop(code: ExitCode, what: str, help_: str = "") -> NoReturn:

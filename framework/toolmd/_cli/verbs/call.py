@@ -11,14 +11,15 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.given import agreed, given_arguments
 from toolmd._cli.terminal.options import (
     ConfidenceOption,
+    ContextOption,
     DryRunOption,
     JsonOption,
     MessageOption,
-    PatientOption,
     ProjectOption,
     UserOption,
     WordsArgument,
     YesOption,
+    context_of,
     project_of,
     stop,
 )
@@ -42,7 +43,7 @@ def call(
     confidence: ConfidenceOption = None,
     message: MessageOption = "",
     user: UserOption = None,
-    patient: PatientOption = None,
+    context: ContextOption = None,
     yes: YesOption = False,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
@@ -62,7 +63,7 @@ def call(
             confidence=confidence,
             message=message,
             user=user,
-            patient=patient,
+            context=context_of(context),
             dry_run=dry_run,
             on_event=None if json or not sys.stderr.isatty() else _progress,
         )
@@ -110,8 +111,8 @@ def _remedy(result: Any, workspace: Any) -> str:
             return wanted_python(result.tool, path, workspace.settings.root)
         case "auth_required":
             return "--user ID says who asks"
-        case "patient_context_required":
-            return "--patient ID says for which patient"
+        case "context_required":
+            return "--context patient=ID states a fact about the caller"
         case "missing_confidence":
             return "--confidence N says how sure the caller is"
         case "no_explicit_intent" | "not_stated_by_user":

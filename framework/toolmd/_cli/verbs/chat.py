@@ -12,10 +12,11 @@ import typer
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
+    ContextOption,
     JsonOption,
-    PatientOption,
     ProjectOption,
     UserOption,
+    context_of,
     project_of,
     stop,
 )
@@ -78,7 +79,7 @@ def chat(
     ] = "openai",
     system: Annotated[str, typer.Option(metavar="TEXT", help="What the model is told first.")] = "",
     user: UserOption = None,
-    patient: PatientOption = None,
+    context: ContextOption = None,
     stream: Annotated[bool, typer.Option("--stream", help="Show words as they come.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -98,7 +99,7 @@ def chat(
             "dialect": dialect,
             "system": system,
             "user": user,
-            "patient": patient,
+            "context": context_of(context),
             "stream": stream and not json,
         }
         code = _Talk(workspace, options, json=json).run(message)

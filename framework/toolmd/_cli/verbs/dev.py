@@ -9,9 +9,10 @@ import typer
 from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
-    PatientOption,
+    ContextOption,
     ProjectOption,
     UserOption,
+    context_of,
     project_of,
     stop,
 )
@@ -43,7 +44,7 @@ def dev(
     port: PortOption = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
     user: UserOption = None,
-    patient: PatientOption = None,
+    context: ContextOption = None,
     trust_edits: Annotated[
         bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
     ] = False,
@@ -52,7 +53,7 @@ def dev(
     """Follow the files, and serve console, API and MCP.
 
     Prints the link to the console (docs/how-to/dev-server.md). Calls are those of --user and
-    --patient. Ctrl-C lets calls under way finish; a second one ends at once.
+    --context. Ctrl-C lets calls under way finish; a second one ends at once.
     """
     if not _is_loopback(host):
         help_ = "`toolmd serve --transport http --host` is for other machines"
@@ -65,7 +66,7 @@ def dev(
     require_server()
     # A link to a project that can't be read would be of no use, so its settings come first.
     folder = load_settings(project_of(ctx, project)).root
-    caller = Caller(user, patient)
+    caller = Caller(user, context_of(context))
     token = own_token(caller, known=False)
     assert token is not None
     listening = listen(host, port)

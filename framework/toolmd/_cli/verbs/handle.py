@@ -7,12 +7,13 @@ import typer
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
+    ContextOption,
     DryRunOption,
     JsonOption,
     MessageOption,
-    PatientOption,
     ProjectOption,
     UserOption,
+    context_of,
     project_of,
 )
 from toolmd._cli.terminal.screen import (
@@ -53,7 +54,7 @@ def handle(
     ] = "auto",
     message: MessageOption = "",
     user: UserOption = None,
-    patient: PatientOption = None,
+    context: ContextOption = None,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -68,7 +69,7 @@ def handle(
     reply = read_stdin("the model's reply", MOST)
     with open_workspace(project_of(ctx, project)) as workspace:
         turn = workspace.handle_sync(
-            reply, dialect, message=message, user=user, patient=patient, dry_run=dry_run
+            reply, dialect, message=message, user=user, context=context_of(context), dry_run=dry_run
         )
     if json:
         out_json(turn.to_dict())

@@ -11,13 +11,14 @@ from toolmd._cli.reports.steps import answer, steps_of
 from toolmd._cli.terminal.given import given_arguments
 from toolmd._cli.terminal.options import (
     ConfidenceOption,
+    ContextOption,
     JsonOption,
     MessageOption,
-    PatientOption,
     ProjectOption,
     UserOption,
     WordsArgument,
     YesOption,
+    context_of,
     project_of,
 )
 
@@ -37,7 +38,7 @@ def run(
     ] = None,
     confidence: ConfidenceOption = None,
     user: UserOption = None,
-    patient: PatientOption = None,
+    context: ContextOption = None,
     message: MessageOption = "",
     yes: YesOption = False,
     json: JsonOption = False,
@@ -59,7 +60,7 @@ def run(
                 inputs,
                 confidence=confidence,
                 user=user,
-                patient=patient,
+                context=context_of(context),
                 message=message,
                 ask=lambda question: answer(question, steps, yes=yes),
                 on_event=steps.tell,

@@ -15,9 +15,10 @@ from toolmd._cli.server.interrupts import end_at_interrupt
 from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
-    PatientOption,
+    ContextOption,
     ProjectOption,
     UserOption,
+    context_of,
     project_of,
     stop,
 )
@@ -50,7 +51,7 @@ def serve(
         typer.Option(metavar="NAME[:PORT]", help="Answer to this name too (http behind a proxy)."),
     ] = None,
     user: UserOption = None,
-    patient: PatientOption = None,
+    context: ContextOption = None,
     trust_edits: Annotated[
         bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
     ] = False,
@@ -76,14 +77,15 @@ def serve(
     """
     folder = project_of(ctx, project)
     overrides = {"trust_edits": "true"} if trust_edits else {}
+    facts = context_of(context)
     if print_config is not None:
-        _print_config(print_config, folder, transport, (host, port), (user, patient, trust_edits))
+        _print_config(print_config, folder, transport, (host, port), (user, facts, trust_edits))
         return
     from toolmd._model.call import Caller
     from toolmd.adapters.mcp import require_sdk
 
     require_sdk()
-    caller = Caller(user, patient)
+    caller = Caller(user, facts)
     if transport == "stdio":
         _over_stdio(folder, overrides, caller, follow=follow is not False)
     else:
@@ -193,7 +195,7 @@ def _print_config(
     folder: Path | None,
     transport: Transport,
     place: tuple[str, int],
-    caller: tuple[str | None, str | None, bool],
+    caller: tuple[str | None, dict[str, str], bool],
 ) -> None:
     from toolmd._gate.addresses import with_port
     from toolmd.adapters.mcp.hosts import over_http, over_stdio
@@ -206,10 +208,11 @@ def _print_config(
             stop(ExitCode.USAGE, "a host can't know a port that is chosen at the start")
         out_json(over_http(host, name, f"http://{with_port(*place)}/mcp"))
         return
-    user, patient, trust_edits = caller
+    user, facts, trust_edits = caller
     words = ["serve", "--transport", "stdio", "--project", str(root)]
     words += ["--user", user] if user is not None else []
-    words += ["--patient", patient] if patient is not None else []
+    for fact, value in facts.items():
+        words += ["--context", f"{fact}={value}"]
     words += ["--trust-edits"] if trust_edits else []
     command = shutil.which("toolmd") or str(Path(sys.argv[0]).resolve())
     out_json(over_stdio(host, name, command, words))

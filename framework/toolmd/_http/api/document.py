@@ -12,7 +12,7 @@ from toolmd._http.api.trouble import PROBLEM
 _REFUSALS = {
     400: "The request could not be read.",
     401: "No token, or one that nobody has.",
-    403: "The Origin, the patient or the caller may not.",
+    403: "The Origin, the context or the caller is not allowed.",
     404: "There is no such thing.",
     408: "The body did not come in time.",
     413: "The body is over 512 KiB.",
@@ -24,7 +24,7 @@ _REFUSALS = {
 _GATE = (403, 421, 500)
 """What may be answered anywhere."""
 HEADERS = (
-    ("Toolmd-Patient", "The patient whom the request is about; the token must allow it."),
+    ("Toolmd-Context-Patient", "A fact about the caller; the token must allow its value."),
     ("Toolmd-Conversation", "The conversation whose calls Max Calls counts together."),
 )
 

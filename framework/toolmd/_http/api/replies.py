@@ -60,7 +60,7 @@ class Replies:
                 body.dialect,
                 message=body.message,
                 user=caller.user,
-                patient=caller.patient,
+                context=caller.context,
                 conversation=caller.conversation,
                 dry_run=body.dry_run,
             )

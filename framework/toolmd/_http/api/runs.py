@@ -82,7 +82,7 @@ class Background:
                 confidence=confidence,
                 message=caller.message,
                 user=caller.user,
-                patient=caller.patient,
+                context=caller.context,
                 conversation=caller.conversation,
                 run_id=run_id,
             )
@@ -125,7 +125,7 @@ class RunAnswers:
             confidence=body.confidence,
             message=body.message,
             user=caller.user,
-            patient=caller.patient,
+            context=caller.context,
             conversation=caller.conversation,
         )
         return result.to_dict()

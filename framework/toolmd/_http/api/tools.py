@@ -69,7 +69,7 @@ class Tools:
             confidence=body.confidence,
             message=body.message,
             user=caller.user,
-            patient=caller.patient,
+            context=caller.context,
             conversation=caller.conversation,
             call_id=body.call_id,
             dry_run=body.dry_run,

@@ -13,7 +13,7 @@ from toolmd._http.console.catalogue import find_tool
 from toolmd._http.console.held import find_slip
 from toolmd._http.console.ladder import ladder
 from toolmd._http.console.paper import page
-from toolmd._model.call import Caller
+from toolmd._model.call import Caller, fact_name
 from toolmd._model.result import Result
 from toolmd._values import MalformedError, read_object
 from toolmd._workspace.examples import try_examples
@@ -49,7 +49,7 @@ class ConsoleActions:
                 confidence=confidence,
                 message=_text(given, "message"),
                 user=_text(given, "user") or None,
-                patient=_text(given, "patient") or None,
+                context=_context(given),
                 dry_run=dry_run,
             )
         except _UnfitError as error:
@@ -98,7 +98,7 @@ class ConsoleActions:
             given = await _read(request)
             caller = Caller(
                 _text(given, "user") or None,
-                _text(given, "patient") or None,
+                _context(given),
                 _text(given, "message"),
             )
             inputs, confidence = _object(given, "arguments"), _number(given.get("confidence"))
@@ -154,6 +154,18 @@ async def _read(request: Request) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise _UnfitError("The request is no JSON object.")
     return given
+
+
+def _context(given: dict[str, Any]) -> dict[str, str]:
+    """Read the facts about the caller: `patient=P-1001, tenant=north`."""
+    facts: dict[str, str] = {}
+    for stated in filter(None, (part.strip() for part in _text(given, "context").split(","))):
+        name, equals, value = stated.partition("=")
+        fact = fact_name(name)
+        if fact is None or not equals or fact in facts:
+            raise _UnfitError("Write the context as patient=P-1001, tenant=north.")
+        facts[fact] = value.strip()
+    return facts
 
 
 def _text(given: dict[str, Any], key: str) -> str:

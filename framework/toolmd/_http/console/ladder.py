@@ -34,7 +34,7 @@ _STOPS = {
     "malformed_call": "1",
     "unknown_tool": "2",
     "auth_required": "2a",
-    "patient_context_required": "2a",
+    "context_required": "2a",
     "invalid_arguments": "3",
     "missing_argument": "3",
     "low_confidence": "4",

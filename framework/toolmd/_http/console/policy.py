@@ -25,7 +25,7 @@ def demands(bound: BoundTool, settings: Settings) -> dict[str, tuple[str, ...]]:
 
 def _caller(spec: ToolSpec) -> list[str]:
     words = ["a signed-in user"] if spec.requires_auth else []
-    return [*words, "a patient, named by the host"] if spec.requires_patient_context else words
+    return [*words, *(f"the {fact}, supplied by the host" for fact in spec.requires_context)]
 
 
 def _arguments(spec: ToolSpec) -> list[str]:
@@ -113,7 +113,7 @@ def chips(bound: BoundTool, settings: Settings) -> tuple[tuple[str, str], ...]:
         (least is not None, f"confidence ≥ {least or 0:g}", "guard"),
         (own.explicit_intent, "asked for in words", "guard"),
         (spec.requires_auth, "user", "plain"),
-        (spec.requires_patient_context, "patient", "plain"),
+        *((True, fact, "plain") for fact in spec.requires_context),
         (spec.limits.rate is not None, "rate", "plain"),
         (spec.read_only, "read only", "calm"),
     ]

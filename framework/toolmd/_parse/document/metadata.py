@@ -28,14 +28,32 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     values = read_values(definition.page, fields)
     for attribute, (_, entry) in fields.known.items():
         definition.places |= dict(_places(definition.page, attribute, entry))
-    if values.pop("requires_context", False):
-        values["requires_patient_context"] = True
+    _older_forms(definition, values)
     values["title"] = definition.document.title
     values["description"] = _description(definition, fields)
     values["notes"] = definition.document.notes
     values["extra"] = _extra(definition, fields)
     _defaults(definition, values, fields)
     return values
+
+
+def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
+    """Read `Requires Patient Context` and `Patient From` as the context that they stand for."""
+    if values.pop("requires_patient_context", False):
+        facts = values.get("requires_context", ())
+        values["requires_context"] = tuple(dict.fromkeys((*facts, "patient")))
+    named = values.pop("patient_from", None)
+    if named is None:
+        return
+    given = values.setdefault("context", {}).setdefault("patient", named)
+    definition.places.setdefault("context", definition.places["patient_from"])
+    if given != named:
+        definition.page.error(
+            Code.CONFLICT,
+            definition.document.mark,
+            f"Context takes the patient from {given}, and Patient From from {named}",
+            "keep **Context**, and remove **Patient From**",
+        )
 
 
 def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from toolmd._model.call import fact_name
 from toolmd._model.code import Code
 from toolmd._parse.blocks.block import Bullets, Comment
 from toolmd._parse.blocks.prose import prose
@@ -176,20 +177,29 @@ def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return names
 
 
-def _context(page: Page, known: Field, entry: Entry) -> bool:
-    if [fold(word) for word in _list(page, known, entry)] != ["patient"]:
-        raise Unread("`patient` is the only fact about a caller that is supported yet")
-    return True
+def _context(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_fact(word) for word in _list(page, known, entry)))
 
 
-def _patient_from(page: Page, known: Field, entry: Entry) -> str:
-    words = _word(page, known, entry).split()
-    fact = ["patient", "from"]
-    if len(words) == 1 and fold(entry.name) != "context":
-        return plain(words[0])
-    if words[:-1] != fact:
-        raise Unread("write `patient from` and the name of the input: `patient from patientId`")
-    return plain(words[-1])
+def _suppliers(page: Page, known: Field, entry: Entry) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for supplied in _list(page, known, entry):
+        words = supplied.split()
+        if len(words) != 3 or words[1].lower() != "from":  # noqa: PLR2004 - `fact from input`
+            raise Unread("write `patient from patientId`: a fact, `from` and an input's name")
+        fact = _fact(words[0])
+        if fact in found:
+            raise Unread(f"{fact} is supplied twice: keep one")
+        found[fact] = plain(words[2])
+    return found
+
+
+def _fact(word: str) -> str:
+    """Return the name of a fact in snake case; raises Unread for anything but a name."""
+    name = fact_name(plain(word))
+    if name is None:
+        raise Unread("write names of facts separated by commas, such as `patient, tenant`")
+    return name
 
 
 def _expression(page: Page, known: Field, entry: Entry) -> str:
@@ -244,7 +254,7 @@ READERS: Mapping[str, ValueReader] = {
     "list": _list,
     "names": _names,
     "context": _context,
-    "patient_from": _patient_from,
+    "suppliers": _suppliers,
     "hosts": _hosts,
     "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),

@@ -61,7 +61,7 @@ def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
 def metadata(spec: ToolSpec) -> Iterator[str]:
     """Give the fields of Metadata; a switch that is off is left out."""
     said = dict(spec)
-    for off in ("requires_auth", "requires_patient_context", "read_only"):
+    for off in ("requires_auth", "read_only"):
         said[off] = said[off] or None
     if spec.idempotent == "no":
         said["idempotent"] = None

@@ -1,4 +1,4 @@
-"""Check a skill's lists: that what it requires is there, is used, and knows its patient."""
+"""Check a skill's lists: that what it requires exists, is used, and gets the caller's facts."""
 
 from collections.abc import Mapping
 
@@ -41,7 +41,7 @@ def check_requirements(
             f"skills use one another in a circle: {' → '.join(circle)}",
             "take one of them out of Required Skills",
         )
-    _check_patient(spec, tools, found, runs=runs)
+    _check_context(spec, tools, found, runs=runs)
     _check_durable(spec, tools, found)
 
 
@@ -65,34 +65,33 @@ def _circle(spec: SkillSpec, skills: Mapping[str, SkillSpec]) -> list[str] | Non
     return None
 
 
-def _check_patient(
+def _check_context(
     spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings, *, runs: bool
 ) -> None:
-    inputs = {parameter.name: parameter for parameter in spec.parameters}
-    needing = [
-        name
-        for name in spec.required_tools
-        if name in tools and tools[name].requires_patient_context
-    ]
-    if spec.patient_from is None:
-        if needing:
+    needing: dict[str, list[str]] = {}
+    for name in spec.required_tools:
+        for fact in tools[name].requires_context if name in tools else ():
+            needing.setdefault(fact, []).append(name)
+    for fact, names in needing.items():
+        if fact not in spec.context:
             found.add(
-                Code.PATIENT_FROM,
+                Code.CONTEXT,
                 Severity.WARNING if runs else Severity.HINT,
-                place(spec, "required_tools", needing[0]),
-                f"{', '.join(needing)} require a patient, and no input names one",
-                "add **Patient From** with the input's name, or the caller must bring the patient",
+                place(spec, "required_tools", names[0]),
+                f"{', '.join(names)} require the context `{fact}`, and no input supplies it",
+                f"add **Context**: {fact} from INPUT, or the caller must supply the {fact}",
             )
-        return
-    named = inputs.get(spec.patient_from)
-    if named is None:
-        message = f"Patient From names {spec.patient_from}, which is no input"
-        hint = did_you_mean(spec.patient_from, inputs)
-        found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message, hint)
-    elif named.shape.types != ("string",):
-        message = f"Patient From names {spec.patient_from}, which is no string"
-        hint = f"make {spec.patient_from} a string, or name the input that is the patient"
-        found.error(Code.PATIENT_FROM, place(spec, "patient_from"), message, hint)
+    inputs = {parameter.name: parameter for parameter in spec.parameters}
+    for fact, named in spec.context.items():
+        if named not in inputs:
+            message = f"Context takes the {fact} from {named}, which is not an input"
+            hint = did_you_mean(named, inputs)
+        elif inputs[named].shape.types != ("string",):
+            message = f"Context takes the {fact} from {named}, which is not a string"
+            hint = f"make {named} a string, or name the input that holds the {fact}"
+        else:
+            continue
+        found.error(Code.CONTEXT, place(spec, "context"), message, hint)
 
 
 def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings) -> None:

@@ -42,7 +42,9 @@ class McpEndpoint:
         """Answer one request, which the gate has let in."""
         caller: Caller = scope["state"][CALLER]
         # A session belongs to whoever began it: nobody else may answer what it asks.
-        token = AccessToken(token="", client_id=repr((caller.user, caller.patient)), scopes=[])
+        token = AccessToken(
+            token="", client_id=repr((caller.user, sorted(caller.context.items()))), scopes=[]
+        )
         await self._manager.handle_request(
             {**scope, "user": AuthenticatedUser(token)}, receive, send
         )

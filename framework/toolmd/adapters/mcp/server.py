@@ -93,4 +93,4 @@ class _Low(Server[Any]):
 
 
 def _principal(caller: Caller) -> str:
-    return repr((caller.user, caller.patient))
+    return repr((caller.user, sorted(caller.context.items())))

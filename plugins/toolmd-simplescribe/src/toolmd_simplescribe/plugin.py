@@ -35,7 +35,7 @@ class SimpleScribe:
     @hookimpl
     def toolmd_judges(self, spec: ToolSpec) -> "Iterable[Judge]":
         """Give what refuses calls for another patient, before anything runs."""
-        own = spec.name in TOOLS and spec.requires_patient_context
+        own = spec.name in TOOLS and "patient" in spec.requires_context
         return (
             [same_patient] if own and any(p.name == "patient_id" for p in spec.parameters) else []
         )
@@ -51,7 +51,7 @@ class SimpleScribe:
 
 def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
     """Refuse a call whose patient is not the one that the host named."""
-    patient = call.caller.patient
+    patient = call.caller.context.get("patient")
     if patient is not None and arguments.get("patient_id") == patient:
         return None
     return Verdict(Ruling.DENY, "other_patient", OTHER_PATIENT)

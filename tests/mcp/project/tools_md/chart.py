@@ -4,4 +4,4 @@ from toolmd import Context
 
 
 def chart(*, context: Context) -> str:
-    return f"The chart of {context.patient}"
+    return f"The chart of {context.facts.get('patient')}"

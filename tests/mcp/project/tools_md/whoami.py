@@ -4,4 +4,4 @@ from toolmd import Context
 
 
 def whoami(*, context: Context) -> dict[str, str | None]:
-    return {"user": context.user, "patient": context.patient}
+    return {"user": context.user, "patient": context.facts.get("patient")}

@@ -53,7 +53,7 @@ function given(form) {
   return {
     arguments: box && !box.hidden ? box.querySelector("textarea").value : collect(root),
     user: words.user ?? "",
-    patient: words.patient ?? "",
+    context: words.context ?? "",
     message: words.message ?? "",
     confidence: (words.confidence ?? "").trim() === "" ? null : Number(words.confidence),
   };

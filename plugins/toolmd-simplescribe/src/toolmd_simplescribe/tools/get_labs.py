@@ -16,5 +16,5 @@ def get_labs(
     context: Context,
 ) -> list[Item]:
     """Give the results, the newest first."""
-    chart = store.chart(patient_id, context.patient)
+    chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.labs(codes, span_of(date_range), limit)

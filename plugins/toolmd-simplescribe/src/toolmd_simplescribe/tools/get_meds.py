@@ -16,5 +16,5 @@ def get_meds(
     context: Context,
 ) -> list[Item]:
     """Give the medications, the latest started first."""
-    chart = store.chart(patient_id, context.patient)
+    chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.medications(status, span_of(date_range), limit)

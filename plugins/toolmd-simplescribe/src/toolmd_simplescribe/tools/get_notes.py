@@ -15,5 +15,5 @@ def get_notes(
     context: Context,
 ) -> list[Item]:
     """Give the notes' metadata, the newest first."""
-    chart = store.chart(patient_id, context.patient)
+    chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.notes(span_of(date_range), limit)

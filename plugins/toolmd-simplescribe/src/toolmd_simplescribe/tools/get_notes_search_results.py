@@ -15,4 +15,4 @@ def get_notes_search_results(
     context: Context,
 ) -> list[Item]:
     """Give the excerpts, the best first."""
-    return store.chart(patient_id, context.patient).search(query, top_k, doc_ids)
+    return store.chart(patient_id, context.facts.get("patient")).search(query, top_k, doc_ids)

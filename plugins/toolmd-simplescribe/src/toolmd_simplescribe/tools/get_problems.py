@@ -14,4 +14,4 @@ def get_problems(
     context: Context,
 ) -> list[Item]:
     """Give the problems, the latest first."""
-    return store.chart(patient_id, context.patient).problems(status, limit)
+    return store.chart(patient_id, context.facts.get("patient")).problems(status, limit)

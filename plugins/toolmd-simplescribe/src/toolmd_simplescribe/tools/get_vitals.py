@@ -16,5 +16,5 @@ def get_vitals(
     context: Context,
 ) -> list[Item]:
     """Give the readings, the newest first."""
-    chart = store.chart(patient_id, context.patient)
+    chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.vitals(types, span_of(date_range), limit)

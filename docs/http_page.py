@@ -15,7 +15,8 @@ for programs: OpenAPI 3.1, with a path of its own for each tool and skill.
 
 Every request names its Host as the server knows it, and has the token: `Authorization: Bearer
 TOKEN`. A body is `application/json` of at most 512 KiB; keys that are not told here are refused.
-The caller is whom the token names. `Toolmd-Context-Patient` states the fact `patient`, where the token allows its value;
+The caller is whom the token names. `Toolmd-Context-Patient` states the fact
+`patient`, where the token allows its value;
 `Toolmd-Conversation` the conversation whose calls **Max Calls** counts together. A token of the
 settings sees its own user's held calls, runs and events; that of the start sees all, and it alone
 may do what is marked *operator*.

@@ -35,7 +35,7 @@ TEN = datetime.fromisoformat("2026-03-04T10:00")
 
 def line(patient="P-1001", key="call-1"):
     """Give the context of a call about this family."""
-    return SimpleNamespace(patient=patient, idempotency_key=key)
+    return SimpleNamespace(facts={"patient": patient} if patient else {}, idempotency_key=key)
 
 
 def book(clinic, *names, at=NINE, kind="exam", **context):

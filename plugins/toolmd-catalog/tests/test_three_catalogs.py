@@ -111,7 +111,7 @@ def test_only_what_the_text_calls_read_only_is() -> None:
 def test_what_is_said_of_all_tools_holds_for_each() -> None:
     for spec in specs(imported("records")).values():
         assert spec.read_only
-        assert spec.requires_patient_context
+        assert spec.requires_context == ("patient",)
         assert spec.unknown_parameters == "ignore"
 
 

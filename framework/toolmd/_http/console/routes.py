@@ -71,7 +71,7 @@ def _done(
 
 
 def _is_operator(request: Request) -> bool:
-    # The console names users and patients, and shows what all of them do.
+    # The console names users and their context, and shows what all of them do.
     return request.scope.get("state", {}).get(OPERATOR) is True
 
 

@@ -31,7 +31,7 @@ _COLUMNS: dict[str, str] = {
         "requiresauth auth authentication authrequired requiresauthentication".split(),
         "requires_auth",
     ),
-    **dict.fromkeys("patientcontext requirespatientcontext".split(), "requires_patient_context"),
+    **dict.fromkeys("patientcontext requirespatientcontext".split(), "requires_context"),
     **dict.fromkeys("category group domain".split(), "category"),
     **dict.fromkeys("version".split(), "version"),
     **dict.fromkeys(
@@ -118,7 +118,11 @@ def _set(policy: Policy, key: str, text: str, line: int) -> bool:
         value = boolean(text)
         if value is None:
             return False
-        if key in {"read_only", "requires_auth", "requires_patient_context"}:
+        if key == "requires_context":
+            if value:
+                policy.facts[key] = ("patient",)
+            return True
+        if key in {"read_only", "requires_auth"}:
             if value:
                 policy.facts[key] = True
             return True

@@ -146,8 +146,8 @@ _FACTS: tuple[tuple[str, Any, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        "requires_patient_context",
-        True,
+        "requires_context",
+        ("patient",),
         re.compile(
             r"\bscoped to (?:a|one|the) (?:single )?patient|"
             r"\brequires? (?:a )?patient(?: context)?\b",

@@ -28,7 +28,7 @@ def clinic(harness, tool, seed_booking):
     ids=["object", "text", "bytes"],
 )
 def test_a_valid_call_gives_what_the_function_gives(clinic, arguments):
-    for _ in range(2):  # the second comes by the quick way
+    for _ in range(2):
         result = clinic.call("book_appointment", arguments, call_id="call-1")
         shown = result.to_dict()
         assert shown.pop("duration_ms") >= 0

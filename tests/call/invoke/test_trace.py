@@ -268,13 +268,6 @@ def test_a_fault_of_tracing_stops_no_call(tool, harness, side: str) -> None:
     assert door.call("greet", '{"name": "Mia"}').data == {"said": "Hello Mia"}
 
 
-def test_without_a_provider_the_quick_way_stays(tool, harness) -> None:
-    door = harness(tool("greet", greet, NAME))
-    door.call("greet", '{"name": "Mia"}')
-    door.call("greet", '{"name": "Mia"}')
-    assert "greet" in door.door.quick
-
-
 def in_a_program(text: str) -> list[str]:
     """Give what a program of its own prints, since a provider is installed once in each."""
     done = subprocess.run(

@@ -298,7 +298,7 @@ def test_a_skill_breaks_anywhere_and_its_step_runs_at_most_once(tmp_path, caplog
 
 async def break_a_skill_everywhere(world):
     def make(world):
-        inputs = {"word": "hello", "context": {"patient": "p1"}}
+        inputs = {"word": "hello", "patient": "p1"}
         return world.ws.run("speak", inputs, confidence=0.9, user="u1", message=SAID["message"])
 
     assert (await make(world)).success

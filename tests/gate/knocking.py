@@ -37,7 +37,9 @@ class Answer(NamedTuple):
 
 
 def tokens(own: str | None = TOKEN) -> Tokens:
-    known = [TokenSettings(hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", ("p1", "p2"))]
+    known = [
+        TokenSettings(hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", {"patient": ("p1", "p2")})
+    ]
     return Tokens(known, own=own, caller=Caller("op", {"patient": "p9"}))
 
 

@@ -62,21 +62,24 @@ def test_an_address_of_version_6_stands_in_brackets_before_its_port() -> None:
 
 
 def test_whoever_started_the_server_is_its_operator_and_a_named_user_is_not() -> None:
-    assert tokens().of(TOKEN) == Pass("op", ("p9",), "p9", operator=True)
-    assert tokens().of(OF_ANA) == Pass("ana", ("p1", "p2"), None, operator=False)
+    assert tokens().of(TOKEN) == Pass("op", {"patient": ("p9",)}, {"patient": "p9"}, operator=True)
+    assert tokens().of(OF_ANA) == Pass("ana", {"patient": ("p1", "p2")}, operator=False)
     assert tokens().of("") is None
     assert tokens().of(TOKEN.upper()) is None
     assert tokens(own=None).of(TOKEN) is None
 
 
 def test_a_pass_is_good_for_its_own_patients() -> None:
-    passed = Pass("op", ("p1", "p2"), "p1")
+    passed = Pass("op", {"patient": ("p1", "p2")}, {"patient": "p1"})
 
-    assert passed.caller(None) == Caller("op", {"patient": "p1"})
-    assert passed.caller("p2", "c") == Caller("op", {"patient": "p2"}, conversation="c")
-    assert passed.caller("p3") is None
-    assert Pass("ana").caller(None) == Caller("ana", None)
-    assert Pass("ana") == Pass("ana", (), None, False)
+    assert passed.caller({}) == Caller("op", {"patient": "p1"})
+    assert passed.caller({"patient": "p2"}, "c") == Caller(
+        "op", {"patient": "p2"}, conversation="c"
+    )
+    assert passed.caller({"patient": "p3"}) is None
+    assert passed.caller({"tenant": "p1"}) is None
+    assert Pass("ana").caller({}) == Caller("ana")
+    assert Pass("ana") == Pass("ana", {}, {}, False)
 
 
 def test_a_token_is_kept_as_its_hash_whatever_it_holds() -> None:

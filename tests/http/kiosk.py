@@ -44,7 +44,9 @@ class Kiosk:
         self.port = self._listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         known = [
-            TokenSettings(hashlib.sha256(token.encode()).hexdigest(), user, (f"p-{user}",))
+            TokenSettings(
+                hashlib.sha256(token.encode()).hexdigest(), user, {"patient": (f"p-{user}",)}
+            )
             for user, token in GUESTS.items()
         ]
         self.server = Server(

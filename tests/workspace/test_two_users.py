@@ -1,5 +1,7 @@
 """Two users of one workspace: what is one's is not there for the other."""
 
+from typing import Any
+
 import pytest
 from workspace_shop import Shop, skill, word
 
@@ -95,11 +97,13 @@ def test_nobody_sees_anothers_runs(ws: Workspace) -> None:
     assert [view.id for view in ws.runs.list_sync(user="ana")] == [run_id]
 
 
-@pytest.mark.parametrize("other", [{"user": "eve"}, {}, {"user": "ana", "patient": "p-2"}])
+@pytest.mark.parametrize(
+    "other", [{"user": "eve"}, {}, {"user": "ana", "context": {"patient": "p-2"}}]
+)
 def test_nobody_gets_anothers_result_by_the_id_of_its_run(
-    house: House, ws: Workspace, other: dict[str, str]
+    house: House, ws: Workspace, other: dict[str, Any]
 ) -> None:
-    mine = {"user": "ana", "patient": "p-1", "run_id": "run-1"}
+    mine: dict[str, Any] = {"user": "ana", "context": {"patient": "p-1"}, "run_id": "run-1"}
     done = ws.run_sync("welcome", {}, ask=lambda _: True, **mine)
     assert done.success
 

@@ -150,6 +150,7 @@ def call(workspace):
 
     def go(tool, arguments=None, *, patient="123", **options):
         given = {"patient_id": "123", **(arguments or {})}
-        return asyncio.run(workspace.call(tool, given, patient=patient, **options))
+        context = {} if patient is None else {"patient": patient}
+        return asyncio.run(workspace.call(tool, given, context=context, **options))
 
     return go

@@ -21,7 +21,7 @@ def test_a_plans_budget_cuts_further(at_work, make, workspace):
             "calls": [{"tool": "get_labs", "params": {"patient_id": "123"}}],
             "budget": {"rows": rows, "bytes": size, "timeout_ms": 5000},
         }
-        turn = workspace.handle_sync(json.dumps(reply), dialect="plan", patient="123")
+        turn = workspace.handle_sync(json.dumps(reply), dialect="plan", context={"patient": "123"})
         return turn.results[0]
 
     few = planned(5, 100_000)

@@ -23,7 +23,7 @@ def test_the_package_brings_the_six_tools_without_a_finding(workspace):
 def test_every_tool_is_read_only_scoped_to_a_patient_and_limited(name):
     spec = SPECS[name]
     assert spec.read_only
-    assert spec.requires_patient_context
+    assert spec.requires_context == ("patient",)
     assert spec.unknown_parameters == "ignore"
     assert spec.limits.timeout_s
     assert spec.limits.max_rows
@@ -34,7 +34,9 @@ def test_every_tool_is_read_only_scoped_to_a_patient_and_limited(name):
 def test_the_examples_are_accepted_or_refused_as_they_say(name, workspace):
     assert SPECS[name].examples
     for example in SPECS[name].examples:
-        result = workspace.call_sync(name, example.arguments, patient="123", dry_run=True)
+        result = workspace.call_sync(
+            name, example.arguments, context={"patient": "123"}, dry_run=True
+        )
         if example.error is None:
             assert result.outcome == "allowed", example.title
         else:

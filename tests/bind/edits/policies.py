@@ -20,7 +20,7 @@ Give a patient a dose.
 - **Version**: 1.0.0
 - **Category**: care
 - **Requires Auth**: true
-- **Requires Patient Context**: true
+- **Requires Context**: patient
 
 ## Parameters
 

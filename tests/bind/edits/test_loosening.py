@@ -62,7 +62,7 @@ def test_every_field_is_compared_or_known_to_restrict_nothing(noun, table) -> No
     ("line", "by", "place"),
     [
         ("- **Requires Auth**: true\n", "", "Metadata: Requires Auth"),
-        ("- **Requires Patient Context**: true\n", "", "Metadata: Requires Patient Context"),
+        ("- **Requires Context**: patient\n", "", "Metadata: Requires Context"),
         ("- **Category**: care\n", "- **Category**: care\n- **Unknown Parameters**: ignore\n",
          "Metadata: Unknown Parameters"),
         ("- **Category**: care\n", "- **Category**: care\n- **Read Only**: true\n",

@@ -49,6 +49,14 @@ def test_what_is_demanded_is_looser_only_where_it_is_demanded_no_more(name: str)
     assert [looser(True, True), looser(False, True), looser(False, False)] == [False] * 3
 
 
+def test_a_fact_that_is_required_no_more_is_looser() -> None:
+    looser = METADATA["requires_context"]
+
+    assert looser(("patient",), ())
+    assert looser(("patient", "tenant"), ("tenant",))
+    assert [looser((), ("patient",)), looser(("patient",), ("tenant", "patient"))] == [False] * 2
+
+
 def test_of_a_result_only_what_must_not_be_recorded_is_held() -> None:
     assert {name: looser(True, False) for name, looser in RESULT.items()} == {"sensitive": True}
 
@@ -125,4 +133,13 @@ def test_every_field_is_compared_here() -> None:
     several = {"enum", "intent_keywords", "types", "allowed_domains", "rate", "max_batch"}
     ranked = {"sensitivity", "idempotent", "unknown_parameters", "on_missing_confidence"}
 
-    assert EVERY.keys() == {*LOWER, *UPPER, *DEMANDS, *EQUAL, *several, *ranked, "read_only"}
+    assert EVERY.keys() == {
+        *LOWER,
+        *UPPER,
+        *DEMANDS,
+        *EQUAL,
+        *several,
+        *ranked,
+        "read_only",
+        "requires_context",
+    }

@@ -78,6 +78,7 @@ def _rules(said: list[Mapping[str, str]]) -> tuple[Rule, ...]:
 _NAMES = {field.name for field in fields(ToolContract)}
 _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "parameters": _parameters,
+    "requires_context": tuple,
     "source": Source._make,
     "returns": _schema,
     "rules": _rules,

@@ -20,7 +20,23 @@ def plan_text(plan: Plan) -> tuple[str, str]:
 @lru_cache(maxsize=64)
 def plan_of(text: str) -> Plan:
     """Read a plan."""
+    if _OLDER in text:
+        text = _with_contexts(json.loads(text))
     return Plan.model_validate_json(text)
+
+
+_OLDER = '"requires_patient_context"'
+"""Stands in plans that were stored before callers had a context."""
+
+
+def _with_contexts(plan: dict[str, Any]) -> str:
+    """Return a stored plan with the context in place of the patient."""
+    for tool in plan["tools"].values():
+        tool["requires_context"] = ["patient"] if tool.pop("requires_patient_context") else []
+    for skill in (plan["skill"], *plan["skills"].values()):
+        named = skill.pop("patient_from", None)
+        skill["context"] = {} if named is None else {"patient": named}
+    return json.dumps(plan)
 
 
 def written(value: Question | Answer | Caller | SkillResult) -> str:
@@ -42,7 +58,11 @@ def answer_of(text: str) -> Answer:
 
 def caller_of(text: str) -> Caller:
     """Read a caller."""
-    return Caller(**json.loads(text))
+    said = json.loads(text)
+    if "patient" in said:  # as runs were stored before callers had a context
+        patient = said.pop("patient")
+        said["context"] = {} if patient is None else {"patient": patient}
+    return Caller(**said)
 
 
 def user_prefix(user: str) -> str:

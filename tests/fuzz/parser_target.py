@@ -127,7 +127,10 @@ def restriction(data: bytes) -> None:
     if spec is None:
         return
     holder = spec if section.name == "Metadata" else getattr(spec, section.name.lower())
-    held = getattr(holder, field.attribute)
+    if field.attribute == "requires_patient_context":
+        held = "patient" in spec.requires_context  # the older form of that field
+    else:
+        held = getattr(holder, field.attribute)
     if held in (None, (), False):
         words = set(re.findall(r"\w+|[^\w\s]", value.lower()))
         assert held is False, f"{line} restricts nothing"

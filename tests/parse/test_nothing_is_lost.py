@@ -192,7 +192,9 @@ def test_a_restriction_is_read_as_written_or_closes_the_door(which, value):
     if spec is None:
         assert any(d.severity == "error" for d in diagnostics)
         return
-    if table is TOOL_METADATA:
+    if field.attribute == "requires_patient_context":
+        held = "patient" in spec.requires_context  # the older form of that field
+    elif table is TOOL_METADATA:
         held = getattr(spec, field.attribute)
     else:
         held = getattr(getattr(spec, table.name.lower()), field.attribute)

@@ -113,8 +113,14 @@ def test_of_racing_answers_one_runs(rounds: Any, reminders: Any) -> None:
 
 @pytest.mark.parametrize(
     "spoil",
-    [lambda s: s[:-2] + "AA", lambda _: "", lambda _: '{"held": "x"}', lambda s: s + s],
-    ids=["cut", "empty", "plain", "double"],
+    [
+        lambda s: s[:-20],
+        lambda s: s[:40] + ("B" if s[40] == "A" else "A") + s[41:],
+        lambda _: "",
+        lambda _: '{"held": "x"}',
+        lambda s: s + s,
+    ],
+    ids=["cut", "one character changed", "empty", "plain", "double"],
 )
 def test_a_state_that_was_tampered_with_is_refused(
     rounds: Any, reminders: Any, spoil: Callable[[str], str]

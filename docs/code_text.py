@@ -31,7 +31,7 @@ def _unhomed(text: str) -> str:
     """Leave out the modules of classes, the quotes around a name that comes later, and objects."""
     plain = re.sub(r"\((?:<[^<>]* at 0x\w+>(?:, )?)+\)|<[^<>]* at 0x\w+>", "...", text)
     named = re.sub(r"ForwardRef\('(\w+)'\)|'([A-Z][\w |]*)'", r"\1\2", plain)
-    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", named.replace("toolmd._model.", ""))
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", named.replace("toolmd._types.", ""))
 
 
 def attribute_docs(module: ModuleType | None) -> dict[str, str]:

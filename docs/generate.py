@@ -17,11 +17,11 @@ from docs.http_page import http_page
 import toolmd
 from toolmd import config, database, hooks, importing, testing
 from toolmd._cli.main import make_app
-from toolmd._model import settings
-from toolmd._model.code import Code
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES
+from toolmd._types import settings
+from toolmd._types.code import Code
 from toolmd.config import values
 
 REFERENCE = Path(__file__).parent / "reference"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolmd._http.api.api import Api
-from toolmd._http.api.ears import Ears
+from toolmd._http.api.event_stream import EventSource
 from toolmd._http.api.events import KINDS
 from toolmd._http.api.feed import Feed
 from toolmd._http.api.operation import Operation
@@ -60,7 +60,7 @@ kept. A comment comes every 15 seconds. Who takes nothing for 30 seconds is let 
 def http_page() -> str:
     """Tell each route, each problem and each event."""
     no_workspace: Any = None
-    api = Api(no_workspace, Ears(Feed()), no_workspace, no_workspace)
+    api = Api(no_workspace, EventSource(Feed()), no_workspace, no_workspace)
     parts = [HEAD, "## Routes\n", *map(_told, api.operations)]
     events = "".join(f"| `{kind}` | {data} | {when} |\n" for kind, (data, when) in KINDS.items())
     codes = "".join(

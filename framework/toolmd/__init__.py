@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The names below come when they are first asked for: `import toolmd` alone costs nothing.
     from toolmd._chat import Conversation
-    from toolmd._model.call import Budget, Call, Caller
-    from toolmd._model.context import Context
-    from toolmd._model.diagnostic import Diagnostic, Edit, Severity
-    from toolmd._model.edit import HeldEdit, Loosening
-    from toolmd._model.exchange import Decision, Exchange
-    from toolmd._model.held import HeldCall
-    from toolmd._model.pending import Pending
-    from toolmd._model.registry import Bound, Registry
-    from toolmd._model.reply import Dialect, Parsed
-    from toolmd._model.result import Event, Failure, Held, Result, SkillResult
-    from toolmd._model.run import Answer, Question, RunEvent, RunTrace, RunView
-    from toolmd._model.schema import Parameter, Schema
-    from toolmd._model.settings import Settings
-    from toolmd._model.skill import SkillSpec
-    from toolmd._model.source import Source, Span
-    from toolmd._model.tool import ToolSpec
-    from toolmd._model.turn import Turn
-    from toolmd._model.verdict import Problem, Ruling, Verdict
     from toolmd._parse import parse_skill, parse_tool
+    from toolmd._types.call import Budget, Call, Caller
+    from toolmd._types.confirmation import Confirmation
+    from toolmd._types.context import Context
+    from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+    from toolmd._types.exchange import Decision, Exchange
+    from toolmd._types.pending import PendingCall
+    from toolmd._types.pending_change import PendingChange, Weakening
+    from toolmd._types.registry import Bound, Registry
+    from toolmd._types.reply import Dialect, Parsed
+    from toolmd._types.result import ConfirmationRequest, Event, Failure, Result, SkillResult
+    from toolmd._types.run import Answer, Question, RunEvent, RunTrace, RunView
+    from toolmd._types.schema import Parameter, Schema
+    from toolmd._types.settings import Settings
+    from toolmd._types.skill import SkillSpec
+    from toolmd._types.source import Source, Span
+    from toolmd._types.tool import ToolSpec
+    from toolmd._types.turn import Turn
+    from toolmd._types.verdict import Action, Problem, Verdict
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
     from toolmd._workspace.changes import Changes
@@ -46,24 +46,24 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "toolmd._chat": ("Conversation",),
-    "toolmd._model.call": ("Budget", "Call", "Caller"),
-    "toolmd._model.context": ("Context",),
-    "toolmd._model.diagnostic": ("Diagnostic", "Edit", "Severity"),
-    "toolmd._model.exchange": ("Decision", "Exchange"),
-    "toolmd._model.edit": ("HeldEdit", "Loosening"),
-    "toolmd._model.held": ("HeldCall",),
-    "toolmd._model.registry": ("Bound", "Registry"),
-    "toolmd._model.reply": ("Dialect", "Parsed"),
-    "toolmd._model.result": ("Event", "Failure", "Held", "Result", "SkillResult"),
-    "toolmd._model.schema": ("Parameter", "Schema"),
-    "toolmd._model.settings": ("Settings",),
-    "toolmd._model.skill": ("SkillSpec",),
-    "toolmd._model.source": ("Source", "Span"),
-    "toolmd._model.tool": ("ToolSpec",),
-    "toolmd._model.pending": ("Pending",),
-    "toolmd._model.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
-    "toolmd._model.turn": ("Turn",),
-    "toolmd._model.verdict": ("Problem", "Ruling", "Verdict"),
+    "toolmd._types.call": ("Budget", "Call", "Caller"),
+    "toolmd._types.context": ("Context",),
+    "toolmd._types.diagnostic": ("Diagnostic", "Edit", "Severity"),
+    "toolmd._types.exchange": ("Decision", "Exchange"),
+    "toolmd._types.pending_change": ("PendingChange", "Weakening"),
+    "toolmd._types.confirmation": ("Confirmation",),
+    "toolmd._types.registry": ("Bound", "Registry"),
+    "toolmd._types.reply": ("Dialect", "Parsed"),
+    "toolmd._types.result": ("Event", "Failure", "ConfirmationRequest", "Result", "SkillResult"),
+    "toolmd._types.schema": ("Parameter", "Schema"),
+    "toolmd._types.settings": ("Settings",),
+    "toolmd._types.skill": ("SkillSpec",),
+    "toolmd._types.source": ("Source", "Span"),
+    "toolmd._types.tool": ("ToolSpec",),
+    "toolmd._types.pending": ("PendingCall",),
+    "toolmd._types.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
+    "toolmd._types.turn": ("Turn",),
+    "toolmd._types.verdict": ("Problem", "Action", "Verdict"),
     "toolmd._parse": ("parse_skill", "parse_tool"),
     "toolmd._watch": ("Watcher",),
     "toolmd._workspace": ("Workspace",),
@@ -105,22 +105,22 @@ __all__ = [
     "Event",
     "Exchange",
     "Failure",
-    "Held",
-    "HeldCall",
-    "HeldEdit",
+    "ConfirmationRequest",
+    "Confirmation",
+    "PendingChange",
     "ImplementationError",
-    "Loosening",
+    "Weakening",
     "MalformedReplyError",
     "ModelError",
     "NotFoundError",
     "Parameter",
     "Parsed",
-    "Pending",
+    "PendingCall",
     "Problem",
     "Question",
     "Registry",
     "Result",
-    "Ruling",
+    "Action",
     "RunEvent",
     "RunTrace",
     "RunView",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from toolmd._model.diagnostic import Diagnostic
+from toolmd._types.diagnostic import Diagnostic
 
 NO_POSTGRES_DRIVER = (
     "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'"

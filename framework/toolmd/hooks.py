@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from toolmd._model.call import Call
-from toolmd._model.result import Result
-from toolmd._model.settings import Settings
-from toolmd._model.verdict import Verdict
+from toolmd._types.call import Call
+from toolmd._types.result import Result
+from toolmd._types.settings import Settings
+from toolmd._types.verdict import Verdict
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     import svcs
     import typer
 
-    from toolmd._model.imported import Imported
-    from toolmd._model.reply import Dialect
+    from toolmd._types.imported import Imported
+    from toolmd._types.reply import Dialect
 
     # Made with pydantic, which the first call of a process need not wait for.
-    from toolmd._model.skill import SkillSpec
-    from toolmd._model.tool import ToolSpec
+    from toolmd._types.skill import SkillSpec
+    from toolmd._types.tool import ToolSpec
 
 PROJECT = "toolmd"
 GROUP = "toolmd"
@@ -41,7 +41,7 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a function as an implementation of the hook whose name it bears."""
 
-Judge = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
+Guard = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
 """Says its ruling on one call and its validated arguments; None has no opinion."""
 Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
 Importer = Callable[[str], "Mapping[str, str] | Imported"]
@@ -106,7 +106,7 @@ def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
 
 
 @hookspec
-def toolmd_judges(spec: "ToolSpec") -> Iterable[Judge]:  # type: ignore[empty-body]
+def toolmd_guards(spec: "ToolSpec") -> Iterable[Guard]:  # type: ignore[empty-body]
     """Give judges for the calls of one tool; the strictest verdict wins.
 
     Called once per tool and snapshot, before its first call. A failure, here or in a judge, or

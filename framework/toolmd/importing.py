@@ -8,12 +8,12 @@ escapes the prose, writes the canonical text, and keeps only drafts that read wi
 from typing import Any
 
 from toolmd._import import ImportReport, read_function
-from toolmd._model.imported import Draft, Imported, Note
-from toolmd._model.schema import Schema
 from toolmd._parse.parameters.types import TypeProblem
 from toolmd._parse.parameters.types import read_type as _read_type
 from toolmd._parse.words import scalars
-from toolmd._values import problems
+from toolmd._types.imported import Draft, Imported, Note
+from toolmd._types.schema import Schema
+from toolmd._validation import problems
 
 __all__ = [
     "Draft",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from toolmd._call import Door
-from toolmd._model.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
-from toolmd._model.result import Result
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
-from toolmd._model.source import Source
-from toolmd._model.tool import ToolSpec
+from toolmd._call import Dispatcher
+from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
+from toolmd._types.result import Result
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
+from toolmd._types.source import Source
+from toolmd._types.tool import ToolSpec
 
 TEXT = Schema(types=("string",))
 SEED_BOOKING = (
@@ -62,12 +62,14 @@ def tool(
 class Harness:
     """Calls tools by their own door."""
 
-    def __init__(self, *tools: Bound[ToolSpec], **door: Any) -> None:
-        settings = door.pop("settings", None) or Settings(root=Path.cwd(), audit=False)
-        self.door = Door(Registry(tools={t.name: t for t in tools}), settings, **door)
+    def __init__(self, *tools: Bound[ToolSpec], **dispatcher: Any) -> None:
+        settings = dispatcher.pop("settings", None) or Settings(root=Path.cwd(), audit=False)
+        self.dispatcher = Dispatcher(
+            Registry(tools={t.name: t for t in tools}), settings, **dispatcher
+        )
 
     def call(self, name: str, arguments: Any = "{}", **context: Any) -> Result:
-        return asyncio.run(self.door.call(name, arguments, **context))
+        return asyncio.run(self.dispatcher.call(name, arguments, **context))
 
 
 @pytest.fixture(name="tool", scope="session")

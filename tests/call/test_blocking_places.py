@@ -12,10 +12,10 @@ import weakref
 import pytest
 
 from toolmd._call.threads import CALLS, MAX_THREADS, Threads
-from toolmd._model.contract import Limits
+from toolmd._types.call_spec import Limits
 
 
-class Gate:
+class Authentication:
     """A blocking function that counts its calls and waits until it is opened."""
 
     def __init__(self):
@@ -36,7 +36,7 @@ class Gate:
 
 @pytest.fixture
 def gate():
-    made = Gate()
+    made = Authentication()
     yield made
     made.opened.set()
 
@@ -51,7 +51,7 @@ def test_400_blocking_calls_at_once_all_run(harness, tool):
     world = harness(tool("meet", meet))
 
     async def main():
-        calls = (world.door.call("meet", "{}") for _ in range(3 * MAX_THREADS // 2))
+        calls = (world.dispatcher.call("meet", "{}") for _ in range(3 * MAX_THREADS // 2))
         return await asyncio.gather(*calls)
 
     assert {result.outcome for result in asyncio.run(main())} == {"ok"}
@@ -173,10 +173,12 @@ def test_a_call_whose_time_is_up_in_the_queue_never_ran(harness, tool, gate):
     )
 
     async def main():
-        held = [asyncio.create_task(world.door.call("hold", "{}")) for _ in range(MAX_THREADS)]
+        held = [
+            asyncio.create_task(world.dispatcher.call("hold", "{}")) for _ in range(MAX_THREADS)
+        ]
         await asyncio.sleep(0)
         # A late call of another test may hold a place, which only adds to the queue.
-        late = await world.door.call("pay", "{}")
+        late = await world.dispatcher.call("pay", "{}")
         gate.opened.set()
         await asyncio.gather(*held)
         return late
@@ -195,9 +197,9 @@ def test_stuck_functions_end_no_call_but_their_own_and_free_their_places_when_th
     world = harness(stuck, tool("quick", lambda: "done", mode="sync"))
 
     async def main():
-        calls = (world.door.call("stuck", "{}") for _ in range(MAX_THREADS))
+        calls = (world.dispatcher.call("stuck", "{}") for _ in range(MAX_THREADS))
         late = await asyncio.gather(*calls)
-        waits = asyncio.create_task(world.door.call("quick", "{}"))
+        waits = asyncio.create_task(world.dispatcher.call("quick", "{}"))
         await asyncio.sleep(0)
         gate.opened.set()
         return late, await waits

@@ -5,10 +5,10 @@ import sqlite3
 
 import pytest
 
-from toolmd._model.contract import Limits, Rate, Rule, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import SafetySettings, Settings
-from toolmd._model.verdict import Ruling, Verdict
+from toolmd._types.call_spec import Limits, Rate, Rule, Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.verdict import Action, Verdict
 
 WORD = Parameter(name="word", shape=Schema(types=("string",)))
 GUARDED = {
@@ -46,11 +46,11 @@ def break_clock(world):
 
 
 def break_judge(world):
-    world.judge = Broken()
+    world.guard = Broken()
 
 
 def break_audit(world):
-    world.door.audit.close()
+    world.dispatcher.audit.close()
     store = sqlite3.connect(world.root / "audit.sqlite3")
     store.executescript("DROP TABLE decision; CREATE TABLE decision (odd TEXT) STRICT")
     store.close()
@@ -87,7 +87,7 @@ class World:
     def __init__(self, harness, tool, root):
         self.root, self.ran = root, []
         self.clock = lambda: 1_000_000.0
-        self.judge = lambda _call, _arguments: None
+        self.guard = lambda _call, _arguments: None
 
         async def say(word):
             self.ran.append(word)
@@ -100,17 +100,17 @@ class World:
             clock=self.time,
             judges=lambda _: (self.ask,),
         )
-        self.door = self.harness.door
+        self.dispatcher = self.harness.dispatcher
 
     def time(self):
         return self.clock()
 
     def ask(self, call, arguments):
-        return self.judge(call, arguments)
+        return self.guard(call, arguments)
 
     @property
     def ready(self):
-        return self.door._tools.used("say")
+        return self.dispatcher._tools.used("say")
 
     def call(self, word="hello"):
         return self.harness.call("say", {"word": word}, **CALLER)
@@ -122,7 +122,7 @@ def world(harness, tool, tmp_path):
     assert made.call().success
     made.ran.clear()
     yield made
-    made.door.close()
+    made.dispatcher.close()
 
 
 @pytest.mark.parametrize("gate", GATES)
@@ -142,7 +142,7 @@ def test_an_approval_behind_a_broken_gate_runs_nothing(world, gate):
     held = world.call("ask")
     assert held.outcome == "confirm"
     {**GATES, "the held calls": break_holds}[gate](world)
-    result = asyncio.run(world.door.decisions.confirm(held.confirmation.id))
+    result = asyncio.run(world.dispatcher.decisions.confirm(held.confirmation.id))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert world.ran == []
 
@@ -159,17 +159,17 @@ def test_a_decision_that_cannot_be_kept_is_refused(world, decide):
     held = world.call("ask")
     break_holds(world)
     given = ("no",) if decide == "respond" else ()
-    deciding = getattr(world.door.decisions, decide)
+    deciding = getattr(world.dispatcher.decisions, decide)
     result = asyncio.run(deciding(held.confirmation.id, *given))
     assert result.error.code == "internal_guard_error"
 
 
 def test_judges_that_cannot_be_asked_for_refuse_every_call(harness, tool, tmp_path):
-    door = harness(tool("say", lambda word: None, WORD), judges=Broken())
-    assert door.call("say", {"word": "a"}).error.code == "internal_guard_error"
+    dispatcher = harness(tool("say", lambda word: None, WORD), judges=Broken())
+    assert dispatcher.call("say", {"word": "a"}).error.code == "internal_guard_error"
 
 
 def test_a_judge_that_allows_in_words_of_its_own_lets_the_call_through(world):
-    world.judge = lambda _call, _arguments: Verdict(Ruling.ALLOW, "fine", "Why not?")
+    world.guard = lambda _call, _arguments: Verdict(Action.ALLOW, "fine", "Why not?")
     assert world.call().success
     assert world.ran == ["hello"]

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from toolmd._model.contract import Limits, Safety
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Limits, Safety
+from toolmd._types.settings import Settings
 
 YEAR_S = 365 * 86_400.0
 
@@ -26,7 +26,7 @@ def wall():
 
 
 @pytest.fixture
-def door(harness, tmp_path, wall):
+def dispatcher(harness, tmp_path, wall):
     made = []
 
     def make(*tools):
@@ -36,53 +36,53 @@ def door(harness, tmp_path, wall):
 
     yield make
     for one in made:
-        one.door.close()
+        one.dispatcher.close()
 
 
 @pytest.mark.parametrize("decide", ["confirm", "reject", "respond"])
-def test_what_was_too_late_once_stays_so(door, tool, wall, decide):
+def test_what_was_too_late_once_stays_so(dispatcher, tool, wall, decide):
     ran = []
 
     async def act():
         ran.append(1)
 
-    one = door(tool("act", act, safety=Safety(requires_confirmation=True)))
+    one = dispatcher(tool("act", act, safety=Safety(requires_confirmation=True)))
     held = one.call("act").confirmation.id
     wall.now += YEAR_S
     given = ("It is done.",) if decide == "respond" else ()
-    late = getattr(one.door.decisions, decide)(held, *given)
+    late = getattr(one.dispatcher.decisions, decide)(held, *given)
     late = asyncio.run(late) if asyncio.iscoroutine(late) else late
     wall.now -= YEAR_S
 
     assert late.error.code == "confirmation_expired"
-    assert asyncio.run(one.door.decisions.confirm(held)).error.code == "confirmation_expired"
+    assert asyncio.run(one.dispatcher.decisions.confirm(held)).error.code == "confirmation_expired"
     assert ran == []
 
 
-def test_what_is_held_in_the_future_cannot_be_approved_for_a_year(door, tool, wall):
+def test_what_is_held_in_the_future_cannot_be_approved_for_a_year(dispatcher, tool, wall):
     async def act():
         raise AssertionError("nobody agreed in time")
 
-    one = door(tool("act", act, safety=Safety(requires_confirmation=True)))
+    one = dispatcher(tool("act", act, safety=Safety(requires_confirmation=True)))
     held = one.call("act").confirmation.id
     wall.now -= YEAR_S
-    assert one.door.decisions.pending() == ()
-    assert asyncio.run(one.door.decisions.confirm(held)).error.code == "confirmation_expired"
+    assert one.dispatcher.decisions.pending() == ()
+    assert asyncio.run(one.dispatcher.decisions.confirm(held)).error.code == "confirmation_expired"
 
 
-def test_a_clock_that_is_set_back_a_little_takes_no_decision_away(door, tool, wall):
+def test_a_clock_that_is_set_back_a_little_takes_no_decision_away(dispatcher, tool, wall):
     async def act():
         return {}
 
-    one = door(tool("act", act, safety=Safety(requires_confirmation=True)))
+    one = dispatcher(tool("act", act, safety=Safety(requires_confirmation=True)))
     held = one.call("act").confirmation.id
     wall.now -= 60
-    assert [waiting.id for waiting in one.door.decisions.pending()] == [held]
-    assert asyncio.run(one.door.decisions.confirm(held)).success
+    assert [waiting.id for waiting in one.dispatcher.decisions.pending()] == [held]
+    assert asyncio.run(one.dispatcher.decisions.confirm(held)).success
 
 
 @pytest.mark.parametrize("jump", [-YEAR_S, YEAR_S])
-def test_a_deadline_does_not_hang_on_the_clock_of_the_wall(door, tool, wall, jump):
+def test_a_deadline_does_not_hang_on_the_clock_of_the_wall(dispatcher, tool, wall, jump):
     async def quick():
         wall.now += jump
         await asyncio.sleep(0)
@@ -91,25 +91,25 @@ def test_a_deadline_does_not_hang_on_the_clock_of_the_wall(door, tool, wall, jum
         wall.now += jump
         await asyncio.Event().wait()
 
-    one = door(
+    one = dispatcher(
         tool("quick", quick, limits=Limits(timeout_s=30)),
         tool("endless", endless, limits=Limits(timeout_s=0.05), read_only=True),
     )
 
     assert one.call("quick").success
     assert one.call("endless").error.code == "timeout"
-    assert one.door.audit.verify() is None
+    assert one.dispatcher.audit.verify() is None
 
 
 @pytest.mark.parametrize("jump", [-YEAR_S, YEAR_S])
-def test_the_records_keep_their_order(door, tool, wall, jump):
+def test_the_records_keep_their_order(dispatcher, tool, wall, jump):
     async def act():
         return {}
 
-    one = door(tool("act", act))
+    one = dispatcher(tool("act", act))
     one.call("act", call_id="first")
     wall.now += jump
     one.call("act", call_id="second")
 
-    assert [r.record["call"] for r in one.door.audit.decisions()] == ["first", "second"]
-    assert one.door.audit.verify() is None
+    assert [r.record["call"] for r in one.dispatcher.audit.decisions()] == ["first", "second"]
+    assert one.dispatcher.audit.verify() is None

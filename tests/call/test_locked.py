@@ -9,10 +9,10 @@ import pytest
 from limit_world import VirtualTime, most_in_a_window, run
 
 from toolmd._call.audit.chain import AUDIT_FILE
-from toolmd._call.limits.shared_starts import STARTS_FILE
+from toolmd._call.limits.shared_rates import STARTS_FILE
 from toolmd._call.limits.timing import Timing
-from toolmd._model.contract import Limits, Rate, Safety
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Limits, Rate, Safety
+from toolmd._types.settings import Settings
 
 HELD_FILE = "held.sqlite3"
 
@@ -35,10 +35,10 @@ class World:
         )
         self.harness = harness
 
-    def door(self, timing=None, *, audit=True):
+    def dispatcher(self, timing=None, *, audit=True):
         settings = Settings(root=self.state, state=self.state, audit=audit)
         made = self.harness(*self.tools, settings=settings, timing=timing or self.time.timing)
-        return made.door
+        return made.dispatcher
 
     @contextmanager
     def locked(self, file):
@@ -68,26 +68,50 @@ def refused(result):
     return result.error is not None and result.error.code == "internal_guard_error"
 
 
-async def made(door):
+async def made(dispatcher):
     """Have every file there, and something to decide."""
     for name in ("say", "seldom"):
-        await door.call(name, {})
-    return [(await door.call("ask", {})).confirmation.id for _ in range(3)]
+        await dispatcher.call(name, {})
+    return [(await dispatcher.call("ask", {})).confirmation.id for _ in range(3)]
 
 
 LOCKS = {
-    "a call, behind the audit": (AUDIT_FILE, lambda door, _: door.call("say", {})),
-    "a refusal, behind the audit": (AUDIT_FILE, lambda door, _: door.call("say", {"odd": 1})),
-    "a call to be held, behind the held": (HELD_FILE, lambda door, _: door.call("ask", {})),
-    "a call to be held, behind the audit": (AUDIT_FILE, lambda door, _: door.call("ask", {})),
-    "an approval, behind the held": (HELD_FILE, lambda door, held: door.decisions.confirm(held)),
-    "an approval, behind the audit": (AUDIT_FILE, lambda door, held: door.decisions.confirm(held)),
-    "a no, behind the held": (HELD_FILE, lambda door, held: door.decisions.reject(held)),
-    "an answer, behind the held": (HELD_FILE, lambda door, held: door.decisions.respond(held, "")),
-    "a look, behind the held": (HELD_FILE, lambda door, held: door.decisions.held(held)),
+    "a call, behind the audit": (AUDIT_FILE, lambda dispatcher, _: dispatcher.call("say", {})),
+    "a refusal, behind the audit": (
+        AUDIT_FILE,
+        lambda dispatcher, _: dispatcher.call("say", {"odd": 1}),
+    ),
+    "a call to be held, behind the held": (
+        HELD_FILE,
+        lambda dispatcher, _: dispatcher.call("ask", {}),
+    ),
+    "a call to be held, behind the audit": (
+        AUDIT_FILE,
+        lambda dispatcher, _: dispatcher.call("ask", {}),
+    ),
+    "an approval, behind the held": (
+        HELD_FILE,
+        lambda dispatcher, held: dispatcher.decisions.confirm(held),
+    ),
+    "an approval, behind the audit": (
+        AUDIT_FILE,
+        lambda dispatcher, held: dispatcher.decisions.confirm(held),
+    ),
+    "a no, behind the held": (
+        HELD_FILE,
+        lambda dispatcher, held: dispatcher.decisions.reject(held),
+    ),
+    "an answer, behind the held": (
+        HELD_FILE,
+        lambda dispatcher, held: dispatcher.decisions.respond(held, ""),
+    ),
+    "a look, behind the held": (
+        HELD_FILE,
+        lambda dispatcher, held: dispatcher.decisions.held(held),
+    ),
     "a call with a rate, behind its starts": (
         STARTS_FILE,
-        lambda door, _: door.call("seldom", {}),
+        lambda dispatcher, _: dispatcher.call("seldom", {}),
     ),
 }
 
@@ -97,12 +121,12 @@ def test_while_one_waits_for_a_locked_file_the_others_go_on(world, what):
     file, make = LOCKS[what]
 
     async def main():
-        held = (await made(world.door()))[0]
+        held = (await made(world.dispatcher()))[0]
         wait = Wait()
-        door = world.door(Timing(sleep=wait.sleep))
-        other = world.door(audit=False)
+        dispatcher = world.dispatcher(Timing(sleep=wait.sleep))
+        other = world.dispatcher(audit=False)
         with world.locked(file):
-            waiting = asyncio.create_task(make(door, held))
+            waiting = asyncio.create_task(make(dispatcher, held))
             await wait.begun.wait()
             ran = len(world.ran)
             for _ in range(3):
@@ -122,11 +146,11 @@ def test_what_stays_locked_is_refused_in_the_end_and_nothing_ran(world, what):
     file, make = LOCKS[what]
 
     async def main():
-        door = world.door()
-        held = (await made(door))[0]
+        dispatcher = world.dispatcher()
+        held = (await made(dispatcher))[0]
         ran, began = len(world.ran), world.time.now()
         with world.locked(file):
-            result = await make(door, held)
+            result = await make(dispatcher, held)
         waited = world.time.now() - began
         assert len(world.ran) == ran
         return result, waited
@@ -140,40 +164,40 @@ def test_what_stays_locked_is_refused_in_the_end_and_nothing_ran(world, what):
 
 def test_a_refusal_that_can_not_be_recorded_stays_one(world):
     async def main():
-        door = world.door()
-        await made(door)
+        dispatcher = world.dispatcher()
+        await made(dispatcher)
         with world.locked(AUDIT_FILE):
-            return await door.call("say", {"odd": 1})
+            return await dispatcher.call("say", {"odd": 1})
 
     assert run(world.time, main).error.code == "invalid_arguments"
 
 
 def test_with_the_lock_gone_all_goes_on(world):
     async def main():
-        door = world.door()
-        first, second, third = await made(door)
+        dispatcher = world.dispatcher()
+        first, second, third = await made(dispatcher)
         for file in (HELD_FILE, AUDIT_FILE):
             with world.locked(file):
-                assert refused(await door.decisions.confirm(first))
+                assert refused(await dispatcher.decisions.confirm(first))
         # What was taken and could not be recorded is not given back: better never than twice.
-        assert (await door.decisions.confirm(first)).error.code == "confirmation_used"
+        assert (await dispatcher.decisions.confirm(first)).error.code == "confirmation_used"
         with world.locked(HELD_FILE):
-            assert refused(await door.decisions.confirm(second))
-        assert (await door.decisions.confirm(second)).success
-        assert (await door.call("say", {})).success
-        assert (await door.decisions.reject(third)).error.code == "rejected"
-        assert door.audit.verify() is None
+            assert refused(await dispatcher.decisions.confirm(second))
+        assert (await dispatcher.decisions.confirm(second)).success
+        assert (await dispatcher.call("say", {})).success
+        assert (await dispatcher.decisions.reject(third)).error.code == "rejected"
+        assert dispatcher.audit.verify() is None
 
     run(world.time, main)
 
 
 def test_calls_that_waited_for_the_audit_still_keep_their_distance(world):
     async def main():
-        door = world.door()
-        await made(door)
+        dispatcher = world.dispatcher()
+        await made(dispatcher)
         world.times.clear()
         with world.locked(AUDIT_FILE):
-            waiting = [asyncio.create_task(door.call("seldom", {})) for _ in range(3)]
+            waiting = [asyncio.create_task(dispatcher.call("seldom", {})) for _ in range(3)]
             # By then all three have had their turn.
             await world.time.sleep(5.0)
             assert world.times == []
@@ -184,25 +208,25 @@ def test_calls_that_waited_for_the_audit_still_keep_their_distance(world):
 
 
 def test_those_who_can_not_await_wait_in_their_own_thread(world):
-    held = run(world.time, lambda: made(world.door()))
+    held = run(world.time, lambda: made(world.dispatcher()))
     with closing(sqlite3.connect(world.state / HELD_FILE, isolation_level=None)) as somebody:
         somebody.execute("BEGIN IMMEDIATE")
         # Whoever writes keeps no reader out.
-        door = world.door()
-        assert [one.id for one in door.decisions.pending()] == held
-        assert door.decisions.held_sync(held[0]).state == "pending"
+        dispatcher = world.dispatcher()
+        assert [one.id for one in dispatcher.decisions.pending()] == held
+        assert dispatcher.decisions.held_sync(held[0]).state == "pending"
         somebody.execute("ROLLBACK")
 
 
 @pytest.mark.parametrize("file", [AUDIT_FILE, HELD_FILE, STARTS_FILE])
 def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file):
     async def main():
-        await made(world.door())
+        await made(world.dispatcher())
         wait = Wait()
-        door = world.door(Timing(sleep=wait.sleep))
+        dispatcher = world.dispatcher(Timing(sleep=wait.sleep))
         name = {HELD_FILE: "ask", STARTS_FILE: "seldom"}.get(file, "say")
         with world.locked(file):
-            waiting = asyncio.create_task(door.call(name, {}))
+            waiting = asyncio.create_task(dispatcher.call(name, {}))
             await wait.begun.wait()
         wait.over.set()
         return await waiting
@@ -212,11 +236,11 @@ def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file
 
 @pytest.mark.parametrize("look", ["held_sync", "pending"])
 def test_who_can_not_await_waits_in_their_thread(world, look):
-    door = world.door()
-    held = asyncio.run(made(door))[0]
+    dispatcher = world.dispatcher()
+    held = asyncio.run(made(dispatcher))[0]
     looks = {
-        "held_sync": lambda: [door.decisions.held_sync(held)],
-        "pending": door.decisions.pending,
+        "held_sync": lambda: [dispatcher.decisions.held_sync(held)],
+        "pending": dispatcher.decisions.pending,
     }
     before = looks[look]()
     with ThreadPoolExecutor(1) as pool:
@@ -231,11 +255,11 @@ def test_who_can_not_await_waits_in_their_thread(world, look):
 
 
 def test_a_held_call_can_be_looked_at_by_those_who_await_and_those_who_can_not(world):
-    door = world.door()
-    held = asyncio.run(made(door))[0]
+    dispatcher = world.dispatcher()
+    held = asyncio.run(made(dispatcher))[0]
 
-    seen = door.decisions.held_sync(held)
+    seen = dispatcher.decisions.held_sync(held)
 
     assert (seen.id, seen.state) == (held, "pending")
-    assert asyncio.run(door.decisions.held(held)) == seen
-    assert asyncio.run(door.decisions.held("none")) is None
+    assert asyncio.run(dispatcher.decisions.held(held)) == seen
+    assert asyncio.run(dispatcher.decisions.held("none")) is None

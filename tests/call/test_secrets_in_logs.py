@@ -8,9 +8,9 @@ from urllib.parse import quote
 import pytest
 
 from toolmd import ToolError
-from toolmd._model.contract import Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 SECRET = Schema(types=("string",), sensitive=True)
 PASSWORD = Parameter(name="password", shape=SECRET, required=True)
@@ -129,5 +129,5 @@ def test_the_prompt_in_the_answer_to_a_call_hides_what_the_kept_one_hides(harnes
     for dry_run in (False, True):
         result = world.call("log_in", {"password": "hunter2"}, dry_run=dry_run)
         assert "password: (hidden)" in result.confirmation.prompt
-    (held,) = world.door.decisions.pending()
+    (held,) = world.dispatcher.decisions.pending()
     assert held.prompt == result.confirmation.prompt

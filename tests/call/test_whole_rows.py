@@ -2,9 +2,9 @@
 
 import pytest
 
-from toolmd._model.contract import Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import SafetySettings, Settings
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import SafetySettings, Settings
 
 PORT = Parameter(name="port", shape=Schema(types=("string",), verbatim=True), required=True)
 TELLS = {"intent_keywords": ("sail",), "explicit_intent": True}
@@ -27,7 +27,7 @@ def harbour(harness, tool, tmp_path):
     made = []
     yield make
     for one in made:
-        one.door.close()
+        one.dispatcher.close()
 
 
 def codes(result):
@@ -35,42 +35,42 @@ def codes(result):
 
 
 def test_a_call_without_user_and_patient_is_told_of_both(harbour):
-    door = harbour(requires_auth=True, requires_context=("patient",))
-    both = door.call("sail", {"port": "Brest"})
+    dispatcher = harbour(requires_auth=True, requires_context=("patient",))
+    both = dispatcher.call("sail", {"port": "Brest"})
     assert both.error.code == "auth_required"
     assert codes(both) == ["auth_required", "context_required"]
     assert "user" in both.error.message
     assert "patient" in both.error.message
-    one = door.call("sail", {"port": "Brest"}, user="ana")
+    one = dispatcher.call("sail", {"port": "Brest"}, user="ana")
     assert (one.error.code, codes(one)) == ("context_required", [])
 
 
 def test_words_that_lack_the_intent_and_a_value_are_told_of_both(harbour):
-    door = harbour(safety=Safety(**TELLS))
-    both = door.call("sail", {"port": "Brest"}, message="Where is the harbour?")
+    dispatcher = harbour(safety=Safety(**TELLS))
+    both = dispatcher.call("sail", {"port": "Brest"}, message="Where is the harbour?")
     assert both.error.code == "no_explicit_intent"
     assert codes(both) == ["no_explicit_intent", "not_stated_by_user"]
     assert [problem.path for problem in both.error.details] == ["", "port"]
-    intended = door.call("sail", {"port": "Brest"}, message="Let us sail.")
+    intended = dispatcher.call("sail", {"port": "Brest"}, message="Let us sail.")
     assert (intended.error.code, codes(intended)) == ("not_stated_by_user", ["not_stated_by_user"])
-    stated = door.call("sail", {"port": "Brest"}, message="Brest is nice.")
+    stated = dispatcher.call("sail", {"port": "Brest"}, message="Brest is nice.")
     assert stated.error.code == "no_explicit_intent"
-    assert door.call("sail", {"port": "Brest"}, message="Let us sail to brest.").success
+    assert dispatcher.call("sail", {"port": "Brest"}, message="Let us sail to brest.").success
 
 
 def test_a_review_tells_each_reason_for_it_and_the_record_too(harbour):
-    door = harbour(safety=Safety(escalate_when="port == 'Brest'"))
+    dispatcher = harbour(safety=Safety(escalate_when="port == 'Brest'"))
     reasons = []
     for port, message in (("Brest", "Brest"), ("Nice", "mayday, Nice"), ("Brest", "mayday, Brest")):
-        result = door.call("sail", {"port": port}, message=message)
+        result = dispatcher.call("sail", {"port": port}, message=message)
         assert result.outcome == "review"
         reasons.append(result.message)
     assert reasons[2] == f"{reasons[1]} {reasons[0]}"
-    assert [d.record["reason"] for d in door.door.audit.decisions()] == reasons
+    assert [d.record["reason"] for d in dispatcher.dispatcher.audit.decisions()] == reasons
 
 
 def test_an_earlier_row_keeps_later_ones_out_of_what_is_told(harbour):
-    door = harbour(requires_auth=True, safety=Safety(**TELLS, min_confidence=0.5))
-    assert codes(door.call("sail", {"port": 1})) == []
-    lacking = door.call("sail", {"port": "Brest"}, user="ana", confidence=0.4)
+    dispatcher = harbour(requires_auth=True, safety=Safety(**TELLS, min_confidence=0.5))
+    assert codes(dispatcher.call("sail", {"port": 1})) == []
+    lacking = dispatcher.call("sail", {"port": "Brest"}, user="ana", confidence=0.4)
     assert (lacking.error.code, codes(lacking)) == ("low_confidence", [])

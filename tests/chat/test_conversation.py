@@ -232,7 +232,7 @@ def test_calls_are_of_the_user_that_the_host_names(make_nursery) -> None:
 
 class _Judging:
     def __init__(self, judge) -> None:
-        self.toolmd_judges = hookimpl(lambda spec: [judge])
+        self.toolmd_guards = hookimpl(lambda spec: [judge])
 
 
 def test_the_users_wish_holds_over_a_question_back(nursery) -> None:

@@ -140,7 +140,7 @@ def test_a_call_that_is_held_for_somebody_is_expected_by_its_code(project):
 def test_an_error_that_expects_a_hold_never_runs_the_tool(project):
     python = "def say(word, *, context): open(word, 'w')"
     console = project(
-        example("Held", '{"word": "ran"}', error="held_for_review"),
+        example("ConfirmationRequest", '{"word": "ran"}', error="held_for_review"),
         example("Confirmed", '{"word": "ran"}', error="confirmation_required"),
         example("The other hold", '{"word": "now"}', error="confirmation_required"),
         safety=ESCALATED,

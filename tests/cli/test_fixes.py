@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from toolmd._cli.authoring.fixes import Fixed, edited, fix_files
-from toolmd._model.diagnostic import Diagnostic, Edit, Severity
-from toolmd._model.source import Span
+from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+from toolmd._types.source import Span
 
 
 def finding(path: str, *fix: Edit, code: str = "misspelt-field") -> Diagnostic:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_on_a_terminal import BOUQUET, typed
 
-from toolmd._model.run import RunEvent
+from toolmd._types.run import RunEvent
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolmd._cli.terminal.arguments import ArgumentFormError, typed, typed_arguments
-from toolmd._model.schema import JsonType, Parameter, Schema
+from toolmd._types.schema import JsonType, Parameter, Schema
 
 
 def shape(*types: JsonType, **fields: Any) -> Schema:

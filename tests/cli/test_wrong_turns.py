@@ -192,9 +192,9 @@ def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(proje
     [
         (
             "toolmd_judge(spec)",
-            "implements toolmd_judge, which is no hook; did you mean 'toolmd_judges'?",
+            "implements toolmd_judge, which is no hook; did you mean 'toolmd_guards'?",
         ),
-        ("toolmd_judges(sepc)", "takes 'sepc' in toolmd_judges, which gives spec"),
+        ("toolmd_guards(sepc)", "takes 'sepc' in toolmd_guards, which gives spec"),
     ],
 )
 def test_a_hook_of_the_wrong_form_is_told_what_would_be_right(project, hook, said) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._cel import compile_expression
+from toolmd._expressions import compile_expression
 from toolmd._parse import format_text, parse_skill, parse_tool
-from toolmd._values import ArgumentsValidator, InvalidArgumentsError
+from toolmd._validation import ArgumentsValidator, InvalidArgumentsError
 
 ROOT = Path(__file__).parents[2]
 TOOLS = sorted((ROOT / "tools_md").glob("*/*.tool.md"))

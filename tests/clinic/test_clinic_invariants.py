@@ -66,8 +66,8 @@ def assert_whole(clinic):
             "SELECT starts_at, appointment_id, child_id FROM appointment_child "
             "JOIN appointment ON appointment.id = appointment_id WHERE status = 'booked'"
         ).fetchall()
-        seats = db.execute("SELECT starts_at, appointment_id, child_id FROM seat").fetchall()
-        assert sorted(map(tuple, due)) == sorted(map(tuple, seats))
+        waiters = db.execute("SELECT starts_at, appointment_id, child_id FROM seat").fetchall()
+        assert sorted(map(tuple, due)) == sorted(map(tuple, waiters))
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
         most = db.execute("SELECT max(n) FROM (SELECT count(*) n FROM seat GROUP BY starts_at)")
         assert most.fetchone()[0] <= 4

@@ -242,8 +242,8 @@ def test_racing_runs_book_each_chair_once(workspace, clinic):
         assert result.success or "Ask check_availability" in result.message
     assert len(booked) >= 4
     with clinic.database.reading() as db:
-        seats = [tuple(row) for row in db.execute("SELECT starts_at, chair FROM seat")]
-    assert len(seats) == len(set(seats))
+        waiters = [tuple(row) for row in db.execute("SELECT starts_at, chair FROM seat")]
+    assert len(waiters) == len(set(waiters))
 
 
 def test_a_booking_is_taken_back_when_a_later_step_fails(monday, clinic, tmp_path):

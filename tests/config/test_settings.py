@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._model.settings import ChatSettings, SafetySettings
+from toolmd._types.settings import ChatSettings, SafetySettings
 from toolmd.config import find_project, load_settings
 from toolmd.errors import ConfigError
 

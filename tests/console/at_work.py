@@ -9,25 +9,25 @@ import uvicorn
 from projects import FILES
 
 from toolmd import Workspace
-from toolmd._gate import Addresses, Tokens, fresh_token
-from toolmd._gate.sockets import bound_socket
-from toolmd._http.api.ears import PLUGIN, Ears
+from toolmd._auth import Addresses, Tokens, fresh_token
+from toolmd._auth.sockets import bound_socket
+from toolmd._http.api.event_stream import PLUGIN, EventSource
 from toolmd._http.api.feed import Feed
 from toolmd._http.app import Server
-from toolmd._http.console.trail import read_trail
-from toolmd._model.call import NOBODY
-from toolmd._model.settings import TokenSettings
+from toolmd._http.console.audit_view import read_audit
+from toolmd._types.call import NOBODY
+from toolmd._types.settings import TokenSettings
 from toolmd._watch import Watcher
 
 
-class Desk:
+class ConfirmationFlow:
     """A project under work: its files, its workspace, and the address of its console."""
 
     def __init__(self, folder: Path, tokens: tuple[TokenSettings, ...] = ()) -> None:
         self.folder = folder
         for name, text in FILES.items():
             self.write(name, text)
-        ears = Ears(Feed())
+        ears = EventSource(Feed())
         self.workspace = Workspace.open(folder, plugins={PLUGIN: ears})
         self._listening = bound_socket("127.0.0.1", 0)
         port = self._listening.getsockname()[1]
@@ -45,7 +45,7 @@ class Desk:
         config = uvicorn.Config(
             server.app, log_level="error", timeout_graceful_shutdown=1, ws="none"
         )
-        self._ears = ears
+        self._event_source = ears
         self._uvicorn = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._watcher = Watcher(self.workspace)
@@ -62,7 +62,7 @@ class Desk:
 
     def called(self) -> list[dict[str, Any]]:
         """Give the calls that ran, as the audit has them."""
-        return [d.record for d in read_trail(self.workspace.settings).decisions[::-1]]
+        return [d.record for d in read_audit(self.workspace.settings).decisions[::-1]]
 
     def _serve(self) -> None:
         asyncio.run(self._uvicorn.serve(sockets=[self._listening]))
@@ -73,7 +73,7 @@ class Desk:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ears.feed.close()
+        self._event_source.feed.close()
         self._uvicorn.should_exit = True
         self._thread.join()
         self._watcher.stop()
@@ -83,8 +83,8 @@ class Desk:
 class Visitor:
     """Somebody who came in by the link; what the browser complains of fails the test."""
 
-    def __init__(self, browser: Any, desk: Desk, **options: Any) -> None:
-        self.desk = desk
+    def __init__(self, browser: Any, desk: ConfirmationFlow, **options: Any) -> None:
+        self.confirmations = desk
         self.complaints: list[str] = []
         self.context = browser.new_context(**{"reduced_motion": "reduce"} | options)
         self.context.set_default_timeout(15_000)
@@ -105,7 +105,7 @@ class Visitor:
         dialog.dismiss()
 
     def go(self, path: str) -> Any:
-        self.page.goto(self.desk.url + path)
+        self.page.goto(self.confirmations.url + path)
         return self.see()
 
     def see(self) -> Any:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from at_work import Desk, Visitor
+from at_work import ConfirmationFlow, Visitor
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with Desk(tmp_path / "bench") as started:
+def desk(tmp_path: Path) -> Iterator[ConfirmationFlow]:
+    with ConfirmationFlow(tmp_path / "bench") as started:
         yield started
 
 
@@ -32,7 +32,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visitor(browser: Any, desk: Desk) -> Iterator[Visitor]:
+def visitor(browser: Any, desk: ConfirmationFlow) -> Iterator[Visitor]:
     came = Visitor(browser, desk, viewport={"width": 1280, "height": 900})
     yield came
     came.context.close()

@@ -3,17 +3,17 @@
 import pytest
 from projects import ORDER, PAY
 
+from toolmd._http.console.checks import pipeline
 from toolmd._http.console.findings import FileLines, by_file
 from toolmd._http.console.form import DEEPEST, fields_of
-from toolmd._http.console.ladder import ladder
-from toolmd._http.console.paper import clock
+from toolmd._http.console.layout import clock
 from toolmd._http.console.policy import chips
 from toolmd._http.console.progress import lines
-from toolmd._model.diagnostic import Diagnostic, Severity
-from toolmd._model.run import JournalEntry, RunEvent, RunTrace, RunView
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.source import Span
 from toolmd._parse import parse_skill, parse_tool
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.run import JournalEntry, RunEvent, RunTrace, RunView
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.source import Span
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ GOOD = {"invoice": "A-1", "euros": 1}
 )
 def test_the_ladder_shows_where_a_call_stopped(workspace, arguments, confidence, stands):
     result = workspace.call_sync("pay_invoice", arguments, confidence=confidence, dry_run=True)
-    rungs = ladder(workspace.tools["pay_invoice"], workspace.settings, result, confidence)
+    rungs = pipeline(workspace.tools["pay_invoice"], workspace.settings, result, confidence)
     shown = states(rungs)
     assert stands.items() <= shown.items()
     stop = next(iter(stands))
@@ -108,22 +108,22 @@ def test_the_ladder_shows_where_a_call_stopped(workspace, arguments, confidence,
 def test_a_call_that_ran_has_passed_every_rung(workspace):
     held = workspace.call_sync("pay_invoice", GOOD, confidence=1.0)
     result = workspace.confirmations.respond_sync(held.confirmation.id, "done")
-    rungs = ladder(workspace.tools["pay_invoice"], workspace.settings, result)
+    rungs = pipeline(workspace.tools["pay_invoice"], workspace.settings, result)
     assert states(rungs) == {}
 
 
 def test_a_refusal_that_the_ladder_does_not_know_is_its_judges(workspace):
-    from toolmd._model.result import Failure, Result
+    from toolmd._types.result import Failure, Result
 
     failure = Failure("too_late_today", "Nobody pays after six.")
     refused = Result(success=False, tool="pay_invoice", outcome="denied", error=failure)
-    rungs = ladder(workspace.tools["pay_invoice"], workspace.settings, refused)
+    rungs = pipeline(workspace.tools["pay_invoice"], workspace.settings, refused)
     assert next(r for r in rungs if r.state == "stopped").title == "Judges"
 
 
 def test_a_policy_is_told_in_words_and_in_short(workspace):
     bound = workspace.tools["pay_invoice"]
-    asks = {rung.number: rung.asks for rung in ladder(bound, workspace.settings)}
+    asks = {rung.number: rung.asks for rung in pipeline(bound, workspace.settings)}
     assert asks["4"] == ("a confidence of at least 0.8",)
     assert asks["7"] == ("a person confirms every call",)
     assert asks["5"] == ()

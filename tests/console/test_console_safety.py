@@ -5,7 +5,7 @@ import re
 
 import httpx
 import pytest
-from at_work import Desk, Visitor
+from at_work import ConfirmationFlow, Visitor
 from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import expect
@@ -14,7 +14,7 @@ from projects import HOSTILE
 from toolmd._http.console.document import rendered
 from toolmd._http.console.json_text import as_html
 from toolmd._http.console.visible import visible
-from toolmd._model.settings import TokenSettings
+from toolmd._types.settings import TokenSettings
 
 HOSTILE_PYTHON = '''\
 """Answer with what no page may believe."""
@@ -112,7 +112,7 @@ def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(desk):
 def test_the_console_is_its_operators_alone(tmp_path):
     token = "t" * 40
     passed = TokenSettings(hashlib.sha256(token.encode()).hexdigest(), "somebody")
-    with Desk(tmp_path, (passed,)) as desk:
+    with ConfirmationFlow(tmp_path, (passed,)) as desk:
         with httpx.Client(base_url=desk.url, headers={"authorization": f"Bearer {token}"}) as http:
             assert http.get("/api/tools").status_code == 200
             for path in ("/", "/tools/pay_invoice", "/audit", "/pending"):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from toolmd._dialect import parse_reply, render_refusal, render_results
-from toolmd._model.result import Failure, Result
+from toolmd._dialect import parse_reply, render_denial, render_results
+from toolmd._types.result import Failure, Result
 from toolmd.errors import MalformedReplyError
 
 PARTS = [
@@ -108,6 +108,6 @@ def test_results_go_back_as_one_content_in_the_order_of_the_calls() -> None:
 
 def test_a_refusal_of_a_whole_reply_is_said_as_the_user() -> None:
     refused = Result(False, "", "denied", error=Failure("malformed_call", "not JSON"))
-    (content,) = render_refusal(refused, "gemini")
+    (content,) = render_denial(refused, "gemini")
     assert content["role"] == "user"
     assert json.loads(content["parts"][0]["text"])["error"]["code"] == "malformed_call"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolmd._dialect import parse_reply, render_results
-from toolmd._model.result import Failure, Result
+from toolmd._types.result import Failure, Result
 from toolmd.errors import MalformedReplyError
 
 

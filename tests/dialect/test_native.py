@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from toolmd._dialect import parse_reply, render_results
-from toolmd._model.result import Failure, Held, Result
+from toolmd._types.result import ConfirmationRequest, Failure, Result
 from toolmd.errors import MalformedReplyError, NotFoundError
 
 ARGUMENTS = {"systolic": 120, "diastolic": 80}
@@ -271,7 +271,7 @@ def test_a_model_reads_the_prompt_of_a_held_call_and_never_its_id():
         tool="a",
         outcome="confirm",
         tool_call_id="1",
-        confirmation=Held("secret-id", "I'd like to a. Is this correct?"),
+        confirmation=ConfirmationRequest("secret-id", "I'd like to a. Is this correct?"),
         crisis=True,
     )
     (message,) = render_results([held], "openai")

@@ -3,10 +3,10 @@
 import pytest
 
 from toolmd._dialect import parse_reply, system_prompt
-from toolmd._model.contract import Rule, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.source import Source
-from toolmd._model.tool import Example, ToolSpec
+from toolmd._types.call_spec import Rule, Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.source import Source
+from toolmd._types.tool import Example, ToolSpec
 
 PRESSURE = ToolSpec(
     name="log_blood_pressure",

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from toolmd._dialect import parse_reply, render_results
-from toolmd._model.call import Budget
-from toolmd._model.result import Failure, Result
+from toolmd._types.call import Budget
+from toolmd._types.result import Failure, Result
 from toolmd.errors import MalformedReplyError
 
 CALL = '{"tool": "search_pubmed", "args": {"query": "zinc", "retmax": 20}}'

@@ -107,7 +107,7 @@ class AnthropicServer(ThreadingHTTPServer):
     def answer(self, request: Any) -> RawReply:
         """Give the next reply, or what the API says to a request that breaks a rule."""
         self.heard.append(request)
-        if trouble := _trouble(request):
+        if trouble := _problem(request):
             error = {
                 "type": "error",
                 "error": {"type": "invalid_request_error", "message": trouble},
@@ -145,7 +145,7 @@ class _Messages(BaseHTTPRequestHandler):
         pass
 
 
-def _trouble(request: Any) -> str | None:
+def _problem(request: Any) -> str | None:
     """Give what the API would say: every use of a tool is answered in the very next message."""
     if not isinstance(request.get("max_tokens"), int):
         return "max_tokens: Field required"

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/failures.md").read_text("utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if "::test_" in line]
 ROOMS = ("_call", "_dialect", "_run", "_workspace")
-CODE_FIRST = {"refuse", "Failure", "StepError", "refuse_reply"}
+CODE_FIRST = {"refuse", "Failure", "StepError", "deny_reply"}
 
 NEVER_LOADED = {"unknown_section"}
 """Codes of skills that do not load with such a mistake."""

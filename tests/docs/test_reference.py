@@ -11,15 +11,15 @@ import typer
 
 import toolmd
 from toolmd import database, hooks, testing
-from toolmd._cel.wording import FUNCTIONS
 from toolmd._cli.main import make_app
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._export.targets import TARGETS
-from toolmd._model.code import Code
-from toolmd._model.result import Result
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._expressions.messages import FUNCTIONS
 from toolmd._parse.fields import table as fields
+from toolmd._types.code import Code
+from toolmd._types.result import Result
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 from toolmd.config.values import READERS
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 from kept import Kept
 from postgres_server import database, shared_server
 
-from toolmd._run.engine import RUNS_FILE
+from toolmd._skills.engine import RUNS_FILE
 
 
 @pytest.fixture(scope="session")

@@ -13,12 +13,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
 
 from run_world import YES, World, skill, tool
 
-from toolmd._model.run import Answer, Order
-from toolmd._run.engine.durable.database import SCHEMA, address, open_database
-from toolmd._run.engine.durable.engine import DurableEngine
-from toolmd._run.engine.memory import utc_now
-from toolmd._run.interpreter import Interpreter
-from toolmd._run.plan import make_plan
+from toolmd._skills.engine.durable.database import SCHEMA, address, open_database
+from toolmd._skills.engine.durable.engine import DurableEngine
+from toolmd._skills.engine.memory import utc_now
+from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.plan import make_plan
+from toolmd._types.run import Answer, Order
 
 STEPS = """1. **Look**.
    - **Use**: look

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolmd import hookimpl
-from toolmd._model.call import Call
+from toolmd._types.call import Call
 
 
 class Killer:

@@ -5,19 +5,19 @@ import sys
 import time
 from pathlib import Path
 
-from toolmd._call.limits.pace import Pace
-from toolmd._call.limits.shared_starts import shared_starts
-from toolmd._call.limits.tally import Tally
+from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.rate_limiter import RateLimiter
+from toolmd._call.limits.shared_rates import shared_rates
 from toolmd._call.limits.timing import MACHINE
-from toolmd._model.contract import Rate
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Rate
+from toolmd._types.settings import Settings
 
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
     settings = Settings(root=Path(state), state=Path(state), engine=engine)
-    starts = shared_starts(settings, MACHINE)
-    pace = Pace("act", Rate(calls=calls, per_s=1), Tally(), MACHINE, starts)
+    starts = shared_rates(settings, MACHINE)
+    pace = RateLimiter("act", Rate(calls=calls, per_s=1), CallCounter(), MACHINE, starts)
     until = time.monotonic() + seconds
 
     async def one() -> None:

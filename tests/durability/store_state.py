@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_pinned import Project
 
 from toolmd import Workspace, hookimpl
-from toolmd._run.engine import RUNS_FILE
+from toolmd._skills.engine import RUNS_FILE
 
 
 class Killer:

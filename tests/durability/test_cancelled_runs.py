@@ -6,7 +6,7 @@ import pytest
 from kept import Kept
 from run_world import NO, YES, tool
 
-from toolmd._model.run import Answer
+from toolmd._types.run import Answer
 from toolmd.errors import NotFoundError
 
 STEPS = """1. **Act**.

@@ -12,7 +12,7 @@ import pytest
 from kept import STEPS, Kept, yes
 from run_world import NO, YES, tool
 
-from toolmd._run.engine.durable.process import VERSION
+from toolmd._skills.engine.durable.process import VERSION
 from toolmd.errors import NotFoundError, ToolmdError
 
 

@@ -16,8 +16,8 @@ from kept import Kept
 from postgres_server import database
 from run_world import YES
 
-from toolmd._run.engine import RUNS_FILE
-from toolmd._run.engine.durable.database import CONNECT_S, address
+from toolmd._skills.engine import RUNS_FILE
+from toolmd._skills.engine.durable.database import CONNECT_S, address
 from toolmd.errors import ConfigError, UnreachableError
 
 

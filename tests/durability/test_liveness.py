@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from toolmd._run.engine.durable.liveness import Locks
+from toolmd._skills.engine.durable.liveness import Locks
 
 HOLD = """
 import subprocess, sys
 from pathlib import Path
-from toolmd._run.engine.durable.liveness import Locks
+from toolmd._skills.engine.durable.liveness import Locks
 locks = Locks(Path(sys.argv[1]))
 locks.live()
 # What a tool starts may outlive the process, and must not keep its lock.
@@ -44,7 +44,7 @@ def test_a_killed_process_is_dead_at_once_though_what_it_started_lives(worker, t
     worker.kill()
     worker.wait()
     assert others.dead() == [name]
-    others.bury(name)
+    others.evict(name)
     assert others.known() == {others.own}
     others.end()
 

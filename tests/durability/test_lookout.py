@@ -11,15 +11,15 @@ from dbos import DBOS
 from kept import STEPS, Kept
 from run_world import YES
 
-from toolmd._run.engine.memory import utc_now
+from toolmd._skills.engine.memory import utc_now
 from toolmd.errors import ToolmdError
 
-PATIENCE_S = 30
+LOCK_RETRY_S = 30
 
 
 def come(kept, test):
     """Wait until the engine has come so far by itself."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + LOCK_RETRY_S
     while not test():
         assert time.monotonic() < until, kept.engine.view("run-1")
         time.sleep(0.05)
@@ -63,7 +63,7 @@ def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
     kept.run(kept.order(steps=again.replace("4. **Return**", "5. **Return**")))
 
     kept.answer(YES)
-    asyncio.run(kept.engine._process.do(lambda: kept.engine._lookout._round(1)))
+    asyncio.run(kept.engine._process.do(lambda: kept.engine._reclaimer._round(1)))
 
     assert kept.engine._store.due() == ()
     assert kept.engine._store.find("run-1").segment == 2

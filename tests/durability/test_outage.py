@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from toolmd._run.engine.durable.lookout import Lookout
+from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd.errors import UnreachableError
 
 GONE = UnreachableError("the runs in /state/runs.sqlite3 can't be reached: disk I/O error")
@@ -28,10 +28,10 @@ def told(caplog, *ends):
     """Give what a lookout says of rounds that end so."""
     caplog.set_level(logging.INFO)
     rounds = Rounds(*ends)
-    lookout = Lookout(rounds, None, None, None, every_s=0.0)
-    lookout.start()
+    reclaimer = Reclaimer(rounds, None, None, None, every_s=0.0)
+    reclaimer.start()
     assert rounds.done.wait(60)
-    lookout.end()
+    reclaimer.end()
     return [record.getMessage() for record in caplog.records]
 
 

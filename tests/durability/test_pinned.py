@@ -11,7 +11,7 @@ import pytest
 from kept import Kept
 
 from toolmd import Workspace
-from toolmd._run.engine.durable.database import address, open_database
+from toolmd._skills.engine.durable.database import address, open_database
 
 ACT = """# Act
 
@@ -76,7 +76,7 @@ from toolmd import Ruling, Verdict
 
 
 @hookimpl
-def toolmd_judges(spec):
+def toolmd_guards(spec):
     def closed(call, arguments):
         return Verdict(Ruling.DENY, "closed", "closed today")
 

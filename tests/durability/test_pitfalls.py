@@ -18,18 +18,18 @@ import pytest
 from kept import YES_WORD, Kept
 from test_pinned import DONE, Project
 
-from toolmd._model.run import Answer
-from toolmd._run.engine.durable.process import VERSION
+from toolmd._skills.engine.durable.process import VERSION
+from toolmd._types.run import Answer
 from toolmd.errors import ToolmdError
 
 YES = Answer(approved=True)
 SHORT = "1. **Look**\n   - **Use**: look\n2. **Act**\n   - **Use**: act\n3. **Return**: Done."
-PATIENCE_S = 20.0
+LOCK_RETRY_S = 20.0
 
 
 def until(true: Any) -> None:
     """Wait for what other threads bring about."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + LOCK_RETRY_S
     while not true():
         assert time.monotonic() < end
 

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from toolmd._call.limits.fleet import FleetStarts
-from toolmd._call.refusal import Refusal
+from toolmd._call.denial import CallDenied
+from toolmd._call.limits.postgres_rates import PostgresRates
 
 STARTER = Path(__file__).with_name("starter.py")
 
@@ -38,7 +38,7 @@ def test_three_processes_keep_one_rate(tmp_path, place):
 
 @pytest.fixture
 def starts(postgres):
-    starts = FleetStarts(postgres)
+    starts = PostgresRates(postgres)
     yield starts
     starts.close()
 
@@ -89,8 +89,8 @@ def test_a_server_clock_that_was_set_back_closes_nobody_out(starts, postgres):
 
 
 def test_who_cannot_count_refuses(tmp_path):
-    nowhere = FleetStarts("postgresql://me:secret@127.0.0.1:1/runs")
-    with pytest.raises(Refusal) as refused:
+    nowhere = PostgresRates("postgresql://me:secret@127.0.0.1:1/runs")
+    with pytest.raises(CallDenied) as refused:
         taken(nowhere)
     assert refused.value.failure.code == "internal_guard_error"
     assert "its rate could not be decided" in refused.value.failure.message
@@ -98,7 +98,7 @@ def test_who_cannot_count_refuses(tmp_path):
 
 
 def test_all_who_name_one_postgres_share_its_starts(starts, postgres):
-    other = FleetStarts(postgres)
+    other = PostgresRates(postgres)
     assert taken(starts, 3600.0) == 0.0
     assert 3500 < taken(other, 3600.0) <= 3600
     other.close()
@@ -113,10 +113,10 @@ def test_a_server_that_goes_silent_is_waited_for_in_bounded_time(starts):
 
 
 def test_who_comes_while_another_makes_the_table_waits_for_it(postgres):
-    hasty = FleetStarts(make_conninfo(postgres, options="-c lock_timeout=50"))
+    hasty = PostgresRates(make_conninfo(postgres, options="-c lock_timeout=50"))
     with psycopg.connect(postgres) as other:
         other.execute("SELECT pg_advisory_xact_lock(7461706)")
-        with pytest.raises(Refusal):
+        with pytest.raises(CallDenied):
             taken(hasty)
         assert hasty._connection is None
     assert taken(hasty) == 0.0

@@ -8,7 +8,7 @@ import pytest
 from kept import Kept
 from test_pinned import DONE, FILES, Project
 
-from toolmd._run.engine import RUNS_FILE
+from toolmd._skills.engine import RUNS_FILE
 from toolmd.errors import ConfigError
 
 STORED = Path(__file__).parent / "stored"

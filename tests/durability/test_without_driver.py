@@ -7,11 +7,11 @@ WITHOUT = """
 import sys
 sys.modules["psycopg"] = None
 from toolmd.errors import ConfigError
-from toolmd._call.limits.fleet import FleetStarts
+from toolmd._call.limits.postgres_rates import PostgresRates
 """
 RATES = """
 try:
-    FleetStarts("postgresql://me@127.0.0.1/runs")._open()
+    PostgresRates("postgresql://me@127.0.0.1/runs")._open()
 except ConfigError as error:
     print(error)
 """

@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolmd._model.contract import Limits, Rule, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.skill import (
+from toolmd._types.call_spec import Limits, Rule, Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import (
     Argument,
     Expression,
     Output,
@@ -17,8 +17,8 @@ from toolmd._model.skill import (
     Use,
     WorkflowSection,
 )
-from toolmd._model.source import Source
-from toolmd._model.tool import Example, ToolSpec
+from toolmd._types.source import Source
+from toolmd._types.tool import Example, ToolSpec
 
 NOWHERE = Source("tools_md/x.tool.md", 1)
 TEXTS = Schema(types=("array",), items=Schema(types=("string",), description="Child name"))

@@ -21,8 +21,8 @@ from jsonschema import Draft202012Validator
 
 from toolmd._export.exported import Exported
 from toolmd._export.targets import TARGETS, export
-from toolmd._model.schema import Schema
-from toolmd._model.tool import ToolSpec
+from toolmd._types.schema import Schema
+from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError
 
 MODELS = ("openai", "openai-responses", "anthropic", "gemini", "mcp")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from pydantic import TypeAdapter
 
 from toolmd._export.targets import export
-from toolmd._model.tool import ToolSpec
+from toolmd._types.tool import ToolSpec
 
 random = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 

@@ -6,7 +6,7 @@ import pytest
 from export_specs import GUARDED, optional, required, tool
 
 from toolmd._export.targets import export
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 
 
 def function(spec: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from export_specs import BOOK_APPOINTMENT, GUARDED, NOWHERE, SCHEDULE, tool
 
 from toolmd._export.agentskills import folder
 from toolmd._export.targets import export
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.skill import SkillSpec
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import SkillSpec
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -7,8 +7,8 @@ import pytest
 from breaking import SECRET, Breaker, Fault
 
 from toolmd import Workspace
-from toolmd._bind.definitions.encoded import decode
-from toolmd._bind.edits.baseline import Baseline
+from toolmd._load.definitions.encoded import decode
+from toolmd._load.edits.baseline import Baseline
 from toolmd.errors import ConfigError
 
 TOOL = """# {title}
@@ -111,7 +111,7 @@ def is_strict(workspace):
         # A tool that is not there can't be called.
         if (bound := workspace.tools.get(name)) is not None:
             hold_to(bound.spec, how)
-            hold_to(bound.contract, how)
+            hold_to(bound.call_spec, how)
 
 
 def hold_to(said, how):
@@ -184,12 +184,12 @@ def test_an_acknowledgement_breaks_anywhere_and_makes_live_what_was_agreed_to_al
                 workspace.changes.accept_sync("say")
         except Fault:
             pass
-        assert workspace.tools["keep"].contract.safety.sensitivity == "critical", breaker.chain
+        assert workspace.tools["keep"].call_spec.safety.sensitivity == "critical", breaker.chain
         if not breaker.chain:
             break
     assert at > 100
     assert [edit.name for edit in workspace.changes.list_sync()] == ["keep"]
-    assert workspace.tools["say"].contract.safety.sensitivity is None
+    assert workspace.tools["say"].call_spec.safety.sensitivity is None
     workspace.close()
 
 

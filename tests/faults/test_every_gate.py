@@ -17,9 +17,9 @@ import pytest
 from breaking import SECRET, Breaker, Fault
 
 from toolmd import Caller, Workspace
-from toolmd._gate import CALLER as CALLER_OF_A_REQUEST
-from toolmd._gate import Addresses, Gate, Tokens
-from toolmd._model.settings import TokenSettings
+from toolmd._auth import CALLER as CALLER_OF_A_REQUEST
+from toolmd._auth import Addresses, Authentication, Tokens
+from toolmd._types.settings import TokenSettings
 
 TOOL = """\
 # Say
@@ -84,7 +84,7 @@ JUDGE = """\
 from toolmd.hooks import hookimpl
 
 @hookimpl
-def toolmd_judges(spec):
+def toolmd_guards(spec):
     async def judge(call, arguments):
         return None
 
@@ -128,17 +128,17 @@ Speaks.
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "context": {"patient": "p1"}, "confidence": 0.9}
-LISTENING = {"_call/audience.py:Audience.last_words", "_call/audience.py:Audience.tell_before"}
+LISTENING = {"_call/observers.py:Audience.finish", "_call/observers.py:Audience.tell_before"}
 """What only listens, or looks at the user's words once more: it refuses nothing."""
 RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
 """What comes behind the gates."""
 PROMISING = {
-    "_call/ladder.py:Ladder.take",
-    "_call/confirm/decisions.py:Decisions.confirm",
-    "_call/confirm/decisions.py:Decisions._decide",
+    "_call/pipeline.py:Ladder.take",
+    "_call/confirmation/decisions.py:Decisions.confirm",
+    "_call/confirmation/decisions.py:Decisions._decide",
 }
 """What gives a result whatever happens, once it is entered."""
-REFUSING = {"_call/ladder.py:Ladder.denied", "_call/audience.py:Audience.last_words"}
+REFUSING = {"_call/pipeline.py:Ladder.denied", "_call/observers.py:Audience.finish"}
 """What such a result is made by."""
 
 
@@ -328,7 +328,7 @@ def test_a_request_whose_gate_breaks_anywhere_reaches_nobody():
     async def send(message):
         pass
 
-    gate = Gate(
+    gate = Authentication(
         app,
         addresses=Addresses.of("127.0.0.1", 8787),
         tokens=Tokens(known, own="a-token-of-this-start", caller=Caller()),

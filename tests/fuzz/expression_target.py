@@ -3,15 +3,15 @@
 import datetime as dt
 import json
 
-from toolmd._cel import (
+from toolmd._expressions import (
     CheckedExpression,
     Checker,
     EvaluationError,
     ExpressionError,
     compile_expression,
 )
-from toolmd._model.schema import Parameter, Schema
-from toolmd._values import problems
+from toolmd._types.schema import Parameter, Schema
+from toolmd._validation import problems
 
 TEXT = Schema(types=("string",))
 SLOT = Schema(

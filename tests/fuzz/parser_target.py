@@ -6,8 +6,8 @@ from zlib import crc32
 
 from fuzz_seeds import RESTRICTING
 
-from toolmd._model.diagnostic import Diagnostic
 from toolmd._parse import decode, format_text, parse_skill, parse_tool
+from toolmd._types.diagnostic import Diagnostic
 
 WORD = "zqxv"
 """Stands nowhere in a message."""

@@ -12,14 +12,14 @@ from typing import Any, Self
 import httpx
 
 from toolmd import Workspace
-from toolmd._gate import Addresses, Tokens
-from toolmd._gate.server import HttpServer
-from toolmd._gate.sockets import bound_socket
-from toolmd._http.api.ears import PLUGIN, Ears
+from toolmd._auth import Addresses, Tokens
+from toolmd._auth.server import HttpServer
+from toolmd._auth.sockets import bound_socket
+from toolmd._http.api.event_stream import PLUGIN, EventSource
 from toolmd._http.api.feed import Feed
 from toolmd._http.app import Server
-from toolmd._model.call import Caller
-from toolmd._model.settings import TokenSettings
+from toolmd._types.call import Caller
+from toolmd._types.settings import TokenSettings
 
 HERE = Path(__file__).parent
 TOKEN = "the-token-of-this-start"
@@ -38,8 +38,8 @@ class Kiosk:
     def __init__(self, folder: Path, **serve: int) -> None:
         """`serve` are settings of that table."""
         self.folder = folder
-        self.ears = Ears(Feed())
-        self.workspace = Workspace.open(folder, plugins={PLUGIN: self.ears})
+        self.event_source = EventSource(Feed())
+        self.workspace = Workspace.open(folder, plugins={PLUGIN: self.event_source})
         self._listening = bound_socket("127.0.0.1", 0)
         self.port = self._listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -51,7 +51,7 @@ class Kiosk:
         ]
         self.server = Server(
             self.workspace,
-            self.ears,
+            self.event_source,
             addresses=Addresses.of("127.0.0.1", self.port),
             tokens=Tokens(known, own=TOKEN, caller=Caller("op", {"patient": "p-op"})),
             port=self.port,
@@ -85,7 +85,7 @@ class Kiosk:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.ears.feed.close()
+        self.event_source.feed.close()
         self._http.should_exit = True
         self._thread.join()
         self.workspace.close()

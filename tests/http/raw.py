@@ -70,5 +70,5 @@ def answer(sock: socket.socket) -> tuple[int, bytes]:
 
 def called(kiosk: Any) -> list[str]:
     """Return the ids of the calls that ran."""
-    events = [event.data for event in kiosk.ears.feed._ring if event.kind == "call"]
+    events = [event.data for event in kiosk.event_source.feed._ring if event.kind == "call"]
     return [event.get("tool_call_id", "") for event in events]

@@ -158,10 +158,10 @@ def test_who_was_away_too_long_or_over_a_restart_is_told_to_look_anew(
     with followed(api, **{"last-event-id": "another-start-3"}) as coming:
         assert next(coming).kind == "resync"
     with followed(api) as coming:
-        kiosk.ears.feed.publish("call", {"tool": "x", "outcome": "ok"})
+        kiosk.event_source.feed.publish("call", {"tool": "x", "outcome": "ok"})
         last = until(coming, "call").id
     for _ in range(KEPT + 1):
-        kiosk.ears.feed.publish("call", {"tool": "x", "outcome": "ok"})
+        kiosk.event_source.feed.publish("call", {"tool": "x", "outcome": "ok"})
 
     with followed(api, **{"last-event-id": last}) as coming:
         assert next(coming).kind == "resync"
@@ -196,8 +196,8 @@ def test_a_client_that_takes_nothing_holds_up_nobody(kiosk: Any, api: httpx.Clie
         with followed(api) as coming:
             big = {"tool": "x" * 10_000, "outcome": "ok"}
             for _ in range(3 * KEPT):
-                kiosk.ears.feed.publish("call", big)
-            kiosk.ears.feed.publish("run", {"run_id": "last"})
+                kiosk.event_source.feed.publish("call", big)
+            kiosk.event_source.feed.publish("run", {"run_id": "last"})
 
             until(coming, "run", run_id="last")
             assert call(api, "who_asks").status_code == 200

@@ -51,9 +51,9 @@ def test_every_besieger_is_let_go_after_the_deadline(project: Path) -> None:
 
 DEVOURING = """
 import asyncio, sys, threading
-from toolmd._gate.server import serve
-from toolmd._gate.sockets import bound_socket
-from toolmd._model.settings import ServeSettings
+from toolmd._auth.server import serve
+from toolmd._auth.sockets import bound_socket
+from toolmd._types.settings import ServeSettings
 
 held = []
 

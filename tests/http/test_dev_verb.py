@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from toolmd._auth.sockets import bound_socket
 from toolmd._cli.server.serving import PORT
-from toolmd._gate.sockets import bound_socket
 
 TOKEN = "a-token-that-stays-over-restarts"
 

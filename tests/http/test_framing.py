@@ -7,7 +7,7 @@ import pytest
 from kiosk import Kiosk, copied
 from raw import answer, call, called, connected, everything, head
 
-from toolmd._gate.framing import ambiguity
+from toolmd._auth.framing import ambiguity
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from kiosk import Kiosk
 from mcp import Client
 from mcp.types import ElicitResult
 
-from toolmd._model.call import Caller
+from toolmd._types.call import Caller
 from toolmd.adapters.mcp.callers import FixedCaller
 from toolmd.adapters.mcp.server import McpServer
 
@@ -147,7 +147,7 @@ def test_nothing_that_leaves_a_run_holds_a_sensitive_value(
     caplog.set_level(logging.INFO)
     inputs = {"who": who, "password": PASSWORD, "pin": "73920518"}
     workspace = desk.workspace
-    workspace.on_notice(out.listen)
+    workspace.on_workspace_event(out.listen)
     reply = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {
         "name": name, "arguments": json.dumps(inputs)}}]}  # fmt: skip
     turn = workspace.handle_sync(reply, "openai")

@@ -120,7 +120,7 @@ def test_a_stream_and_a_long_call_outlive_every_deadline(hasty: Kiosk, tmp_path:
             for _ in range(3):
                 with connected(hasty.port) as idle:
                     everything(idle)  # a deadline has passed
-            hasty.ears.feed.publish("run", {"run_id": "late"})
+            hasty.event_source.feed.publish("run", {"run_id": "late"})
             until(coming, "run", run_id="late")
             writer.write("done")
         assert answer(busy)[0] == 200

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from toolmd import Workspace
 from toolmd._http.api.operation import ApiRequest
 from toolmd._http.api.snapshot_document import SnapshotDocument
-from toolmd._model.call import NOBODY
+from toolmd._types.call import NOBODY
 
 PATHS = ("/openapi.json", "/api/tools", "/api/skills")
 

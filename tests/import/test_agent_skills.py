@@ -1,8 +1,8 @@
 """A public SKILL.md becomes a skill whose workflow is its prose."""
 
 from toolmd._import import read_source
-from toolmd._model.skill import SkillSpec
 from toolmd._parse import format_text, parse_skill
+from toolmd._types.skill import SkillSpec
 from toolmd.importing import Imported
 
 PLAIN = """---

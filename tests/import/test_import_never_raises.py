@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolmd._import import read_source
-from toolmd._model.diagnostic import Severity
 from toolmd._parse import parse_skill, parse_tool
+from toolmd._types.diagnostic import Severity
 from toolmd.importing import Imported
 
 ROOT = Path(__file__).parents[2]

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from toolmd._export.targets import export
 from toolmd._import import read_source
-from toolmd._model.contract import Limits, Rule, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.source import Source
-from toolmd._model.tool import ToolSpec
 from toolmd._parse import parse_tool
+from toolmd._types.call_spec import Limits, Rule, Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.source import Source
+from toolmd._types.tool import ToolSpec
 
 WORDS = st.sampled_from(
     ["", "The city", "At 3 o'clock, or so", "A list: a, b", "Ends here.", "See e.g. page 5"]

@@ -7,8 +7,8 @@ import pytest
 
 from toolmd._import import read_source
 from toolmd._import.json_text import UnreadableSourceError
-from toolmd._model.tool import ToolSpec
 from toolmd._parse import parse_tool
+from toolmd._types.tool import ToolSpec
 from toolmd.importing import Imported
 
 

@@ -11,7 +11,7 @@ CACHE = Path(__file__).parents[2] / ".interop"
 """Made on demand, kept for the next time; git ignores it."""
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
-PATIENCE_S = 300
+LOCK_RETRY_S = 300
 
 
 class MissingError(Exception):
@@ -75,7 +75,12 @@ def _named(parts: Sequence[str]) -> str:
 def _run(command: list[str], what: str, environment: dict[str, str] | None = None) -> None:
     try:
         subprocess.run(
-            command, check=True, capture_output=True, text=True, timeout=PATIENCE_S, env=environment
+            command,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=LOCK_RETRY_S,
+            env=environment,
         )
     except subprocess.CalledProcessError as error:
         last = (error.stderr or error.stdout or "no reason given").strip().splitlines()[-1]

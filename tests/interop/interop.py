@@ -38,12 +38,12 @@ def main() -> int:
     for name in options.names or judges:
         try:
             for row in judges[name]():
-                _say(f"{row.judge}, {row.what}: {row.passed} held, {len(row.failed)} did not")
+                _say(f"{row.guard}, {row.what}: {row.passed} held, {len(row.failed)} did not")
                 rows.append(row)
         except (MissingError, subprocess.TimeoutExpired) as error:
             _say(f"skipped {name}: {error}")
             skipped.append(name)
-    failed = [f"{row.judge}, {row.what}: {one}" for row in rows for one in row.failed]
+    failed = [f"{row.guard}, {row.what}: {one}" for row in rows for one in row.failed]
     _say("")
     if rows:
         print("\n".join(table(rows)))
@@ -65,7 +65,7 @@ def table(rows: list[Row]) -> Iterator[str]:
         applies = row.passed + len(row.failed)
         share = 100 * row.passed / applies if applies else 0
         counts = f"{row.passed} | {applies} ({share:.0f} %) | {row.beside}"
-        yield f"| {row.judge} | {row.what} | {counts} |"
+        yield f"| {row.guard} | {row.what} | {counts} |"
 
 
 def reasons() -> Iterator[str]:

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.types import ElicitResult
 
 from toolmd import Workspace
-from toolmd._model.call import Caller
+from toolmd._types.call import Caller
 from toolmd.adapters.mcp.callers import FixedCaller
 from toolmd.adapters.mcp.server import McpServer
 

@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
 from toolmd import Workspace
-from toolmd._model.call import Caller
+from toolmd._types.call import Caller
 
 MakeClient = Callable[..., Client]
 
@@ -120,7 +120,7 @@ def test_a_tools_own_failure_keeps_its_code(client: MakeClient) -> None:
 def test_a_result_that_is_not_what_the_file_says_hides_nothing(client: MakeClient) -> None:
     result = call(client(), "lie")
 
-    assert code(result) == "result_misfit"
+    assert code(result) == "result_mismatch"
     assert "ran and took effect" in result.content[0].text
 
 

@@ -13,7 +13,7 @@ from mcp.types import (
 )
 
 from toolmd import Workspace
-from toolmd._model.call import Caller
+from toolmd._types.call import Caller
 from toolmd.adapters.mcp.callers import FixedCaller
 from toolmd.adapters.mcp.server import McpServer
 

@@ -24,53 +24,53 @@ class Guard(NamedTuple):
 GUARDS = {
     "judge": Guard(
         {
-            "_call/judge/[ip]*.py": (
+            "_call/guards/[ip]*.py": (
                 "tests/call/judge",
                 "tests/call/test_whole_rows.py",
                 "tests/call/test_ladder.py",
                 "tests/call/audit",
             ),
-            "_model/verdict.py": ("tests/model/test_verdict.py", "tests/call/judge"),
+            "_types/verdict.py": ("tests/types/test_verdict.py", "tests/call/judge"),
         },
         ("tests/call",),
     ),
     "confirm": Guard(
         {
-            "_call/confirm/*.py": ("tests/call/confirm", "tests/call/test_locked.py"),
-            "_model/held.py": ("tests/call/confirm",),
-            "_values/redact.py": ("tests/values/test_redacted.py", "tests/call/confirm"),
+            "_call/confirmation/*.py": ("tests/call/confirm", "tests/call/test_locked.py"),
+            "_types/confirmation.py": ("tests/call/confirm",),
+            "_validation/redact.py": ("tests/validation/test_redacted.py", "tests/call/confirm"),
         },
         ("tests/call",),
     ),
     "limits": Guard(
         {
-            "_call/limits/fleet.py": ("tests/durability/test_shared_rates.py",),
+            "_call/limits/postgres_rates.py": ("tests/durability/test_shared_rates.py",),
             "_call/limits/[dpst]*.py": ("tests/call/limits", "tests/call/test_locked.py"),
         },
         ("tests/call",),
     ),
     "hash": Guard(
         {
-            f"_model/{name}.py": ("tests/model",)
+            f"_types/{name}.py": ("tests/types",)
             for name in ("definition", "canonical", "contract", "tool", "skill", "schema")
         },
     ),
     "gate": Guard(
         {
-            f"_gate/{name}.py": ("tests/gate",)
+            f"_auth/{name}.py": ("tests/auth",)
             for name in ("gate", "tokens", "sessions", "addresses", "headers")
         },
         ("tests/http", "tests/console"),
     ),
     "edits": Guard(
         {
-            "_bind/edits/loosening.py": tuple(
-                f"tests/bind/edits/test_{name}.py"
+            "_load/edits/weakening.py": tuple(
+                f"tests/load/edits/test_{name}.py"
                 for name in ("held_shapes", "tightened", "loosening")
             ),
-            "_bind/edits/strictness.py": ("tests/bind/edits/test_strictness.py",),
-            "_bind/edits/settings.py": ("tests/bind/edits/test_held_settings.py",),
+            "_load/edits/strictness.py": ("tests/load/edits/test_strictness.py",),
+            "_load/edits/settings.py": ("tests/load/edits/test_held_settings.py",),
         },
-        ("tests/bind/edits", "tests/watch"),
+        ("tests/load/edits", "tests/watch"),
     ),
 }

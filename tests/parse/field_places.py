@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
 from toolmd._parse import parse_skill, parse_tool
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 
 TOOL = """\
 # Pay Wage

@@ -42,7 +42,7 @@ class SkippedError(Exception):
     """The place can't be tried here; says why."""
 
 
-class Bench:
+class ConsoleView:
     """A folder in which copies of the project lie."""
 
     def __init__(self, folder: Path) -> None:

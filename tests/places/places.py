@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from copies import NOBODY, STRANGER, Bench, FailedError, SkippedError, User
+from copies import NOBODY, STRANGER, ConsoleView, FailedError, SkippedError, User
 
 DEMO = ("demo/main_job.py",)
 PART = (
@@ -23,12 +23,12 @@ PART = (
     "no:cacheprovider",
     "tests/workspace/test_state_of_others.py",
     "tests/config",
-    "tests/house/test_tracked_files.py",
+    "tests/project/test_tracked_files.py",
     "tests/durability/test_postgres_server.py",
 )
 
 
-def private(bench: Bench) -> None:
+def private(bench: ConsoleView) -> None:
     """Root, in a folder that only root may enter."""
     bench.need_root()
     project = bench.project("private/toolmd", mode=0o700)
@@ -36,7 +36,7 @@ def private(bench: Bench) -> None:
     bench.python(project, *PART, HOME=str(project.parent))
 
 
-def ordinary(bench: Bench) -> None:
+def ordinary(bench: ConsoleView) -> None:
     """A user without rights, who owns the project."""
     bench.need_root("to become another user")
     project = bench.project("home/toolmd", owner=NOBODY)
@@ -44,14 +44,14 @@ def ordinary(bench: Bench) -> None:
     bench.python(project, *PART, user=NOBODY, HOME=str(project.parent))
 
 
-def spaces(bench: Bench) -> None:
+def spaces(bench: ConsoleView) -> None:
     """A path with spaces and umlauts."""
     project = bench.project("Jörgs Projekte/tool md")
     bench.python(project, *DEMO, HOME=str(project.parent))
     bench.python(project, *PART, HOME=str(project.parent))
 
 
-def homeless(bench: Bench) -> None:
+def homeless(bench: ConsoleView) -> None:
     """No HOME, and where root can become one a user whom the system does not know."""
     user = STRANGER if bench.is_root else None
     project = bench.project("homeless/toolmd", owner=user)
@@ -59,7 +59,7 @@ def homeless(bench: Bench) -> None:
     bench.python(project, *PART, user=user)
 
 
-def ascii_only(bench: Bench) -> None:
+def ascii_only(bench: ConsoleView) -> None:
     """LANG=C and LC_ALL=C."""
     project = bench.project("plain/toolmd")
     home = str(project.parent)
@@ -67,7 +67,7 @@ def ascii_only(bench: Bench) -> None:
     bench.python(project, *PART, HOME=home, LANG="C", LC_ALL="C")
 
 
-def gitless(bench: Bench) -> None:
+def gitless(bench: ConsoleView) -> None:
     """No git on the PATH."""
     project = bench.project("gitless/toolmd")
     path = bench.path_without("git")
@@ -75,14 +75,14 @@ def gitless(bench: Bench) -> None:
     bench.python(project, *PART, HOME=str(project.parent), PATH=path)
 
 
-def archive(bench: Bench) -> None:
+def archive(bench: ConsoleView) -> None:
     """A source archive, which has no history."""
     project = bench.project("archive/toolmd", history=False)
     bench.python(project, *DEMO, HOME=str(project.parent))
     bench.python(project, *PART, HOME=str(project.parent))
 
 
-def read_only(bench: Bench) -> None:
+def read_only(bench: ConsoleView) -> None:
     """A checkout in which the user may not write: `toolmd check` and `list`."""
     bench.need_root("to become a user who may not write")
     project = bench.project("read-only/toolmd", user=NOBODY)
@@ -99,7 +99,7 @@ def read_only(bench: Bench) -> None:
         raise FailedError(f"the user wrote {left[0]}")
 
 
-def neighbours(bench: Bench) -> None:
+def neighbours(bench: ConsoleView) -> None:
     """Two users with a project each, side by side, at the same time."""
     bench.need_root("to become two users")
     users: dict[str, User] = {"ana": NOBODY, "ben": STRANGER}
@@ -114,7 +114,7 @@ def neighbours(bench: Bench) -> None:
     bench.toolmd(projects["ana"], "check", user=STRANGER, HOME=str(projects["ben"]))
 
 
-def wheel(bench: Bench) -> None:
+def wheel(bench: ConsoleView) -> None:
     """The wheel alone, in a fresh environment: what `pip install toolmd` brings."""
     project = bench.installed("wheel/clinic")
     found = bench.toolmd(project, "clinic", "seed", "--json", HOME=str(project.parent))
@@ -135,12 +135,12 @@ PLACES = {
 
 
 @contextmanager
-def bench() -> Iterator[Bench]:
+def bench() -> Iterator[ConsoleView]:
     """Give a folder that every user may enter, and take it away."""
     with tempfile.TemporaryDirectory(prefix="toolmd-places-", ignore_cleanup_errors=True) as made:
         folder = Path(made).resolve()
         folder.chmod(0o755)
-        yield Bench(folder)
+        yield ConsoleView(folder)
 
 
 def main(names: list[str]) -> int:
@@ -159,7 +159,7 @@ def main(names: list[str]) -> int:
     return failed
 
 
-def attempt(made: Bench, name: str) -> tuple[str, str, float, str]:
+def attempt(made: ConsoleView, name: str) -> tuple[str, str, float, str]:
     """Try one place; print at once what failed."""
     place = PLACES[name]
     began = time.monotonic()

@@ -119,7 +119,7 @@ def test_a_restriction_that_was_live_is_held_although_its_file_was_held_too(shop
     ws.reload()
 
     assert ws.tools["greet"].spec.limits.max_rows == 5
-    assert "Limits: Max Rows" in {found.place for found in ws.changes.list_sync()[0].loosened}
+    assert "Limits: Max Rows" in {found.place for found in ws.changes.list_sync()[0].weakened}
 
 
 def test_putting_the_restriction_back_ends_the_hold(shop: Shop) -> None:
@@ -285,7 +285,9 @@ def test_whoever_listens_hears_once_of_each_change_and_not_of_what_changed_nothi
 def test_a_listener_may_acknowledge(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): ...")
     ws = shop.open()
-    ws.on_change(lambda old, new: [ws.changes.accept_sync(edit.name) for edit in new.held_edits])
+    ws.on_change(
+        lambda old, new: [ws.changes.accept_sync(edit.name) for edit in new.pending_changes]
+    )
 
     shop.tool("greet")
     ws.reload()

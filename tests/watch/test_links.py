@@ -11,8 +11,8 @@ from watchdog.observers import Observer
 from watched_shop import GUARDED, Shop, tool
 
 from toolmd import Registry, Watcher
+from toolmd._watch.event_filter import FileEvent
 from toolmd._watch.events import FileEvents
-from toolmd._watch.matters import FileEvent
 from toolmd._workspace.reloading import Watched
 
 PATIENCE = 20
@@ -72,7 +72,7 @@ def test_a_folder_that_is_a_link_is_followed_when_the_link_is_replaced(shop: Sho
 
         (second / "greet.tool.md").write_text(saying("Says three."))
         one.until_it_says("Says three.")
-        assert one.watcher.trouble == ""
+        assert one.watcher.problem == ""
 
 
 def test_the_files_of_a_linked_folder_are_named_by_the_link(shop: Shop) -> None:
@@ -151,7 +151,7 @@ def test_a_folder_that_is_renamed_deleted_and_made_again_is_followed(
             file.write_text(saying(f"Says {number} again."))
             one.until_it_says(f"Says {number} again.")
 
-        assert one.watcher.trouble == ""
+        assert one.watcher.problem == ""
 
 
 def test_an_observer_that_ended_is_replaced_and_then_polled_with_the_right_remedy(
@@ -171,14 +171,14 @@ def test_an_observer_that_ended_is_replaced_and_then_polled_with_the_right_remed
         for number in range(1, 4):
             events.follow(folder)
             assert events.is_alive()
-            assert events.trouble == ""
+            assert events.problem == ""
             assert len(made) == number
             made[-1].stop()
             made[-1].join()
             assert not events.is_alive()
         events.follow(folder)
-        assert "start the process again" in events.trouble
-        assert "inotify" not in events.trouble
+        assert "start the process again" in events.problem
+        assert "inotify" not in events.problem
         shop.write("tools_md/x.py", "")
         assert heard.get(timeout=PATIENCE).path.endswith("x.py")
     finally:

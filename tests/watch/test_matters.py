@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from toolmd._watch.event_filter import FileEvent, matters
 from toolmd._watch.git import index_lock
-from toolmd._watch.matters import FileEvent, matters
 from toolmd._workspace.reloading import Watched
 
 PLACES = Watched(

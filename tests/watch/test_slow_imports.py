@@ -172,7 +172,7 @@ def test_what_is_late_works_when_it_has_come_to_its_end(shop: Shop, pipe: Pipe) 
     assert ws.call_sync("two").data == {"said": "after all"}
 
 
-class Heard:
+class StreamedEvent:
     """The snapshots of a workspace, as they become live."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -187,13 +187,13 @@ class Heard:
 
 
 @pytest.fixture
-def in_use(shop: Shop) -> Iterator[tuple[Workspace, Heard, Watcher]]:
+def in_use(shop: Shop) -> Iterator[tuple[Workspace, StreamedEvent, Watcher]]:
     """A shop whose tools were called, under a watcher."""
     two_tools(shop, "def two(): return {'said': 'before'}")
     ws = shop.open(import_timeout="3")
     assert ws.call_sync("one").success
     assert ws.call_sync("two").success
-    heard = Heard(ws)
+    heard = StreamedEvent(ws)
     with Watcher(ws) as watcher:
         yield ws, heard, watcher
 
@@ -203,7 +203,7 @@ def asks(registry: Registry) -> bool:
 
 
 def test_a_tightening_is_live_while_changed_python_is_being_imported(
-    shop: Shop, in_use: tuple[Workspace, Heard, Watcher], pipe: Pipe
+    shop: Shop, in_use: tuple[Workspace, StreamedEvent, Watcher], pipe: Pipe
 ) -> None:
     ws, heard, _ = in_use
     shop.write("tools_md/two.py", pipe.python)
@@ -218,7 +218,7 @@ def test_a_tightening_is_live_while_changed_python_is_being_imported(
 
 
 def test_python_that_was_slow_takes_the_place_of_that_of_before(
-    shop: Shop, in_use: tuple[Workspace, Heard, Watcher], pipe: Pipe
+    shop: Shop, in_use: tuple[Workspace, StreamedEvent, Watcher], pipe: Pipe
 ) -> None:
     ws, heard, watcher = in_use
     shop.write("tools_md/two.py", pipe.python)
@@ -230,16 +230,16 @@ def test_python_that_was_slow_takes_the_place_of_that_of_before(
 
     assert ws.call_sync("two").data == {"said": "now"}
     assert ws.diagnostics == ()
-    assert watcher.trouble == ""
+    assert watcher.problem == ""
 
 
 def test_what_hangs_is_reported_by_the_watcher_and_heals_when_it_is_mended(
-    shop: Shop, in_use: tuple[Workspace, Heard, Watcher]
+    shop: Shop, in_use: tuple[Workspace, StreamedEvent, Watcher]
 ) -> None:
     ws, heard, watcher = in_use
     shop.write("tools_md/two.py", HANGS)
     heard.until(lambda new: any(found.code == "import-timeout" for found in new.diagnostics))
-    assert "two.tool.md" in watcher.trouble
+    assert "two.tool.md" in watcher.problem
     assert ws.call_sync("two").data == {"said": "before"}
     assert ws.reload() is ws.reload()
 
@@ -248,7 +248,7 @@ def test_what_hangs_is_reported_by_the_watcher_and_heals_when_it_is_mended(
 
     assert ws.call_sync("two").data == {"said": "mended"}
     assert ws.diagnostics == ()
-    assert watcher.trouble == ""
+    assert watcher.problem == ""
 
 
 def typed(shop: Shop, *words: str, **options: Any) -> "subprocess.CompletedProcess[str]":

@@ -23,7 +23,7 @@ PATIENCE = 20
 """Seconds until a snapshot is given up."""
 
 
-class Heard:
+class StreamedEvent:
     """The snapshots that a workspace told of."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -40,10 +40,10 @@ class Heard:
 
 
 @contextmanager
-def watched(shop: Shop, **options: Any) -> Iterator[tuple[Workspace, Heard]]:
+def watched(shop: Shop, **options: Any) -> Iterator[tuple[Workspace, StreamedEvent]]:
     """Open the shop and watch it; the watcher is at work when this begins."""
     workspace = shop.open()
-    heard = Heard(workspace)
+    heard = StreamedEvent(workspace)
     with Watcher(workspace, **options):
         yield workspace, heard
 
@@ -127,11 +127,11 @@ def test_an_acknowledgement_of_another_process_is_live_without_a_save(shop: Shop
     shop.tool("greet", GUARDED, "def greet(): return {}")
     with watched(shop) as (ws, heard):
         shop.tool("greet")
-        assert heard.next().held_edits
+        assert heard.next().pending_changes
 
         shop.open().changes.accept_sync("greet")
 
-        assert not heard.next().held_edits
+        assert not heard.next().pending_changes
         assert ws.call_sync("greet").success
 
 
@@ -193,25 +193,25 @@ def refuses(code: int) -> Any:
 def test_where_the_system_has_no_more_watches_it_polls_and_says_so(shop: Shop, code: int) -> None:
     file = shop.tool("greet", "", "def greet(): ...")
     ws = shop.open()
-    heard = Heard(ws)
+    heard = StreamedEvent(ws)
     observers = (refuses(code), lambda: PollingObserver(timeout=0.02))
     with Watcher(ws, settle_s=0.05, observers=observers) as watcher:
         file.write_text(saying("Seen by looking."))
 
         assert description(heard.next()) == "Seen by looking."
-        assert os.strerror(code) in watcher.trouble
-        assert "looking every" in watcher.trouble
+        assert os.strerror(code) in watcher.problem
+        assert "looking every" in watcher.problem
 
 
 def test_a_watcher_that_is_told_of_events_has_no_trouble(shop: Shop) -> None:
     with Watcher(shop.open()) as watcher:
-        assert watcher.trouble == ""
+        assert watcher.problem == ""
 
 
 def test_a_watcher_ends_when_it_is_told_to_and_may_begin_again(shop: Shop) -> None:
     file = shop.tool("greet", "", "def greet(): ...")
     ws = shop.open()
-    heard = Heard(ws)
+    heard = StreamedEvent(ws)
     watcher = Watcher(ws, settle_s=0.0)
     watcher.stop()
     watcher.start()

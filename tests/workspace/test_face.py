@@ -29,7 +29,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 
 def test_the_import_alone_brings_nothing_with_it() -> None:
-    heavy = "pydantic", "pluggy", "asyncio", "markdown_it", "svcs", "toolmd._model"
+    heavy = "pydantic", "pluggy", "asyncio", "markdown_it", "svcs", "toolmd._types"
 
     loaded = run(f"import sys, toolmd; print([m for m in {heavy!r} if m in sys.modules])")
 

@@ -108,7 +108,7 @@ class World:
         held = self.workspace.call_sync("pay", {})
         assert held.confirmation is not None
         run = self.workspace.run_sync("ask", {}, ask=lambda question: None)
-        self.known = {**GOOD, "held_id": held.confirmation.id, "run_id": run.run_id,
+        self.known = {**GOOD, "confirmation_id": held.confirmation.id, "run_id": run.run_id,
                       "settings": self.workspace.settings, "folder": root}  # fmt: skip
 
     def state(self) -> Any:

@@ -113,7 +113,7 @@ class Answers:
         return self.value
 
     @hookimpl
-    def toolmd_judges(self) -> Any:
+    def toolmd_guards(self) -> Any:
         return self.value
 
     @hookimpl

@@ -6,9 +6,18 @@ from typing import Any, assert_type, get_args, get_origin, get_type_hints
 
 import pytest
 
-from toolmd import Changes, Confirmations, HeldCall, HeldEdit, Result, Runs, RunView, Workspace
-from toolmd._model.run import RunTrace
-from toolmd._model.turn import Turn
+from toolmd import (
+    Changes,
+    Confirmation,
+    Confirmations,
+    PendingChange,
+    Result,
+    Runs,
+    RunView,
+    Workspace,
+)
+from toolmd._types.run import RunTrace
+from toolmd._types.turn import Turn
 from toolmd._workspace import workspace as module
 
 FACES = (Workspace, Confirmations, Runs, Changes)
@@ -77,7 +86,7 @@ def test_what_stays_on_the_workspace_is_this_and_no_more() -> None:
     twins = {name for name in public if name.endswith("_sync")} | set(PLAIN)
     assert public - twins == {
         "open", "close", "reload", "settings", "registry", "tools", "skills", "diagnostics",
-        "plugins", "export", "exported", "watched", "on_change", "on_checked", "on_notice",
+        "plugins", "export", "exported", "watched", "on_change", "on_checked", "on_workspace_event",
         "check_soon", "overdue_imports", "call", "handle", "run", "take", "system_prompt",
     }  # fmt: skip
 
@@ -92,11 +101,11 @@ async def types_of_what_is_awaited(ws: Workspace) -> None:
     assert_type(await ws.runs.resume("a"), Result)
     assert_type(await ws.runs.cancel("a"), Result)
     assert_type(await ws.runs.answer("a", True), Result)
-    assert_type(await ws.confirmations.pending(), tuple[HeldCall, ...])
-    assert_type(await ws.confirmations.get("a"), HeldCall | None)
+    assert_type(await ws.confirmations.pending(), tuple[Confirmation, ...])
+    assert_type(await ws.confirmations.get("a"), Confirmation | None)
     assert_type(await ws.confirmations.approve("a", {"n": 1}), Result)
-    assert_type(await ws.changes.list(), tuple[HeldEdit, ...])
-    assert_type(await ws.changes.accept("a"), HeldEdit)
+    assert_type(await ws.changes.list(), tuple[PendingChange, ...])
+    assert_type(await ws.changes.accept("a"), PendingChange)
     async for trace in ws.runs.follow("a"):
         assert_type(trace, RunTrace)
 
@@ -108,8 +117,8 @@ def types_of_what_is_waited_for(ws: Workspace) -> None:
     assert_type(ws.handle_sync("a"), Turn)
     assert_type(ws.runs.list_sync(), tuple[RunView, ...])
     assert_type(ws.runs.answer_sync("a", True), Result)
-    assert_type(ws.confirmations.pending_sync(), tuple[HeldCall, ...])
+    assert_type(ws.confirmations.pending_sync(), tuple[Confirmation, ...])
     assert_type(ws.confirmations.approve_sync("a", {"n": 1}), Result)
-    assert_type(ws.changes.accept_sync("a"), HeldEdit)
+    assert_type(ws.changes.accept_sync("a"), PendingChange)
     for trace in ws.runs.follow_sync("a"):
         assert_type(trace, RunTrace)

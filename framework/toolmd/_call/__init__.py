@@ -1,8 +1,8 @@
 """The call path: one door, down the ladder, to a verdict and a result."""
 
 from toolmd._call.daemon_thread import in_daemon_thread
-from toolmd._call.door import Door
+from toolmd._call.dispatcher import Dispatcher
 from toolmd._call.invoke.context import CallContext, Resources, ResourceScope
 from toolmd._call.invoke.start import start
 
-__all__ = ["CallContext", "Door", "ResourceScope", "Resources", "in_daemon_thread", "start"]
+__all__ = ["CallContext", "Dispatcher", "ResourceScope", "Resources", "in_daemon_thread", "start"]

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from toolmd._model.settings import Settings
+from toolmd._types.settings import Settings
 from toolmd.errors import ConfigError
 
 OPENROUTER = "https://openrouter.ai/api/v1"

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from toolmd._call.judge.intent import says_any
+from toolmd._call.guards.intent import says_any
 from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
-from toolmd._model.call import NO_CONTEXT
-from toolmd._model.exchange import Exchange, Stop
-from toolmd._model.pending import Pending
-from toolmd._model.result import Result
-from toolmd._model.turn import Turn
+from toolmd._types.call import NO_CONTEXT
+from toolmd._types.exchange import Exchange, Stop
+from toolmd._types.pending import PendingCall
+from toolmd._types.result import Result
+from toolmd._types.turn import Turn
 from toolmd._workspace import Workspace
 from toolmd.errors import ConfigError, ToolmdError
 
@@ -170,7 +170,7 @@ class Conversation:
             if not turn.results:
                 work.text = turn.clean_message
                 return _CUT.get(choice.finish, "")
-            mends = mends + 1 if turn.refused else 0
+            mends = mends + 1 if turn.denied else 0
             if mends > self._max_mends:
                 return "malformed"
 
@@ -181,7 +181,7 @@ class Conversation:
         try:
             turn = await self._handle(choice)
             self._tell(turn.clean_message, work)
-            if not turn.results or turn.refused:
+            if not turn.results or turn.denied:
                 self._keep(choice.words or turn.clean_message)
                 self.messages += turn.messages
                 return turn
@@ -245,5 +245,5 @@ class _Work:
     text: str = ""
     said: list[str] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
-    pending: list[Pending] = field(default_factory=list)
+    pending: list[PendingCall] = field(default_factory=list)
     rounds: int = 0

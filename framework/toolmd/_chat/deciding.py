@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Literal
 
-from toolmd._model.exchange import Decision
-from toolmd._model.pending import Pending
-from toolmd._model.result import Failure, Result
+from toolmd._types.exchange import Decision
+from toolmd._types.pending import PendingCall
+from toolmd._types.result import Failure, Result
 from toolmd._workspace import Workspace
 
 Said = Decision | bool | None
-Confirmer = Callable[[Pending], Said | Awaitable[Said]]
+Confirmer = Callable[[PendingCall], Said | Awaitable[Said]]
 """Decides on a held call: a Decision, plain yes or no, or None where nobody is at hand."""
 MAX_ASKED = 8
 """How often one call is asked about, when edits don't fit or must be shown anew."""
@@ -24,50 +24,54 @@ class Decider:
         self._confirm = confirm
         self._user = user
 
-    async def decide(self, results: list[Result], pending: Sequence[Pending]) -> list[Pending]:
+    async def decide(
+        self, results: list[Result], pending: Sequence[PendingCall]
+    ) -> list[PendingCall]:
         """Put what came of the decisions into `results`, each as soon as it is known.
 
         Gives what still waits. What is held for review is nobody's here to decide: it waits for
         somebody who looks after the system.
         """
-        known = {held.id: held for held in pending}
+        known = {confirmation.id: confirmation for confirmation in pending}
         waiting = []
         for place, result in enumerate(results):
             if result.confirmation is not None:
                 settled = await self._settle(results, place, known)
-                if (held := settled.confirmation) is not None:
-                    waiting.append(known.get(held.id) or _pending(settled))
+                if (confirmation := settled.confirmation) is not None:
+                    waiting.append(known.get(confirmation.id) or _pending(settled))
         return waiting
 
-    async def _settle(self, results: list[Result], place: int, known: dict[str, Pending]) -> Result:
+    async def _settle(
+        self, results: list[Result], place: int, known: dict[str, PendingCall]
+    ) -> Result:
         """Ask until the call is decided, or nobody decides."""
-        trouble = ""
+        problem = ""
         for _ in range(MAX_ASKED):
             result = results[place]
-            if (held := result.confirmation) is None:
+            if (confirmation := result.confirmation) is None:
                 return result
-            pending = known.get(held.id) or _pending(result)
+            pending = known.get(confirmation.id) or _pending(result)
             if pending.kind == "review":
                 return result
-            decision = await self._ask(pending, trouble)
+            decision = await self._ask(pending, problem)
             if decision is None:
                 return result
             results[place] = _interrupted(result)
             after = await self._carry_out(pending, decision)
             if decision.kind == "edit" and after.error and after.error.code == "invalid_arguments":
                 # The call is held as it was: the person sees why, and decides again.
-                results[place], trouble = result, after.error.message
+                results[place], problem = result, after.error.message
                 continue
             if decision.kind == "edit" and after.confirmation is not None:
                 merged = {**pending.parameters, **decision.arguments}
                 known[after.confirmation.id] = _pending(after)._replace(parameters=merged)
-            results[place], trouble = after, ""
+            results[place], problem = after, ""
         return results[place]
 
-    async def _ask(self, pending: Pending, trouble: str) -> Decision | None:
+    async def _ask(self, pending: PendingCall, problem: str) -> Decision | None:
         if self._confirm is None:
             return None
-        shown = pending._replace(prompt=f"{trouble} {pending.prompt}") if trouble else pending
+        shown = pending._replace(prompt=f"{problem} {pending.prompt}") if problem else pending
         said = self._confirm(shown)
         said = await said if isawaitable(said) else said
         if isinstance(said, bool):
@@ -77,7 +81,7 @@ class Decider:
         # Anything else is no word of a person: nothing runs.
         raise TypeError(f"a confirmation is a Decision, a bool or None, not {said!r}")
 
-    async def _carry_out(self, pending: Pending, decision: Decision) -> Result:
+    async def _carry_out(self, pending: PendingCall, decision: Decision) -> Result:
         workspace, user = self._workspace, self._user
         match decision.kind:
             case "approve":
@@ -102,10 +106,10 @@ def _interrupted(result: Result) -> Result:
     )
 
 
-def _pending(result: Result) -> Pending:
+def _pending(result: Result) -> PendingCall:
     """Give what waits behind a result that came of a decision."""
-    held = result.confirmation
-    assert held is not None
+    confirmation = result.confirmation
+    assert confirmation is not None
     kind: Literal["confirm", "review"] = "review" if result.outcome == "review" else "confirm"
-    return Pending(held.id, kind, result.tool_call_id, result.tool, {}, held.prompt,
-                   held.sensitivity)  # fmt: skip
+    return PendingCall(confirmation.id, kind, result.tool_call_id, result.tool, {}, confirmation.prompt,
+                   confirmation.sensitivity)  # fmt: skip

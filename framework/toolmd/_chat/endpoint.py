@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from toolmd._chat.trouble import fault, model_error, said_by_body
+from toolmd._chat.errors import fault, model_error, said_by_body
 from toolmd.errors import ModelError
 
 Message = dict[str, Any]

@@ -17,11 +17,11 @@ def added_commands(folder: Path | None) -> tuple[dict[str, Any], object]:
     A plugin that fails is told, and left out; without a project there are none.
     """
     try:
-        commands, held, troubles = ask_plugins(folder)
+        commands, held, problems = ask_plugins(folder)
     except ConfigError:
         return {}, None
-    for trouble in troubles:
-        err(f"{paint('warning', 'yellow', sys.stderr)}: {printable(trouble)}")
+    for problem in problems:
+        err(f"{paint('warning', 'yellow', sys.stderr)}: {printable(problem)}")
     return commands, held
 
 
@@ -33,5 +33,5 @@ def ask_plugins(folder: Path | None) -> tuple[dict[str, Any], Any, tuple[str, ..
     from toolmd._workspace import plugin_commands
 
     app = typer.Typer(rich_markup_mode=None)
-    held, troubles = plugin_commands(folder, app)
-    return dict(get_group(app).commands), held, troubles
+    held, problems = plugin_commands(folder, app)
+    return dict(get_group(app).commands), held, problems

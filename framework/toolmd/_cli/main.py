@@ -19,7 +19,7 @@ from toolmd._cli.terminal.screen import complain, drop, out, send_off
 from toolmd._cli.terminal.usage import is_usage, tell_usage
 from toolmd._cli.verbs import (
     about,
-    ack,
+    accept,
     audit,
     call,
     chat,
@@ -54,7 +54,7 @@ GROUPS = (
     call,
     handle,
     decide,
-    ack,
+    accept,
     run,
     runs,
     dev,
@@ -71,7 +71,7 @@ BESIDE = {"new": "init", "runs": "run"}
 class Verbs(TyperGroup):
     """The commands under the heading of their group, in the order in which they are needed."""
 
-    held: object = None
+    confirmation: object = None
     """The plugins whose commands were added."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
@@ -87,7 +87,7 @@ class Verbs(TyperGroup):
         own = super().get_command(ctx, cmd_name)
         if own is not None or ctx.resilient_parsing:
             return own
-        added, self.held = added_commands(ctx.params.get("project"))
+        added, self.confirmation = added_commands(ctx.params.get("project"))
         for name, command in added.items():
             self.commands.setdefault(name, command)
         return self.commands.get(cmd_name)

@@ -7,9 +7,9 @@ from typing import Any
 from toolmd._dialect import action, anthropic, auto, gemini, inline, openai, plan
 from toolmd._dialect.body import body_text
 from toolmd._dialect.foreign import parse_foreign
-from toolmd._model.reply import Dialect, Parsed
-from toolmd._model.result import Result
-from toolmd._model.tool import ToolSpec
+from toolmd._types.reply import Dialect, Parsed
+from toolmd._types.result import Result
+from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
@@ -50,7 +50,7 @@ def render_results(
     return find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
 
 
-def render_refusal(
+def render_denial(
     result: Result, dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
 ) -> list[dict[str, Any]]:
     """Give a whole reply's refusal as a message of the user: none of its calls has an answer."""

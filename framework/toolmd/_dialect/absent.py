@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 
 STRICT = frozenset({"openai", "openai-responses"})
 """The dialects whose models must write every property (export's strict mode)."""

@@ -12,9 +12,9 @@ from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmd._dialect.quotes import Quotes
 from toolmd._dialect.terminal import CallPlace, ends_reply, holds_alone, read_place
 from toolmd._dialect.tidy import readable
-from toolmd._model.reply import Dialect, Parsed
-from toolmd._model.result import Result
-from toolmd._model.tool import ToolSpec
+from toolmd._types.reply import Dialect, Parsed
+from toolmd._types.result import Result
+from toolmd._types.tool import ToolSpec
 from toolmd.errors import MalformedReplyError
 
 MARKER = "Action:"

@@ -6,9 +6,9 @@ from typing import Any
 from toolmd._dialect.body import body_text
 from toolmd._dialect.calls import read_arguments, read_parts
 from toolmd._dialect.opened import parse_native
-from toolmd._model.call import Call
-from toolmd._model.reply import Dialect, Parsed
-from toolmd._model.result import Result
+from toolmd._types.call import Call
+from toolmd._types.reply import Dialect, Parsed
+from toolmd._types.result import Result
 
 
 def parse(reply: Any) -> Parsed:

@@ -7,8 +7,8 @@ from toolmd._dialect import action, anthropic, gemini, inline, openai, plan
 from toolmd._dialect.envelope import open_reply
 from toolmd._dialect.opened import Readers, read_envelope
 from toolmd._dialect.terminal import read_place
-from toolmd._model.reply import Dialect, Parsed
-from toolmd._model.result import Result
+from toolmd._types.reply import Dialect, Parsed
+from toolmd._types.result import Result
 from toolmd.errors import MalformedReplyError
 
 _READERS: Readers = {

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from toolmd._model.result import Result
+from toolmd._types.result import Result
 
 _HOST = frozenset({"attempts", "duration_ms", "confirmation", "crisis", "truncated"})
 """Left out: measures, the id with which a person decides, and flags that say no."""

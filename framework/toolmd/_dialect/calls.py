@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._model.call import Call
+from toolmd._types.call import Call
 from toolmd.errors import MalformedReplyError
 
 MAX_NAME = 128

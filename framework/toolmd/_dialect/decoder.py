@@ -28,7 +28,7 @@ def decode(text: str, start: int) -> tuple[Any, int]:
     Raw line breaks inside strings are read, because models write them.
     """
     if sys.getrecursionlimit() > _SAFE_RECURSION:
-        _refuse_depth(text, start)
+        _deny_depth(text, start)
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
@@ -38,7 +38,7 @@ def decode(text: str, start: int) -> tuple[Any, int]:
     except ValueError as error:
         raise MalformedReplyError(f"not JSON: {error}") from None
     source = text[start:end]
-    _refuse_surrogates(value, source)
+    _deny_surrogates(value, source)
     if _is_deep(source):
         raise MalformedReplyError(f"JSON nests deeper than {MAX_DEPTH} levels")
     return value, end
@@ -109,7 +109,7 @@ def _is_deep(source: str) -> bool:
     return bool(brackets)
 
 
-def _refuse_depth(text: str, start: int) -> None:
+def _deny_depth(text: str, start: int) -> None:
     """Refuse deep JSON before it is decoded, up to its end or its first mistake."""
     if text.count("{", start) + text.count("[", start) <= MAX_DEPTH:
         return
@@ -142,7 +142,7 @@ def _string_end(text: str, at: int) -> int:
     return len(text)
 
 
-def _refuse_surrogates(value: Any, source: str) -> None:
+def _deny_surrogates(value: Any, source: str) -> None:
     if source.isascii() and "\\u" not in source:
         return
     try:

@@ -53,7 +53,7 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
             # As in JSON text: a call can't be told from another where a character is missing.
             raise MalformedReplyError("a text holds half of a surrogate pair")
         return envelope
-    _refuse_size(reply)
+    _deny_size(reply)
     text = reply.removeprefix("\ufeff")
     if not json_text or not _looks_like_json(text):
         return Envelope("text", text)
@@ -61,7 +61,7 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
     return replace(envelope, text=text) if envelope.kind == "json" else envelope
 
 
-def _refuse_size(text: str) -> None:
+def _deny_size(text: str) -> None:
     size = len(text)
     if size * 4 > MAX_BYTES and size <= MAX_BYTES:
         size = len(text.encode(errors="surrogatepass"))
@@ -247,11 +247,11 @@ def _candidate(value: dict[str, Any]) -> Envelope | None:
 def _gemini(content: dict[str, Any], parts: list[Any]) -> Envelope:
     if len(parts) > _MAX_PARTS:
         raise MalformedReplyError(f"the reply has more than {_MAX_PARTS} parts")
-    held = [part for part in parts if isinstance(part, dict)]
-    said = [None if part.get("thought") else part.get("text") for part in held]
+    confirmation = [part for part in parts if isinstance(part, dict)]
+    said = [None if part.get("thought") else part.get("text") for part in confirmation]
     if content.get("role") not in {"model", None}:
         return Envelope("foreign", _joined(said))
-    calls = [part.get("functionCall", part.get("function_call")) for part in held]
+    calls = [part.get("functionCall", part.get("function_call")) for part in confirmation]
     return Envelope("gemini", _joined(said), tuple(call for call in calls if call is not None))
 
 

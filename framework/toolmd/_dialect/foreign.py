@@ -4,8 +4,8 @@ from typing import Any
 
 from toolmd._dialect.calls import read_confidence
 from toolmd._dialect.decoder import MAX_BYTES, MAX_CALLS
-from toolmd._model.call import Call
-from toolmd._model.reply import Dialect, Parsed
+from toolmd._types.call import Call
+from toolmd._types.reply import Dialect, Parsed
 from toolmd.errors import MalformedReplyError
 
 

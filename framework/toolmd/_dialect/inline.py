@@ -11,10 +11,10 @@ from toolmd._dialect.opened import parse_words
 from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmd._dialect.quotes import Quotes
 from toolmd._dialect.tidy import readable, without_stretches
-from toolmd._model.call import Call
-from toolmd._model.reply import Dialect, Parsed
-from toolmd._model.result import Result
-from toolmd._model.tool import ToolSpec
+from toolmd._types.call import Call
+from toolmd._types.reply import Dialect, Parsed
+from toolmd._types.result import Result
+from toolmd._types.tool import ToolSpec
 from toolmd.errors import MalformedReplyError
 
 MARKER = "[TOOL_CALL:"

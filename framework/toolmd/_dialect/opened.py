@@ -6,8 +6,8 @@ from typing import Any
 from toolmd._dialect.decoder import MAX_CALLS
 from toolmd._dialect.envelope import Envelope, ReplyKind, open_reply
 from toolmd._dialect.tidy import readable
-from toolmd._model.call import Call
-from toolmd._model.reply import Parsed
+from toolmd._types.call import Call
+from toolmd._types.reply import Parsed
 from toolmd.errors import MalformedReplyError
 
 Readers = Mapping[ReplyKind, Callable[[Any], Call]]

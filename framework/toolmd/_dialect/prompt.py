@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from toolmd._dialect.body import compact
 from toolmd._dialect.calls import CONFIDENCE
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.tool import ToolSpec
-from toolmd._values import sample_arguments
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.tool import ToolSpec
+from toolmd._validation import sample_arguments
 
 _SURE = 0.95
 """The confidence in an example, where the tool does not ask for more."""

@@ -69,7 +69,7 @@ class Quotes:
         self._thoughts = self._elements.thoughts_end()
         self._unclosed: set[int] = set()
         self._first = self._text.find(">")
-        self._judged = (0, False)
+        self._checked = (0, False)
         self._line = self._line_at(0)
 
     def skip(self, end: int) -> None:
@@ -229,7 +229,7 @@ class Quotes:
         text = self._text
         if not 0 <= self._first < start:
             return False
-        known, is_open = self._judged
+        known, is_open = self._checked
         begin = start
         while begin > known:
             end = begin - 1
@@ -238,7 +238,7 @@ class Quotes:
             if (said := leaves_open(text[begin:end])) is not None:
                 is_open = said
                 break
-        self._judged = (start, is_open)
+        self._checked = (start, is_open)
         return is_open and not ends_paragraph(text[start : line_end(text, start)])
 
     def _whole(self, line: _Line) -> Quote:

@@ -8,8 +8,8 @@ from typing import Any
 from toolmd._export.exported import Loss
 from toolmd._export.plain import plain
 from toolmd._export.prompt import argument_lines
-from toolmd._model.skill import SkillSpec, step_json
-from toolmd._model.tool import ToolSpec
+from toolmd._types.skill import SkillSpec, step_json
+from toolmd._types.tool import ToolSpec
 
 _LONGEST_NAME = 64
 _LONGEST_DESCRIPTION = 1024

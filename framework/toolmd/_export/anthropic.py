@@ -7,7 +7,7 @@ from toolmd._export.exported import Loss
 from toolmd._export.function import CONFIDENCE, SURE, Function
 from toolmd._export.names import ARGUMENT, FUNCTION, fit
 from toolmd._export.narrow import split
-from toolmd._model.tool import ToolSpec
+from toolmd._types.tool import ToolSpec
 
 RULE = FUNCTION
 

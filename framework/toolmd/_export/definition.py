@@ -4,8 +4,8 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from toolmd._model.registry import AnySpec, Bound
-from toolmd._model.skill import SkillSpec
+from toolmd._types.registry import AnySpec, Bound
+from toolmd._types.skill import SkillSpec
 
 _LISTED = ("kind", "name", "title", "description", "version", "category", "tags", "source",
            "implementation")  # fmt: skip

@@ -7,8 +7,8 @@ from typing import Any
 from toolmd._export.exported import Lose, Loss
 from toolmd._export.names import NameRule, fit
 from toolmd._export.plain import plain
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 
 CONFIDENCE = "_confidence"
 """The argument in which a model states how sure it is; the executor takes it off."""

@@ -8,11 +8,11 @@ from toolmd._export.exported import Lose, Loss
 from toolmd._export.function import Function, loser
 from toolmd._export.names import MCP
 from toolmd._export.plain import plain
-from toolmd._model.canonical import present
-from toolmd._model.contract import written
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._types.call_spec import written
+from toolmd._types.canonical import present
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 
 RULE = MCP
 POLICY = "toolmd/policy"

@@ -7,7 +7,7 @@ from toolmd._export.function import CONFIDENCE, Function, loser
 from toolmd._export.mcp import skill_result
 from toolmd._export.names import MCP
 from toolmd._export.plain import plain
-from toolmd._model.skill import SkillSpec
+from toolmd._types.skill import SkillSpec
 
 RULE = MCP
 

@@ -6,7 +6,7 @@ from toolmd._export.exported import Loss
 from toolmd._export.function import CONFIDENCE, SURE, Function
 from toolmd._export.names import FUNCTION
 from toolmd._export.plain import compact, in_words
-from toolmd._model.tool import ToolSpec
+from toolmd._types.tool import ToolSpec
 
 RULE = FUNCTION
 _WORDS = ("format", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")

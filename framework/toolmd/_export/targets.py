@@ -21,8 +21,8 @@ from toolmd._export.function import (
     functions,
 )
 from toolmd._export.names import NameRule
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError, did_you_mean
 
 MakeItem = Callable[[Function, list[Loss]], dict[str, Any] | None]

@@ -8,11 +8,11 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
-from toolmd._gate import Addresses, Gate, SafeHeaders, Sessions, Tokens
+from toolmd._auth import Addresses, Authentication, SafeHeaders, Sessions, Tokens
 from toolmd._http.api.api import OPEN_PATHS, Api, told
-from toolmd._http.api.ears import Ears
+from toolmd._http.api.event_stream import EventSource
 from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
-from toolmd._http.console import Bench, console_routes, stranger_page
+from toolmd._http.console import ConsoleView, console_routes, stranger_page
 from toolmd._workspace import Workspace
 
 Running = Callable[[], AbstractAsyncContextManager[None]]
@@ -24,18 +24,18 @@ class Server:
     def __init__(
         self,
         workspace: Workspace,
-        ears: Ears,
+        event_source: EventSource,
         *,
         addresses: Addresses,
         tokens: Tokens,
         port: int,
         beside: Sequence[tuple[BaseRoute, Running]] = (),
     ) -> None:
-        """`ears` are a plugin of the workspace; `beside` is served too, such as MCP."""
+        """`event_source` are a plugin of the workspace; `beside` is served too, such as MCP."""
         sessions = Sessions(port)
-        self.api = Api(workspace, ears, tokens, sessions)
-        bench = Bench(workspace, self.api.background.start)
-        routes = [*self.api.routes(), *console_routes(bench), *(route for route, _ in beside)]
+        self.api = Api(workspace, event_source, tokens, sessions)
+        view = ConsoleView(workspace, self.api.background.start)
+        routes = [*self.api.routes(), *console_routes(view), *(route for route, _ in beside)]
         self._beside = [running for _, running in beside]
         inner = Starlette(
             routes=routes,
@@ -45,7 +45,7 @@ class Server:
         # A redirect would name a Host of the request's choosing.
         inner.router.redirect_slashes = False
         self.app = SafeHeaders(
-            Gate(
+            Authentication(
                 inner,
                 addresses=addresses,
                 tokens=tokens,

@@ -9,7 +9,6 @@ from toolmd._import.finish import known_title
 from toolmd._import.names import title_of, tool_name, words
 from toolmd._import.report import ImportReport
 from toolmd._import.text import first_and_rest, plain_line, prose
-from toolmd._model.imported import Imported
 from toolmd._parse.blocks.block import Part
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.prose import prose as written
@@ -19,6 +18,7 @@ from toolmd._parse.document.front_matter import read_front_matter
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import fold, heading_text
+from toolmd._types.imported import Imported
 
 _WORKFLOW = {"workflow", "steps", "instructions", "process", "procedure", "howitworks"}
 _INPUTS = {"inputs", "input", "inputschema", "parameters", "arguments"}

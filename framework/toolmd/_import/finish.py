@@ -6,14 +6,14 @@ from typing import Any
 
 from toolmd._import.names import title_of
 from toolmd._import.text import one_line, plain_line, prose
-from toolmd._model.contract import Rule
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.imported import Draft
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.tool import ToolSpec
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.words.keys import fold
+from toolmd._types.call_spec import Rule
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.imported import Draft
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.tool import ToolSpec
 
 
 def finished_tool(spec: ToolSpec) -> tuple[Draft | None, list[str], tuple[Diagnostic, ...]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from toolmd._model.schema import JsonType
+from toolmd._types.schema import JsonType
 
 TellUnheld = Callable[[str, str], None]
 """Tells of a guess or a loss: the dotted path, and what it is."""

@@ -9,9 +9,9 @@ from toolmd._import.names import title_of, tool_name
 from toolmd._import.report import ImportReport
 from toolmd._import.sentences import keywords_back, nullable_back
 from toolmd._import.text import first_and_rest, plain_line, prose
-from toolmd._model.schema import Schema
-from toolmd._model.source import Source
-from toolmd._model.tool import ToolSpec
+from toolmd._types.schema import Schema
+from toolmd._types.source import Source
+from toolmd._types.tool import ToolSpec
 
 SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
 CONFIDENCE = "_confidence"

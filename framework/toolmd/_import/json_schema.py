@@ -8,9 +8,9 @@ from typing import Any
 
 from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld, types_of
 from toolmd._import.names import parameter_name
-from toolmd._model.contract import Rule
-from toolmd._model.schema import JSON_TYPES, Parameter, Schema
-from toolmd._values import pattern_fault, problems
+from toolmd._types.call_spec import Rule
+from toolmd._types.schema import JSON_TYPES, Parameter, Schema
+from toolmd._validation import pattern_fault, problems
 
 _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "description": ("description", str),
@@ -114,16 +114,20 @@ class SchemaReader:
         made: dict[str, Parameter] = {}
         for name in dict.fromkeys([*properties, *required]):
             path = f"{prefix}{name}"
-            held = parameter_name(name)
-            if not held or held in made:
+            confirmation = parameter_name(name)
+            if not confirmation or confirmation in made:
                 self.tell(path, "no definition can hold a name like this: left out")
                 continue
-            if held != name:
-                self.tell(path, f"renamed {held!r}: the name can't be held; adapt the caller")
+            if confirmation != name:
+                self.tell(
+                    path, f"renamed {confirmation!r}: the name can't be held; adapt the caller"
+                )
             if name not in properties:
                 self.tell(path, "required, but not described: taken as anything")
             shape = self.shape(properties.get(name, {}), path, depth)
-            made[held] = Parameter(name=held, shape=shape, required=name in required)
+            made[confirmation] = Parameter(
+                name=confirmation, shape=shape, required=name in required
+            )
         return tuple(made.values())
 
     def _bounds(self, flat: dict[str, Any], path: str, types: Iterable[str]) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from toolmd._import.json_schema import SchemaReader
 from toolmd._import.json_text import read_json
 from toolmd._import.names import tool_name
 from toolmd._import.report import ImportReport
-from toolmd._model.contract import Limits, Rule, Safety
-from toolmd._model.definition import Noun
-from toolmd._model.imported import Imported
-from toolmd._model.schema import Schema
+from toolmd._types.call_spec import Limits, Rule, Safety
+from toolmd._types.definition import Noun
+from toolmd._types.imported import Imported
+from toolmd._types.schema import Schema
 
 _POLICY = "toolmd/policy"
 _WRAPPED = "toolmd/wrapped"

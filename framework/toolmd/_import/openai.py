@@ -6,7 +6,7 @@ from typing import Any
 from toolmd._import.functions import add_function, is_function
 from toolmd._import.json_text import read_json
 from toolmd._import.report import ImportReport
-from toolmd._model.imported import Imported
+from toolmd._types.imported import Imported
 
 _LISTS = ("tools", "functions", "function_declarations", "functionDeclarations")
 
@@ -33,8 +33,10 @@ def entries(value: Any) -> Iterator[Any]:
     """Give each tool of a list, of an object that holds one, or a tool by itself."""
     if isinstance(value, list):
         for item in value:
-            held = isinstance(item, Mapping) and next((k for k in _LISTS if k in item), None)
-            yield from entries(item) if held else [item]
+            confirmation = isinstance(item, Mapping) and next(
+                (k for k in _LISTS if k in item), None
+            )
+            yield from entries(item) if confirmation else [item]
     elif isinstance(value, Mapping):
         for key in _LISTS:
             if isinstance(value.get(key), list):

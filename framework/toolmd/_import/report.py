@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from toolmd._import.finish import finished_skill, finished_tool
-from toolmd._model.diagnostic import Diagnostic, Severity
-from toolmd._model.imported import Draft, Imported, Note
-from toolmd._model.tool import ToolSpec
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.imported import Draft, Imported, Note
+from toolmd._types.tool import ToolSpec
 
 
 class ImportReport:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from toolmd._import import agentskills, mcp, openai
-from toolmd._model.imported import Imported
+from toolmd._types.imported import Imported
 
 SourceReader = Callable[[str, str], Imported]
 """A source's text and name to its drafts."""

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
-from toolmd._lsp import wording
+from toolmd._lsp import messages
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.place import Cursor
 from toolmd._lsp.project import EditorProject
-from toolmd._model.schema import JSON_TYPES
-from toolmd._model.source import Span
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.table import TABLES
 from toolmd._parse.words.keys import fold
+from toolmd._types.schema import JSON_TYPES
+from toolmd._types.source import Span
 
 _TYPES = (*JSON_TYPES, "array of string", "datetime", "date", "time", "email", "uri")
 _HANDLERS = ('stop "…"', "continue", "go to ", "retry 3 times, then continue")
@@ -64,12 +64,12 @@ def _sections(place: Cursor) -> Iterator[_Item]:
     there = {fold(heading.title) for heading in place.headings if heading.line != place.line}
     for table in TABLES[place.kind]:
         if not there & {fold(name) for name in (table.name, *table.aliases)}:
-            yield f"## {table.name}\n", wording.of_section(table)
+            yield f"## {table.name}\n", messages.of_section(table)
 
 
 def _keys(place: Cursor) -> Iterator[_Item]:
     for name, field in place.fields.items():
-        yield f"**{name}**: ", wording.of_field(name, field)
+        yield f"**{name}**: ", messages.of_field(name, field)
 
 
 def _values(place: Cursor, project: EditorProject) -> Iterator[_Item]:
@@ -91,7 +91,7 @@ def _values(place: Cursor, project: EditorProject) -> Iterator[_Item]:
 
 def _named(project: EditorProject, *, skills: bool) -> Iterator[_Item]:
     for spec in (project.skills if skills else project.tools).values():
-        yield spec.name, wording.of_definition(spec)
+        yield spec.name, messages.of_definition(spec)
 
 
 def _arguments(place: Cursor, project: EditorProject) -> list[_Item]:

@@ -6,18 +6,18 @@ from lsprotocol import types
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from toolmd._lsp import wording
+from toolmd._lsp import messages
 from toolmd._lsp.completion import complete
 from toolmd._lsp.findings import drawn, fixes
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.place import Cursor, place_at
 from toolmd._lsp.project import EditorProject
 from toolmd._lsp.symbols import symbols
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.source import Span
 from toolmd._parse import format_text
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.words.keys import fold
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.source import Span
 
 
 class Editor:
@@ -115,12 +115,12 @@ class Editor:
         if place.text.startswith("#"):
             title = next((h.title for h in place.headings if h.line == place.line), "")
             table = section_of(place.kind, fold(title))
-            return wording.of_section(table) if table is not None else ""
+            return messages.of_section(table) if table is not None else ""
         spec = self._project(Path(page.path)).definition(place.word) if place.word else None
         if spec is not None and spec.source.path:
-            return wording.of_definition(spec)
+            return messages.of_definition(spec)
         if place.known is not None and not place.in_value:
-            return wording.of_field(place.key, place.known)
+            return messages.of_field(place.key, place.known)
         return ""
 
     def _diagnostics(self, page: EditorPage) -> tuple[Diagnostic, ...]:

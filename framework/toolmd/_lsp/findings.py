@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from toolmd._lsp.page import EditorPage
-from toolmd._model.diagnostic import Diagnostic, Edit, Severity
-from toolmd._model.source import Span
+from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+from toolmd._types.source import Span
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

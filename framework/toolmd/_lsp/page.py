@@ -5,8 +5,8 @@ from pathlib import PurePath
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from toolmd._model.source import Span
 from toolmd._parse.blocks.tokens import source_lines
+from toolmd._types.source import Span
 
 
 class EditorPage:

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolmd._model.definition import FileSpec
-from toolmd._model.diagnostic import Diagnostic, Severity
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._types.definition import FileSpec
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd._workspace.snapshot.reader import READER
 from toolmd.config import find_project

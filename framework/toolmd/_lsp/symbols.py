@@ -4,9 +4,9 @@ from lsprotocol import types
 
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.place import Heading
-from toolmd._model.source import Span
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.words.keys import fold
+from toolmd._types.source import Span
 
 _KINDS = {
     "parameters": types.SymbolKind.Variable,

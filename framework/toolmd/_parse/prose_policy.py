@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.tool import ToolSpec
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.source.page import Mark, Page
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.tool import ToolSpec
 
 _SIGNS = ".,:;!?()[]{}*_`'\"—–-"  # noqa: RUF001 - the dashes that people write
 _CONDITION = frozenset(

@@ -1,8 +1,5 @@
 """Text to a SkillSpec: the sections read in order, each mistake reported, none raised."""
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.skill import Output, SkillSpec
 from toolmd._parse.blocks.block import Paragraph, Table
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
@@ -16,6 +13,9 @@ from toolmd._parse.parameters.types import is_type_word
 from toolmd._parse.source.page import Mark
 from toolmd._parse.steps.workflow import read_workflow
 from toolmd._parse.words.keys import SEPARATORS, Pair, fold
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.skill import Output, SkillSpec
 
 _PARTS = tuple(Output.model_fields)
 

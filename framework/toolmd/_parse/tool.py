@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._cel import Checker, ExpressionError
-from toolmd._model.code import Code
-from toolmd._model.contract import Limits, Rule, Safety
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.schema import Parameter
-from toolmd._model.tool import ToolSpec
+from toolmd._expressions import Checker, ExpressionError
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
@@ -23,6 +18,11 @@ from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import SEPARATORS, fold
 from toolmd._parse.words.none import says_none
+from toolmd._types.call_spec import Limits, Rule, Safety
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.schema import Parameter
+from toolmd._types.tool import ToolSpec
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 _JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
@@ -234,7 +234,7 @@ def _limits(
         entry = fields.entry("max_batch")
         if batch.parameter not in arrays and entry is not None:
             page.error(
-                Code.FIELD_MISFIT,
+                Code.FIELD_MISMATCH,
                 entry.value,
                 f"Max Batch splits '{batch.parameter}', which is no array parameter",
                 f"name one of {', '.join(arrays)}" if arrays else "take Max Batch away",

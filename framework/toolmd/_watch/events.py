@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from toolmd._watch.matters import FileEvent
+from toolmd._watch.event_filter import FileEvent
 from toolmd._workspace.reloading import Watched
 
 _log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class FileEvents:
         self._observer: Any = None
         self._scheduled: dict[Watch, tuple[int, Any]] = {}
         self._deaths = 0
-        self.trouble = ""
+        self.problem = ""
         """Why this looks again and again instead of being told; empty where it is told."""
 
     def follow(self, watched: Watched) -> bool:
@@ -69,7 +69,7 @@ class FileEvents:
         try:
             return self._follow(wanted)
         except OSError as error:
-            if self.trouble:
+            if self.problem:
                 raise
             if error.errno not in _EXHAUSTED:
                 self._fall_back(f"the files can't be watched ({error})", "mend that")
@@ -101,7 +101,7 @@ class FileEvents:
         if self._observer is None or self._observer.is_alive():
             return
         self._deaths += 1
-        if self._deaths < MAX_DEATHS or self.trouble:
+        if self._deaths < MAX_DEATHS or self.problem:
             self.stop()
         else:
             self._fall_back("the observer of the files ended by itself", "start the process again")
@@ -112,28 +112,28 @@ class FileEvents:
             self._observer.start()
         nodes = {watch: node for watch in wanted if (node := _node(watch[0]))}
         ended = self._ended()
-        for watch, (node, held) in list(self._scheduled.items()):
+        for watch, (node, confirmation) in list(self._scheduled.items()):
             # A folder that was made again under the same name is not the one that is watched.
-            if nodes.get(watch) != node or held in ended:
-                self._observer.unschedule(held)
+            if nodes.get(watch) != node or confirmation in ended:
+                self._observer.unschedule(confirmation)
                 del self._scheduled[watch]
         handler, added = _Handler(self._tell), False
         for watch, node in nodes.items():
             if watch not in self._scheduled:
                 try:
-                    held = self._observer.schedule(
+                    confirmation = self._observer.schedule(
                         handler, watch[0], recursive=watch[1], event_filter=_changes()
                     )
                 except (FileNotFoundError, NotADirectoryError):
                     continue  # Gone again: its parent reports when it comes back.
-                self._scheduled[watch] = node, held
+                self._scheduled[watch] = node, confirmation
                 added = True
         return added
 
     def _fall_back(self, why: str, remedy: str) -> None:
         self.stop()
-        self.trouble = f"{why}: looking every {POLL_S:g} s instead; {remedy}"
-        _log.warning("%s", self.trouble)
+        self.problem = f"{why}: looking every {POLL_S:g} s instead; {remedy}"
+        _log.warning("%s", self.problem)
         self._make = self._make_next
 
 

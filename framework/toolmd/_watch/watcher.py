@@ -7,9 +7,9 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Self
 
+from toolmd._watch.event_filter import FileEvent, matters
 from toolmd._watch.events import OBSERVERS, FileEvents, Observers
 from toolmd._watch.git import index_lock
-from toolmd._watch.matters import FileEvent, matters
 from toolmd._watch.settler import SETTLE_S, Settler
 from toolmd._workspace import Workspace
 from toolmd._workspace.reloading import Watched
@@ -116,7 +116,7 @@ class Watcher:
         self._thread: threading.Thread | None = None
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """What keeps changes from being live, in a sentence each; empty where nothing does.
 
         The files are polled since the system reports no changes, a reload failed, or Python is
@@ -124,7 +124,7 @@ class Watcher:
         """
         late = self._follower.overdue
         return "; ".join(
-            said for said in (self._events.trouble, self._follower.failed, *late) if said
+            said for said in (self._events.problem, self._follower.failed, *late) if said
         )
 
     def start(self) -> None:

@@ -1,6 +1,6 @@
 """The policy changes of a workspace that wait until somebody accepts them."""
 
-from toolmd._model.edit import HeldEdit
+from toolmd._types.pending_change import PendingChange
 from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
@@ -15,15 +15,15 @@ class Changes:
         self._project = project
         self._reloader = reloader
 
-    async def list(self) -> tuple[HeldEdit, ...]:
+    async def list(self) -> tuple[PendingChange, ...]:
         """Return the changes that wait, by the names of their tools and skills."""
-        return self._project.live.registry.held_edits
+        return self._project.live.registry.pending_changes
 
-    def list_sync(self) -> tuple[HeldEdit, ...]:
+    def list_sync(self) -> tuple[PendingChange, ...]:
         """Do as `list`, for callers that can't await."""
-        return self._project.live.registry.held_edits
+        return self._project.live.registry.pending_changes
 
-    async def accept(self, name: str) -> HeldEdit:
+    async def accept(self, name: str) -> PendingChange:
         """Accept the waiting change of a tool or skill: it is live from now on.
 
         Returns:
@@ -34,6 +34,6 @@ class Changes:
         """
         return await off_loop(self._reloader.accept, name)
 
-    def accept_sync(self, name: str) -> HeldEdit:
+    def accept_sync(self, name: str) -> PendingChange:
         """Do as `accept`, for callers that can't await; the calling thread waits."""
         return self._reloader.accept(name)

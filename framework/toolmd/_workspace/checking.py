@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from toolmd._model.diagnostic import Diagnostic
+from toolmd._types.diagnostic import Diagnostic
 from toolmd._workspace.listeners import Listeners
 
 _log = logging.getLogger(__name__)

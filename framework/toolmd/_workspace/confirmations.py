@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._model.held import HeldCall
-from toolmd._model.result import Result
-from toolmd._model.run import Answer
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.result import Result
+from toolmd._types.run import Answer
 from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
@@ -28,49 +28,55 @@ class Confirmations:
         self._project = project
         self._runs = runs
 
-    async def pending(self, *, user: str | None = None) -> tuple[HeldCall, ...]:
+    async def pending(self, *, user: str | None = None) -> tuple[Confirmation, ...]:
         """Return what waits for a person, the oldest first: held calls, and runs' questions.
 
         Those of one user, or of all.
         """
-        decisions, questions = self._project.door().decisions, self._runs.service.questions
+        decisions, questions = self._project.dispatcher().decisions, self._runs.service.questions
 
-        def read() -> tuple[HeldCall, ...]:
+        def read() -> tuple[Confirmation, ...]:
             asked = questions.waiting()
             # A run asks for the calls that were held for it; they are not decided twice.
-            held = [
+            confirmation = [
                 one
                 for one in decisions.pending(user)
                 if not any(other.id.startswith(f"{one.call.id}:") for other in asked)
             ]
             theirs = [one for one in asked if user is None or one.call.caller.user == user]
-            return tuple(sorted((*held, *theirs), key=lambda one: one.created))
+            return tuple(sorted((*confirmation, *theirs), key=lambda one: one.created))
 
         return await off_loop(read)
 
-    def pending_sync(self, *, user: str | None = None) -> tuple[HeldCall, ...]:
+    def pending_sync(self, *, user: str | None = None) -> tuple[Confirmation, ...]:
         """Do as `pending`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.pending(user=user))
 
-    async def get(self, held_id: str, *, user: str | None = None) -> HeldCall | None:
+    async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
         """Return a held call by its id, decided or not, or an open question of a run.
 
         None where nothing of that id is kept, or it is another user's.
         """
-        if "/" in str(held_id):
-            held = await off_loop(self._runs.service.questions.find, held_id)
+        if "/" in str(confirmation_id):
+            confirmation = await off_loop(self._runs.service.questions.find, confirmation_id)
         else:
-            held = await self._project.door().decisions.held(held_id)
-        if held is None or (user is not None and held.call.caller.user not in {None, user}):
+            confirmation = await self._project.dispatcher().decisions.confirmation(confirmation_id)
+        if confirmation is None or (
+            user is not None and confirmation.call.caller.user not in {None, user}
+        ):
             return None
-        return held
+        return confirmation
 
-    def get_sync(self, held_id: str, *, user: str | None = None) -> HeldCall | None:
+    def get_sync(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
         """Do as `get`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.get(held_id, user=user))
+        return self._project.loop.run(self.get(confirmation_id, user=user))
 
     async def approve(
-        self, held_id: str, edit: Mapping[str, Any] | None = None, *, user: str | None = None
+        self,
+        confirmation_id: str,
+        edit: Mapping[str, Any] | None = None,
+        *,
+        user: str | None = None,
     ) -> Result:
         """Approve a held call and run it; `edit` replaces some of its arguments.
 
@@ -78,49 +84,65 @@ class Confirmations:
         which ask once more.
         """
         answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
-        result = await self._answered(held_id, answer, user)
+        result = await self._answered(confirmation_id, answer, user)
         if result is None:
-            result = await self._project.door().decisions.confirm(held_id, edit=edit, user=user)
-        return await self._decided(held_id, "edited" if edit else "approved", result, user)
+            result = await self._project.dispatcher().decisions.confirm(
+                confirmation_id, edit=edit, user=user
+            )
+        return await self._decided(confirmation_id, "edited" if edit else "approved", result, user)
 
     def approve_sync(
-        self, held_id: str, edit: Mapping[str, Any] | None = None, *, user: str | None = None
+        self,
+        confirmation_id: str,
+        edit: Mapping[str, Any] | None = None,
+        *,
+        user: str | None = None,
     ) -> Result:
         """Do as `approve`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.approve(held_id, edit, user=user))
+        return self._project.loop.run(self.approve(confirmation_id, edit, user=user))
 
-    async def reject(self, held_id: str, *, user: str | None = None) -> Result:
+    async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
         """Deny a held call: it never runs."""
-        result = await self._answered(held_id, Answer(approved=False, by=user), user)
+        result = await self._answered(confirmation_id, Answer(approved=False, by=user), user)
         if result is None:
-            result = await self._project.door().decisions.reject(held_id, user=user)
-        return await self._decided(held_id, "rejected", result, user)
+            result = await self._project.dispatcher().decisions.reject(confirmation_id, user=user)
+        return await self._decided(confirmation_id, "rejected", result, user)
 
-    def reject_sync(self, held_id: str, *, user: str | None = None) -> Result:
+    def reject_sync(self, confirmation_id: str, *, user: str | None = None) -> Result:
         """Do as `reject`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.reject(held_id, user=user))
+        return self._project.loop.run(self.reject(confirmation_id, user=user))
 
-    async def respond(self, held_id: str, text: str, *, user: str | None = None) -> Result:
+    async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
         answer = Answer(approved=True, text=text, by=user)
-        result = await self._answered(held_id, answer, user)
+        result = await self._answered(confirmation_id, answer, user)
         if result is None:
-            result = await self._project.door().decisions.respond(held_id, text, user=user)
-        return await self._decided(held_id, "responded", result, user)
+            result = await self._project.dispatcher().decisions.respond(
+                confirmation_id, text, user=user
+            )
+        return await self._decided(confirmation_id, "responded", result, user)
 
-    def respond_sync(self, held_id: str, text: str, *, user: str | None = None) -> Result:
+    def respond_sync(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
         """Do as `respond`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.respond(held_id, text, user=user))
+        return self._project.loop.run(self.respond(confirmation_id, text, user=user))
 
-    async def _decided(self, held_id: str, state: str, result: Result, user: str | None) -> Result:
-        notices = self._project.notices
-        if notices and (result.error is None or result.error.code not in _NOTHING_HAPPENED):
-            held = await self._project.door().decisions.held(held_id)
-            whose = user if held is None else held.call.caller.user
-            notices.tell("pending", {"id": held_id, "state": state, "tool": result.tool}, whose)
+    async def _decided(
+        self, confirmation_id: str, state: str, result: Result, user: str | None
+    ) -> Result:
+        workspace_events = self._project.workspace_events
+        if workspace_events and (
+            result.error is None or result.error.code not in _NOTHING_HAPPENED
+        ):
+            confirmation = await self._project.dispatcher().decisions.confirmation(confirmation_id)
+            whose = user if confirmation is None else confirmation.call.caller.user
+            workspace_events.tell(
+                "pending", {"id": confirmation_id, "state": state, "tool": result.tool}, whose
+            )
         return result
 
-    async def _answered(self, held_id: str, answer: Answer, user: str | None) -> Result | None:
+    async def _answered(
+        self, confirmation_id: str, answer: Answer, user: str | None
+    ) -> Result | None:
         """Return what comes of a question that a run asked; None where none did."""
-        run_id, slash, key = str(held_id).partition("/")
+        run_id, slash, key = str(confirmation_id).partition("/")
         return await self._runs.service.decide(run_id, key, answer, user) if slash else None

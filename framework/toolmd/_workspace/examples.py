@@ -7,11 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Severity
-from toolmd._model.registry import BoundTool
-from toolmd._model.result import Result
-from toolmd._model.tool import Example, ToolSpec
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Severity
+from toolmd._types.registry import BoundTool
+from toolmd._types.result import Result
+from toolmd._types.tool import Example, ToolSpec
 from toolmd._workspace.names import known_name
 from toolmd._workspace.workspace import Workspace
 from toolmd.errors import NotFoundError
@@ -89,17 +89,17 @@ class _Trial:
                 without = {**caller, **_LEFT_OUT[example.error]}
                 result = _dry(workspace, spec, example, without)
             if result.outcome == "denied" or example.error in _HELD:
-                return _judged(spec, example, "validated", _other_error(example.error, result))
+                return _outcome(spec, example, "validated", _other_error(example.error, result))
             why = _other_error(example.error, self._called(spec, example, caller))
-            if why and (hold := _hold(result)):
-                why += f"; it was held before it ran, which the error {hold} expects"
-            return _judged(spec, example, "called", why)
+            if why and (stopped_by := _stopped_by(result)):
+                why += f"; it was held before it ran, which the error {stopped_by} expects"
+            return _outcome(spec, example, "called", why)
         if result.outcome == "denied":
-            return _judged(spec, example, "validated", _told(result))
+            return _outcome(spec, example, "validated", _told(result))
         if not example.has_result:
-            return _judged(spec, example, "validated")
+            return _outcome(spec, example, "validated")
         result = self._called(spec, example, caller)
-        return _judged(spec, example, "called", _other_result(example.result, result))
+        return _outcome(spec, example, "called", _other_result(example.result, result))
 
     def _called(self, spec: ToolSpec, example: Example, caller: Mapping[str, Any]) -> Result:
         """Call it for real, in a state folder that holds nothing but what was parsed."""
@@ -168,7 +168,7 @@ def _dry(
     return workspace.call_sync(spec.name, example.arguments, dry_run=True, **caller)
 
 
-def _judged(
+def _outcome(
     spec: ToolSpec, example: Example, how: Literal["validated", "called"], why: str = ""
 ) -> Tried:
     return Tried(spec.name, example.title, not why, how, why)
@@ -178,7 +178,7 @@ def _code(result: Result) -> str:
     return result.error.code if result.error is not None else ""
 
 
-def _hold(result: Result) -> str:
+def _stopped_by(result: Result) -> str:
     """Give the error that expects this hold; nothing where the call is not held."""
     return next((error for error, outcome in _HELD.items() if outcome == result.outcome), "")
 
@@ -216,8 +216,8 @@ def _told(result: Result) -> str:
         return f"{result.error.code}: {result.error.message}"
     if result.outcome == "allowed":
         return "none: the call may run"
-    if hold := _hold(result):
-        return hold
+    if stopped_by := _stopped_by(result):
+        return stopped_by
     return f"{result.outcome} with {_short(result.data)}"
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolmd._bind.plugins.manager import reason
-from toolmd._bind.plugins.offered import Offered, offered
 from toolmd._export.exported import Exported
-from toolmd._model.registry import AnySpec
+from toolmd._load.plugins.manager import reason
+from toolmd._load.plugins.offered import Offered, offered
+from toolmd._types.registry import AnySpec
 from toolmd._workspace.names import can_run, known_name
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ToolmdError
@@ -41,11 +41,11 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     tool_specs = [bound.spec for bound in tools]
     skill_specs = [b.spec for b in taken if target == "agentskills" or can_run(b)]
     if target.replace("_", "-") not in TARGETS:
-        writer, _, troubles = offered(live.snapshot.plugins, "toolmd_exporters", target)
+        writer, _, problems = offered(live.snapshot.plugins, "toolmd_exporters", target)
         if writer is not None:
             return _written(target, writer, tool_specs, skill_specs)
-        if troubles:
-            raise ToolmdError(f"no export {target!r} is known, and {'; '.join(troubles)}")
+        if problems:
+            raise ToolmdError(f"no export {target!r} is known, and {'; '.join(problems)}")
     return export(
         target, tool_specs, skill_specs, asks_confidence=lambda spec: _asks_confidence(live, spec)
     )
@@ -68,9 +68,9 @@ def _written(
 
 def _asks_confidence(live: Live, spec: AnySpec) -> bool:
     """Tell whether a call must say how sure it is; a skill's steps say what the skill was told."""
-    from toolmd._call.judge.policy import threshold
-    from toolmd._model.skill import SkillSpec
-    from toolmd._run.plan import within_reach
+    from toolmd._call.guards.policy import threshold
+    from toolmd._skills.plan import within_reach
+    from toolmd._types.skill import SkillSpec
 
     tools, names = live.registry.tools, {spec.name}
     if isinstance(spec, SkillSpec):

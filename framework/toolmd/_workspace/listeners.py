@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any, Generic, Literal, ParamSpec
 
 from toolmd._crash import logged
-from toolmd._model.registry import Registry
+from toolmd._types.registry import Registry
 
 P = ParamSpec("P")
-NoticeKind = Literal["pending", "run", "run-step"]
+WorkspaceEventKind = Literal["pending", "run", "run-step"]
 """A held call was decided; a run came to another state; a run took a step."""
-NoticeListener = Callable[[NoticeKind, dict[str, Any], str | None], None]
+WorkspaceEventListener = Callable[[WorkspaceEventKind, dict[str, Any], str | None], None]
 """Hears what kind of thing happened, its JSON, and whose it is: the user, None for nobody's."""
 ChangeListener = Callable[[Registry, Registry], None]
 """Hears of a new snapshot: what was live, and what is."""

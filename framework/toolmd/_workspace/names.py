@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal
 
-from toolmd._model.registry import BoundSkill, BoundTool, Registry
+from toolmd._types.registry import BoundSkill, BoundTool, Registry
 from toolmd.errors import NotFoundError, did_you_mean, is_a_skill, is_a_tool
 
 Called = BoundTool | BoundSkill

@@ -5,23 +5,23 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from toolmd._bind.build import Snapshot, build, collector_paused
-from toolmd._bind.definitions.cache import Cache
-from toolmd._bind.definitions.reading import DefinitionReader
-from toolmd._bind.edits.baseline import Baseline
-from toolmd._bind.edits.last_python import Put
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.registry import Registry
-from toolmd._model.run import Clock
-from toolmd._model.settings import Settings
+from toolmd._load.build import Snapshot, build, collector_paused
+from toolmd._load.definitions.cache import Cache
+from toolmd._load.definitions.reading import DefinitionReader
+from toolmd._load.edits.baseline import Baseline
+from toolmd._load.edits.last_python import Put
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.registry import Registry
+from toolmd._types.run import Clock
+from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
-from toolmd._workspace.listeners import Listeners, NoticeKind
+from toolmd._workspace.listeners import Listeners, WorkspaceEventKind
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ToolmdError
 
 if TYPE_CHECKING:
-    from toolmd._call import Door
-    from toolmd._call.limits.tally import Tally
+    from toolmd._call import Dispatcher
+    from toolmd._call.limits.counter import CallCounter
 
 
 class OpenProject:
@@ -44,13 +44,13 @@ class OpenProject:
         self._reader = reader
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, CallCounter] = {}
         self.loop = BackgroundLoop()
-        self.notices: Listeners[NoticeKind, dict[str, Any], str | None]
-        self.notices = Listeners("runs and decisions")
+        self.workspace_events: Listeners[WorkspaceEventKind, dict[str, Any], str | None]
+        self.workspace_events = Listeners("runs and decisions")
         self.changes: Listeners[Registry, Registry] = Listeners("changes")
         self.reload_settings: Callable[[], Settings] = lambda: settings
-        self.trouble: tuple[Diagnostic, ...] = ()
+        self.problem: tuple[Diagnostic, ...] = ()
         """What is wrong with the settings since they were read last."""
         self.close_runs: Callable[[], None] | None = None
         """What ends the runs that are under way here, once there may be some."""
@@ -62,7 +62,7 @@ class OpenProject:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All there is to say; imports every implementation."""
-        return (*self.trouble, *self.live.diagnostics)
+        return (*self.problem, *self.live.diagnostics)
 
     def end(self) -> bool:
         """End what is under way; True for the first time."""
@@ -74,7 +74,7 @@ class OpenProject:
         if self.close_runs is not None:
             self.close_runs()
         self.loop.close()
-        self.live.close_door()
+        self.live.close_dispatcher()
         return first
 
     def ended(self) -> None:
@@ -87,10 +87,10 @@ class OpenProject:
         if self._closed:
             raise ToolmdError("the workspace is closed: open it anew, by `Workspace.open`")
 
-    def door(self) -> "Door":
+    def dispatcher(self) -> "Dispatcher":
         """Return the door of the live snapshot; raises ToolmdError where all is closed."""
         self.check_open()
-        return self.live.open_door()
+        return self.live.open_dispatcher()
 
     def read(
         self, settings: Settings, old: Snapshot | None = None, put: Put = MappingProxyType({})

@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolmd._bind.build import open_plugins
-from toolmd._bind.plugins.manager import Plugins, reason
-from toolmd._bind.plugins.offered import offered
-from toolmd._bind.plugins.points import is_installed
-from toolmd._model.imported import Imported
-from toolmd._model.settings import Settings
+from toolmd._load.build import open_plugins
+from toolmd._load.plugins.manager import Plugins, reason
+from toolmd._load.plugins.offered import offered
+from toolmd._load.plugins.points import is_installed
+from toolmd._types.imported import Imported
+from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings
 from toolmd.errors import ConfigError, NotFoundError, ToolmdError
 
@@ -21,14 +21,14 @@ def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, 
     such a plugin is left out. Raises ConfigError where the settings can't be read.
     """
     plugins = open_plugins(load_settings(folder))
-    troubles = [found.message for found in plugins.diagnostics]
-    troubles += [f"{name} can't be loaded: {reason(error)}" for name, error in plugins.broken()]
-    troubles += [
+    problems = [found.message for found in plugins.diagnostics]
+    problems += [f"{name} can't be loaded: {reason(error)}" for name, error in plugins.broken()]
+    problems += [
         f"{answer.plugin} can't add its commands: {reason(answer.error)}"
         for answer in plugins.ask("toolmd_commands", app=app)
         if answer.error is not None
     ]
-    return plugins, tuple(troubles)
+    return plugins, tuple(problems)
 
 
 def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | Mapping[str, str]:
@@ -43,7 +43,7 @@ def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | 
 
     settings = _settings(folder)
     plugins = open_plugins(settings)
-    read, known, troubles = offered(plugins, "toolmd_importers", kind)
+    read, known, problems = offered(plugins, "toolmd_importers", kind)
     if read is None:
         why = unread(
             kind,
@@ -52,7 +52,7 @@ def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | 
             allowed=settings.plugins,
         )
         broken = [found.message for found in plugins.diagnostics]
-        raise NotFoundError("; ".join([why, *broken, *troubles]))
+        raise NotFoundError("; ".join([why, *broken, *problems]))
     try:
         made: Imported | Mapping[str, str] = read.make(source)
         return made if isinstance(made, Imported) else dict(made)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.plugin import PluginInfo
-from toolmd._model.registry import BoundSkill, BoundTool, Registry
-from toolmd._model.settings import Settings
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.plugin import PluginInfo
+from toolmd._types.registry import BoundSkill, BoundTool, Registry
+from toolmd._types.settings import Settings
 from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.changes import Changes

@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmd._bind.build import Snapshot
-from toolmd._bind.edits.settings import hold_settings
-from toolmd._bind.source.files import links_along, whole_file
-from toolmd._bind.trial import Trial
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic, Severity
-from toolmd._model.edit import HeldEdit
-from toolmd._model.registry import Registry
-from toolmd._model.settings import Settings
+from toolmd._load.build import Snapshot
+from toolmd._load.edits.settings import hold_settings
+from toolmd._load.source.files import links_along, whole_file
+from toolmd._load.trial import Trial
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.pending_change import PendingChange
+from toolmd._types.registry import Registry
+from toolmd._types.settings import Settings
 from toolmd._workspace.checking import SnapshotChecker
 from toolmd._workspace.names import known_name
 from toolmd._workspace.opened import OpenProject
@@ -25,7 +25,7 @@ from toolmd.config import OWN_FILE, PROJECT_FILE
 from toolmd.errors import ConfigError, NotFoundError
 
 _log = logging.getLogger(__name__)
-PATIENCE_S = 1.0
+LOCK_RETRY_S = 1.0
 """How long a reload waits for changed Python before it publishes the markdown, in seconds."""
 
 
@@ -102,7 +102,7 @@ class Reloader:
         finally:
             self._teller = before
 
-    def accept(self, name: str) -> HeldEdit:
+    def accept(self, name: str) -> PendingChange:
         """Accept a policy change; see `Changes.accept`."""
         with self._turn:
             live = self._project.live
@@ -124,17 +124,17 @@ class Reloader:
                 settings, dropped = hold_settings(kept.settings, project.reload_settings())
             except ConfigError as error:
                 help_ = "the settings of before stay in force"
-                project.trouble = (self._about(Code.UNREADABLE_SETTINGS, str(error), help_),)
+                project.problem = (self._about(Code.UNREADABLE_SETTINGS, str(error), help_),)
                 registry = kept.registry
-                return replace(registry, diagnostics=(*project.trouble, *registry.diagnostics))
-            project.trouble = self._dropped(dropped)
+                return replace(registry, diagnostics=(*project.problem, *registry.diagnostics))
+            project.problem = self._dropped(dropped)
             trial = Trial(kept.snapshot, partial(project.read, settings, kept.snapshot))
             before = self._trial
             if before is not None and before.stamp == trial.stamp and settings == kept.settings:
                 trial.candidate.resources.retire()
                 return project.live.registry
             self._drop_trial()
-            snapshot = trial.settle(time.monotonic() + PATIENCE_S)
+            snapshot = trial.settle(time.monotonic() + LOCK_RETRY_S)
             if snapshot is None:
                 self._trial, snapshot = trial, trial.meanwhile()
                 threading.Thread(
@@ -156,7 +156,7 @@ class Reloader:
         """Publish a trial when its Python is imported, unless a later reading took its place."""
         project = self._project
         try:
-            while (snapshot := trial.settle(time.monotonic() + PATIENCE_S)) is None:
+            while (snapshot := trial.settle(time.monotonic() + LOCK_RETRY_S)) is None:
                 if self._trial is not trial:
                     break
             with self._turn:
@@ -182,7 +182,7 @@ class Reloader:
         if not keys:
             return ()
         message = f"the settings loosen {', '.join(keys)}: the stricter ones stay in force"
-        told = self._about(Code.LOOSENED_SETTINGS, message, "start anew to take them")
+        told = self._about(Code.WEAKENED_SETTINGS, message, "start anew to take them")
         return (told._replace(severity=Severity.WARNING),)
 
     def _about(self, code: Code, message: str, help_: str) -> Diagnostic:

@@ -4,25 +4,25 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from toolmd._bind.definitions.reading import DefinitionReader
-from toolmd._model.call import NO_CONTEXT, Budget, Call, Caller
-from toolmd._model.result import EventListener, Result
-from toolmd._model.run import Asker, Clock, RunListener
-from toolmd._model.settings import Settings
+from toolmd._load.definitions.reading import DefinitionReader
+from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
+from toolmd._types.result import EventListener, Result
+from toolmd._types.run import Asker, Clock, RunListener
+from toolmd._types.settings import Settings
 from toolmd._workspace.arguments import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.confirmations import Confirmations
-from toolmd._workspace.listeners import NoticeListener
+from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.project import ReadProject
-from toolmd._workspace.replies.turns import Turns
+from toolmd._workspace.replies.replies import Turns
 from toolmd._workspace.runs.control import Runs
 from toolmd._workspace.snapshot.reader import READER
 from toolmd.config import load_settings
 
 if TYPE_CHECKING:
     # What only calls tools handles no reply.
-    from toolmd._model.turn import Turn
+    from toolmd._types.turn import Turn
 
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
@@ -114,8 +114,8 @@ class Workspace(ReadProject):
         if not plain or not is_usual(context, name, user, conversation, call_id):
             _CALL.check((self, name, "", None, message, user, context, conversation, dry_run,
                          call_id, budget, on_event), {})  # fmt: skip
-        door = self._project.live.door or self._project.door()
-        return door.call(
+        dispatcher = self._project.live.dispatcher or self._project.dispatcher()
+        return dispatcher.call(
             name, arguments, confidence, message, user, context, conversation, call_id, dry_run,
             budget, on_event,
         )  # fmt: skip
@@ -239,13 +239,13 @@ class Workspace(ReadProject):
         """
         return self._turns.system_prompt(dialect)
 
-    def on_notice(self, listener: NoticeListener) -> Callable[[], None]:
+    def on_workspace_event(self, listener: WorkspaceEventListener) -> Callable[[], None]:
         """Have `listener` hear of decisions and runs, whichever door they came through.
 
         It is called by the thread in which they happen, with `pending`, `run` or `run-step`,
         the JSON of it, and the user whose it is. What it raises is logged. Gives what ends it.
         """
-        return self._project.notices.add(listener)
+        return self._project.workspace_events.add(listener)
 
 
 _CALL = ArgumentCheck(Workspace.call)

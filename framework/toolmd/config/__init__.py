@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolmd._model.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
+from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
 from toolmd.config.values import READERS, TABLES, Origin
 from toolmd.errors import ConfigError, did_you_mean
 
@@ -159,10 +159,10 @@ def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, O
         if key in TABLES:
             if not isinstance(value, dict):
                 raise Origin(origin, key).error("must be a table")
-            for inner, held in value.items():
+            for inner, confirmation in value.items():
                 name = f"{key}.{inner}"
                 _known(name, origin)
-                values[name] = held, Origin(origin, name)
+                values[name] = confirmation, Origin(origin, name)
         else:
             _known(key, origin)
             values[key] = value, Origin(origin, key)

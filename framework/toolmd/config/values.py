@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolmd._model.call import fact_name
-from toolmd._model.settings import (
+from toolmd._types.call import fact_name
+from toolmd._types.settings import (
     ChatSettings,
     SafetySettings,
     ServeSettings,

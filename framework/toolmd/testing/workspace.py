@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolmd._model.settings import Settings
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._types.settings import Settings
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd.config import load_settings
 from toolmd.hooks import hookimpl

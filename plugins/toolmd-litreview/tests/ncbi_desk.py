@@ -30,7 +30,7 @@ class Fault:
         """An event that must happen first."""
 
 
-class Desk:
+class ConfirmationFlow:
     """A server that answers posts by `answers`, its faults first; it remembers what was asked."""
 
     def __init__(self):
@@ -99,7 +99,7 @@ class Desk:
             handler.close_connection = True
 
 
-class NcbiDesk(Desk):
+class NcbiDesk(ConfirmationFlow):
     """PubMed: records by PMID, and what each query finds."""
 
     def __init__(self):

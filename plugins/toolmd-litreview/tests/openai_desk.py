@@ -4,12 +4,12 @@ import hashlib
 import json
 import math
 
-from ncbi_desk import Desk
+from ncbi_desk import ConfirmationFlow
 
 SIZE = 1024
 
 
-class OpenAiDesk(Desk):
+class OpenAiDesk(ConfirmationFlow):
     """Embeds texts by their words, so that texts with the same words are close."""
 
     def __init__(self):

@@ -11,7 +11,7 @@ from ncbi_desk import PAGE, Fault, page
 
 from toolmd import Budget
 from toolmd.testing import FakeClock, memory_workspace
-from toolmd_litreview.pace import Pace
+from toolmd_litreview.pace import RateLimiter
 from toolmd_litreview.plugin import Litreview
 
 
@@ -260,7 +260,7 @@ class Wall:
 
 def test_requests_are_spaced_one_by_one():
     wall = Wall()
-    pace = Pace(wall, wall.sleep)
+    pace = RateLimiter(wall, wall.sleep)
     starts = []
 
     async def ask():
@@ -279,7 +279,7 @@ def test_ncbi_is_asked_three_times_a_second_and_with_a_key_ten_times(ncbi, envir
         ncbi.asked.clear()
         ncbi.add(1)
         wall = Wall()
-        pace = Pace(wall, wall.sleep)
+        pace = RateLimiter(wall, wall.sleep)
         plugin = Litreview({**environ, "NCBI_API_KEY": key}, FakeClock(), pace=pace)
         with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
             asyncio.run(workspace.call("search_pubmed", {"query": "x"}))

@@ -97,7 +97,7 @@ def clock():
     return FakeClock(NOON)
 
 
-class Desk:
+class ConfirmationFlow:
     """Loads bundles and reads charts as an operator does."""
 
     def __init__(self, store, make, clock):
@@ -126,7 +126,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path, make, clock):
     store = PatientStore(tmp_path / "state")
-    yield Desk(store, make, clock)
+    yield ConfirmationFlow(store, make, clock)
     store.close()
 
 
@@ -140,7 +140,7 @@ def workspace():
 def at_work(workspace, make, clock):
     """Give a desk at the workspace's own store."""
     store = PatientStore(workspace.settings.state)
-    yield Desk(store, make, clock)
+    yield ConfirmationFlow(store, make, clock)
     store.close()
 
 

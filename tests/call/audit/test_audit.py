@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolmd._call.audit.chain import Audit, chained
-from toolmd._model.contract import Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import SafetySettings, Settings
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import SafetySettings, Settings
 
 SECRET = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
 
@@ -28,16 +28,16 @@ def test_each_decision_is_recorded_before_its_effect(harness, tool, settings):
     seen = []
 
     async def act(pin=""):
-        seen.extend(d.record["decision"] for d in door.door.audit.decisions())
+        seen.extend(d.record["decision"] for d in dispatcher.dispatcher.audit.decisions())
         return {}
 
-    door = harness(tool("act", act, SECRET), settings=settings, clock=lambda: 0.0)
-    door.call("act", {"pin": "hunter2"}, user="u1", call_id="c1", confidence=0.9)
-    door.call("act", {"nip": "hunter2"})
-    door.call("unknown")
-    door.call("act", dry_run=True)
+    dispatcher = harness(tool("act", act, SECRET), settings=settings, clock=lambda: 0.0)
+    dispatcher.call("act", {"pin": "hunter2"}, user="u1", call_id="c1", confidence=0.9)
+    dispatcher.call("act", {"nip": "hunter2"})
+    dispatcher.call("unknown")
+    dispatcher.call("act", dry_run=True)
     assert seen == ["run"]
-    records = [d.record for d in door.door.audit.decisions()]
+    records = [d.record for d in dispatcher.dispatcher.audit.decisions()]
     assert [r["decision"] for r in records] == ["run", "deny", "deny"]
     assert records[0] | {"spec": "", "implementation": ""} == {
         "at": "1970-01-01T00:00:00+00:00", "decision": "run", "tool": "act", "call": "c1",
@@ -48,23 +48,23 @@ def test_each_decision_is_recorded_before_its_effect(harness, tool, settings):
         "invalid_arguments", [["unknown_argument", "nip"]],
     )  # fmt: skip
     assert "hunter2" not in json.dumps(records)
-    assert door.door.audit.verify() is None
+    assert dispatcher.dispatcher.audit.verify() is None
 
 
 def test_held_calls_and_what_became_of_them_are_recorded(harness, tool, settings):
     async def act(pin=""):
         return {}
 
-    door = harness(tool("act", act, SECRET, safety=Safety(requires_confirmation=True)),
-                   settings=settings).door  # fmt: skip
+    dispatcher = harness(tool("act", act, SECRET, safety=Safety(requires_confirmation=True)),
+                   settings=settings).dispatcher  # fmt: skip
 
     async def main():
-        for decide in (door.decisions.confirm, door.decisions.reject):
-            held = await door.call("act", {"pin": "hunter2"})
+        for decide in (dispatcher.decisions.confirm, dispatcher.decisions.reject):
+            held = await dispatcher.call("act", {"pin": "hunter2"})
             await decide(held.confirmation.id)
 
     asyncio.run(main())
-    decisions = [d.record["decision"] for d in door.audit.decisions()]
+    decisions = [d.record["decision"] for d in dispatcher.audit.decisions()]
     assert decisions == ["confirm", "run", "confirm", "deny"]
 
 
@@ -73,19 +73,19 @@ def held_door(harness, tool, settings, **safety):
         return {}
 
     number = Parameter(name="number", shape=Schema(types=("integer",)))
-    return harness(tool("act", act, number, safety=Safety(**safety)), settings=settings).door
+    return harness(tool("act", act, number, safety=Safety(**safety)), settings=settings).dispatcher
 
 
-def told(door, *keys):
-    return [tuple(d.record.get(key) for key in keys) for d in door.audit.decisions()]
+def told(dispatcher, *keys):
+    return [tuple(d.record.get(key) for key in keys) for d in dispatcher.audit.decisions()]
 
 
 def test_a_run_names_the_held_call_that_it_redeems(harness, tool, settings):
-    door = held_door(harness, tool, settings, requires_confirmation=True)
-    held = asyncio.run(door.call("act", {})).confirmation.id
-    asyncio.run(door.decisions.confirm(held))
-    asyncio.run(door.decisions.confirm(held))
-    assert told(door, "decision", "held", "code") == [
+    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    held = asyncio.run(dispatcher.call("act", {})).confirmation.id
+    asyncio.run(dispatcher.decisions.confirm(held))
+    asyncio.run(dispatcher.decisions.confirm(held))
+    assert told(dispatcher, "decision", "held", "code") == [
         ("confirm", held, "confirmation_required"),
         ("run", held, None),
         ("deny", held, "confirmation_used"),
@@ -97,40 +97,40 @@ def test_a_review_says_that_it_is_one(harness, tool, tmp_path, crisis_words):
     project = Settings(
         root=tmp_path, state=tmp_path, safety=SafetySettings(crisis_words=crisis_words)
     )
-    door = held_door(harness, tool, project, escalate_when=None if crisis_words else "true")
-    asyncio.run(door.call("act", {}, message="suicide"))
-    assert told(door, "decision", "code") == [("review", "held_for_review")]
+    dispatcher = held_door(harness, tool, project, escalate_when=None if crisis_words else "true")
+    asyncio.run(dispatcher.call("act", {}, message="suicide"))
+    assert told(dispatcher, "decision", "code") == [("review", "held_for_review")]
 
 
 def test_a_run_that_nobody_had_to_approve_names_none(harness, tool, settings):
-    door = held_door(harness, tool, settings)
-    asyncio.run(door.call("act", {}))
-    assert told(door, "decision", "held") == [("run", None)]
+    dispatcher = held_door(harness, tool, settings)
+    asyncio.run(dispatcher.call("act", {}))
+    assert told(dispatcher, "decision", "held") == [("run", None)]
 
 
 def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
-    door = held_door(harness, tool, settings, min_confidence=0.9)
-    results = [asyncio.run(door.call("act", {}, confidence)) for confidence in (0.5, None)]
-    results.append(asyncio.run(door.call("act", {"number": "1"})))
-    results.append(asyncio.run(door.call("nothing", {})))
+    dispatcher = held_door(harness, tool, settings, min_confidence=0.9)
+    results = [asyncio.run(dispatcher.call("act", {}, confidence)) for confidence in (0.5, None)]
+    results.append(asyncio.run(dispatcher.call("act", {"number": "1"})))
+    results.append(asyncio.run(dispatcher.call("nothing", {})))
     reasons = [(result.error.code, result.error.message) for result in results]
-    assert told(door, "code", "reason") == reasons
+    assert told(dispatcher, "code", "reason") == reasons
 
 
 def test_each_decision_names_the_held_call_that_it_was_on(harness, tool, settings):
-    door = held_door(harness, tool, settings, requires_confirmation=True)
-    first, second = (asyncio.run(door.call("act", {})).confirmation.id for _ in range(2))
-    asyncio.run(door.decisions.reject(first))
-    asyncio.run(door.decisions.respond(second, "Done by hand."))
-    assert told(door, "decision", "held")[2:] == [("deny", first), ("responded", second)]
+    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    first, second = (asyncio.run(dispatcher.call("act", {})).confirmation.id for _ in range(2))
+    asyncio.run(dispatcher.decisions.reject(first))
+    asyncio.run(dispatcher.decisions.respond(second, "Done by hand."))
+    assert told(dispatcher, "decision", "held")[2:] == [("deny", first), ("responded", second)]
 
 
 def test_an_edited_critical_call_that_is_held_anew_has_a_record_of_its_own(harness, tool, settings):
-    door = held_door(harness, tool, settings, sensitivity="critical")
-    first = asyncio.run(door.call("act", {"number": 1})).confirmation.id
-    second = asyncio.run(door.decisions.confirm(first, edit={"number": 2})).confirmation.id
-    asyncio.run(door.decisions.confirm(second))
-    assert told(door, "decision", "held", "instead_of", "arguments") == [
+    dispatcher = held_door(harness, tool, settings, sensitivity="critical")
+    first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
+    second = asyncio.run(dispatcher.decisions.confirm(first, edit={"number": 2})).confirmation.id
+    asyncio.run(dispatcher.decisions.confirm(second))
+    assert told(dispatcher, "decision", "held", "instead_of", "arguments") == [
         ("confirm", first, None, {"number": 1}),
         ("confirm", second, first, {"number": 2}),
         ("run", second, None, {"number": 2}),
@@ -138,8 +138,8 @@ def test_an_edited_critical_call_that_is_held_anew_has_a_record_of_its_own(harne
 
 
 def test_a_stale_approval_that_is_asked_again_has_a_record_of_its_own(harness, tool, settings):
-    door = held_door(harness, tool, settings, requires_confirmation=True)
-    first = asyncio.run(door.call("act", {"number": 5})).confirmation.id
+    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
     changed = held_door(harness, tool, settings, escalate_when="number > 4")
     result = asyncio.run(changed.decisions.confirm(first))
     second = result.confirmation.id
@@ -152,8 +152,8 @@ def test_a_stale_approval_that_is_asked_again_has_a_record_of_its_own(harness, t
 def test_what_needs_no_word_by_now_is_recorded_as_held_where_it_is_asked_again(
     harness, tool, settings
 ):
-    door = held_door(harness, tool, settings, requires_confirmation=True)
-    first = asyncio.run(door.call("act", {"number": 5})).confirmation.id
+    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
     changed = held_door(harness, tool, settings)
     second = asyncio.run(changed.decisions.confirm(first)).confirmation.id
     assert told(changed, "decision", "held", "instead_of", "code")[1:] == [
@@ -162,12 +162,12 @@ def test_what_needs_no_word_by_now_is_recorded_as_held_where_it_is_asked_again(
 
 
 def test_a_hold_that_cannot_be_recorded_anew_is_refused(harness, tool, settings):
-    door = held_door(harness, tool, settings, sensitivity="critical")
-    first = asyncio.run(door.call("act", {"number": 1})).confirmation.id
+    dispatcher = held_door(harness, tool, settings, sensitivity="critical")
+    first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
     store = sqlite3.connect(settings.state / "audit.sqlite3")
     store.executescript("DROP TABLE decision")
     store.close()
-    result = asyncio.run(door.decisions.confirm(first, edit={"number": 2}))
+    result = asyncio.run(dispatcher.decisions.confirm(first, edit={"number": 2}))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
 
 
@@ -178,9 +178,9 @@ def test_an_audit_that_cannot_be_written_refuses_the_call(harness, tool, tmp_pat
         ran.append(1)
 
     (tmp_path / "audit.sqlite3").mkdir()
-    door = harness(tool("act", act), settings=Settings(root=tmp_path, state=tmp_path))
+    dispatcher = harness(tool("act", act), settings=Settings(root=tmp_path, state=tmp_path))
     for _ in range(3):
-        result = door.call("act")
+        result = dispatcher.call("act")
         assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert ran == []
 

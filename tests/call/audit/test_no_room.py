@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from toolmd._model.contract import Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 STEP = 1024
 MOST = 1024 * STEP
@@ -27,7 +27,7 @@ class Shelf:
             tool("ask", say, WORD, safety=Safety(requires_confirmation=True)),
             settings=Settings(root=state, state=state),
         )
-        self.door = self.harness.door
+        self.dispatcher = self.harness.dispatcher
         for _ in range(before):
             assert self.say().success
         self.ran.clear()
@@ -39,12 +39,12 @@ class Shelf:
         return self.harness.call("ask", {"word": "b"})
 
     def confirm(self, held):
-        return asyncio.run(self.door.decisions.confirm(held.confirmation.id))
+        return asyncio.run(self.dispatcher.decisions.confirm(held.confirmation.id))
 
     def recorded(self):
         """Give the decisions on record, whose chain holds."""
-        assert self.door.audit.verify() is None
-        return [one.record["decision"] for one in self.door.audit.decisions()]
+        assert self.dispatcher.audit.verify() is None
+        return [one.record["decision"] for one in self.dispatcher.audit.decisions()]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def shelves(harness, tool, tmp_path):
             try:
                 yield size, shelf
             finally:
-                shelf.door.close()
+                shelf.dispatcher.close()
 
     return make
 
@@ -86,7 +86,7 @@ def test_a_call_is_held_whole_or_not_at_all(room, shelves):
     for size, shelf in shelves():
         with room(size):
             result = shelf.ask()
-        held = [one.id for one in shelf.door.decisions.pending()]
+        held = [one.id for one in shelf.dispatcher.decisions.pending()]
         assert refused(result) or held == [result.confirmation.id]
         assert (result.confirmation is None) == refused(result)
         assert shelf.ran == []

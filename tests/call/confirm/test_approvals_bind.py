@@ -6,13 +6,13 @@ from contextlib import closing
 
 import pytest
 
-from toolmd._model.call import Budget
-from toolmd._model.contract import Batch, Limits, Safety
-from toolmd._model.registry import Binding, Implementation
-from toolmd._model.result import Held
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import SafetySettings, Settings
-from toolmd._model.verdict import Ruling, Verdict
+from toolmd._types.call import Budget
+from toolmd._types.call_spec import Batch, Limits, Safety
+from toolmd._types.registry import Binding, Implementation
+from toolmd._types.result import ConfirmationRequest
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.verdict import Action, Verdict
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
 
@@ -28,7 +28,7 @@ class World:
         self.ran = []
         self.now = 1_000_000.0
 
-    def door(self, *, body="0" * 64, package_min=None, notes="", judges=(), **safety):
+    def dispatcher(self, *, body="0" * 64, package_min=None, notes="", judges=(), **safety):
         async def act(number=0):
             self.ran.append(number)
             return {}
@@ -45,7 +45,7 @@ class World:
         )  # fmt: skip
 
     def decide(self, harness, held, **options):
-        return asyncio.run(harness.door.decisions.confirm(held.confirmation.id, **options))
+        return asyncio.run(harness.dispatcher.decisions.confirm(held.confirmation.id, **options))
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_change_of_what_was_judged_asks_anew(world, what):
-    before, after = world.door(), world.door(**CHANGES[what])
+    before, after = world.dispatcher(), world.dispatcher(**CHANGES[what])
     held = before.call("act", {"number": 1}, confidence=0.5)
     fresh = world.decide(after, held)
     assert (fresh.outcome, fresh.error.code) == ("confirm", "confirmation_stale")
@@ -78,13 +78,13 @@ def test_a_change_of_what_was_judged_asks_anew(world, what):
 
 
 def test_a_call_that_was_changed_where_it_is_kept_is_asked_anew(world):
-    door = world.door()
-    held = door.call("act", {"number": 1}, confidence=0.5)
+    dispatcher = world.dispatcher()
+    held = dispatcher.call("act", {"number": 1}, confidence=0.5)
     with closing(sqlite3.connect(world.root / "held.sqlite3")) as store, store:
         changed = store.execute("UPDATE held SET call = replace(call, ': 1}', ': 2}')")
         assert changed.rowcount == 1
 
-    fresh = world.decide(door, held)
+    fresh = world.decide(dispatcher, held)
 
     assert (fresh.outcome, fresh.error.code) == ("confirm", "confirmation_stale")
     assert fresh.confirmation.prompt == "I'd like to act: number: 2. Is this correct?"
@@ -92,47 +92,47 @@ def test_a_call_that_was_changed_where_it_is_kept_is_asked_anew(world):
 
 
 def test_the_same_door_once_more_asks_nothing(world):
-    held = world.door().call("act", {"number": 1})
-    assert world.decide(world.door(), held).success
+    held = world.dispatcher().call("act", {"number": 1})
+    assert world.decide(world.dispatcher(), held).success
 
 
 def test_what_is_not_confident_enough_any_more_is_refused(world):
-    held = world.door().call("act", {"number": 1}, confidence=0.5)
-    refused = world.decide(world.door(floor=0.9), held)
+    held = world.dispatcher().call("act", {"number": 1}, confidence=0.5)
+    refused = world.decide(world.dispatcher(floor=0.9), held)
     assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
     assert "changed since this call was held" in refused.error.message
     assert world.ran == []
 
 
 def test_a_judge_that_says_no_by_then_stops_an_approval(world):
-    says = [None, Verdict(Ruling.DENY, "not_now", "Not now."), None]
-    door = world.door(judges=(lambda _call, _arguments: says.pop(0),))
-    held = door.call("act", {"number": 1})
-    refused = world.decide(door, held)
+    says = [None, Verdict(Action.DENY, "not_now", "Not now."), None]
+    dispatcher = world.dispatcher(judges=(lambda _call, _arguments: says.pop(0),))
+    held = dispatcher.call("act", {"number": 1})
+    refused = world.decide(dispatcher, held)
     assert (refused.outcome, refused.error.code) == ("denied", "not_now")
     assert world.ran == []
     # The call still waits, for when it may run.
-    assert world.decide(door, held).success
+    assert world.decide(dispatcher, held).success
     assert world.ran == [1]
 
 
 def test_a_judge_that_wants_a_review_by_then_holds_the_call_anew(world):
-    says = [None, Verdict(Ruling.REVIEW, "looked_at"), Verdict(Ruling.REVIEW, "looked_at")]
-    door = world.door(judges=(lambda _call, _arguments: says.pop(0),))
-    held = door.call("act", {"number": 1}, user="ada")
-    again = world.decide(door, held, user="ada")
+    says = [None, Verdict(Action.REVIEW, "looked_at"), Verdict(Action.REVIEW, "looked_at")]
+    dispatcher = world.dispatcher(judges=(lambda _call, _arguments: says.pop(0),))
+    held = dispatcher.call("act", {"number": 1}, user="ada")
+    again = world.decide(dispatcher, held, user="ada")
     assert (again.outcome, world.ran) == ("review", [])
-    assert world.decide(door, held, user="ada").error.code == "confirmation_used"
-    assert world.decide(door, again, user="bob").success
+    assert world.decide(dispatcher, held, user="ada").error.code == "confirmation_used"
+    assert world.decide(dispatcher, again, user="bob").success
 
 
 def test_a_hold_is_told_by_its_kind_its_moment_and_its_end(world):
-    door = world.door()
-    held = door.call("act", {"number": 1}, user="ada", call_id="c1")
-    assert held.confirmation == Held(
+    dispatcher = world.dispatcher()
+    held = dispatcher.call("act", {"number": 1}, user="ada", call_id="c1")
+    assert held.confirmation == ConfirmationRequest(
         held.confirmation.id, "I'd like to act: number: 1. Is this correct?", "low"
     )
-    (kept,) = door.door.decisions.pending()
+    (kept,) = dispatcher.dispatcher.decisions.pending()
     assert (kept.id, kept.kind, kept.state) == (held.confirmation.id, "confirm", "pending")
     assert (kept.created, kept.expires) == (world.now, world.now + 600.0)
     assert (kept.call.tool, kept.call.id, kept.call.caller.user) == ("act", "c1", "ada")
@@ -143,11 +143,11 @@ def test_a_hold_is_shown_whole_but_for_what_is_hidden(harness, tool, tmp_path):
     pin = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
     safety = Safety(sensitivity="critical")
     project = Settings(root=tmp_path, state=tmp_path, audit=False)
-    door = harness(
+    dispatcher = harness(
         tool("act", dict, pin, NUMBER, safety=safety), settings=project, clock=lambda: 7.0
     )
-    door.call("act", {"pin": "hunter2", "number": 1}, user="ada", call_id="c1")
-    (kept,) = door.door.decisions.pending()
+    dispatcher.call("act", {"pin": "hunter2", "number": 1}, user="ada", call_id="c1")
+    (kept,) = dispatcher.dispatcher.decisions.pending()
     assert kept.to_dict() == {
         "id": kept.id, "kind": "confirm", "tool_call_id": "c1", "tool": "act",
         "parameters": {"pin": "(hidden)", "number": 1}, "user": "ada",
@@ -157,49 +157,51 @@ def test_a_hold_is_shown_whole_but_for_what_is_hidden(harness, tool, tmp_path):
 
 
 def test_ids_of_holds_can_be_typed_after_a_command(world):
-    door = world.door()
+    dispatcher = world.dispatcher()
     for _ in range(30):
-        held_id = door.call("act", {"number": 1}).confirmation.id
-        assert len(held_id) == 12
-        assert not held_id.startswith("-")
+        confirmation_id = dispatcher.call("act", {"number": 1}).confirmation.id
+        assert len(confirmation_id) == 12
+        assert not confirmation_id.startswith("-")
 
 
 def test_the_oldest_hold_stands_first(world):
-    door = world.door()
+    dispatcher = world.dispatcher()
     ids = []
     for _ in range(5):
         world.now -= 1
-        ids.append(door.call("act", {"number": 1}).confirmation.id)
-    assert [held.id for held in door.door.decisions.pending()] == ids[::-1]
+        ids.append(dispatcher.call("act", {"number": 1}).confirmation.id)
+    assert [held.id for held in dispatcher.dispatcher.decisions.pending()] == ids[::-1]
 
 
 def test_an_id_that_nobody_has_is_told_by_its_beginning(world):
     for user in (None, "ada"):
-        refused = asyncio.run(world.door().door.decisions.confirm("x" * 1000, user=user))
+        refused = asyncio.run(
+            world.dispatcher().dispatcher.decisions.confirm("x" * 1000, user=user)
+        )
         assert refused.error.code == "confirmation_not_found"
         assert refused.error.message == f"No call is held under '{'x' * 40}'."
 
 
-def state_of(door, held):
-    return door.door.decisions.held_sync(held.confirmation.id).state
+def state_of(dispatcher, held):
+    return dispatcher.dispatcher.decisions.held_sync(held.confirmation.id).state
 
 
 def test_a_hold_keeps_what_became_of_it(world):
-    door = world.door()
-    held = [door.call("act", {"number": 1}) for _ in range(6)]
-    decisions = door.door.decisions
-    assert state_of(door, held[0]) == "pending"
-    world.decide(door, held[0])
-    world.decide(door, held[1], edit={"number": 2})
+    dispatcher = world.dispatcher()
+    held = [dispatcher.call("act", {"number": 1}) for _ in range(6)]
+    decisions = dispatcher.dispatcher.decisions
+    assert state_of(dispatcher, held[0]) == "pending"
+    world.decide(dispatcher, held[0])
+    world.decide(dispatcher, held[1], edit={"number": 2})
     asyncio.run(decisions.reject(held[2].confirmation.id))
     asyncio.run(decisions.respond(held[3].confirmation.id, "Done."))
-    world.decide(world.door(notes="Another."), held[4])
+    world.decide(world.dispatcher(notes="Another."), held[4])
     world.now += 600
-    world.decide(door, held[5])
-    states = [state_of(door, one) for one in held]
+    world.decide(dispatcher, held[5])
+    states = [state_of(dispatcher, one) for one in held]
     assert states == ["approved", "edited", "rejected", "responded", "stale", "expired"]
     for one, state in zip(held, states, strict=True):
-        again = world.decide(door, one)
+        again = world.decide(dispatcher, one)
         if state == "expired":
             assert again.error.code == "confirmation_expired"
         else:
@@ -212,10 +214,12 @@ def test_a_hold_keeps_what_became_of_it(world):
 def test_a_hold_tells_how_sensitive_its_tool_is(harness, tool, tmp_path, sensitivity):
     safety = Safety(requires_confirmation=True, sensitivity=sensitivity)
     project = Settings(root=tmp_path, state=tmp_path, audit=False)
-    door = harness(tool("act", dict, safety=safety), settings=project)
-    held = door.call("act")
+    dispatcher = harness(tool("act", dict, safety=safety), settings=project)
+    held = dispatcher.call("act")
     assert held.confirmation.sensitivity == (sensitivity or "low")
-    assert door.door.decisions.held_sync(held.confirmation.id).sensitivity == (sensitivity or "low")
+    assert dispatcher.dispatcher.decisions.held_sync(held.confirmation.id).sensitivity == (
+        sensitivity or "low"
+    )
 
 
 def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, tool, tmp_path):
@@ -223,12 +227,12 @@ def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, to
         return {}
 
     made = tool("act", act, NUMBER, safety=Safety(sensitivity="critical"))
-    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
-    held = door.call("act", {"number": 1}).confirmation.id
-    again = asyncio.run(door.door.decisions.confirm(held, edit={"number": 2}))
+    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = dispatcher.call("act", {"number": 1}).confirmation.id
+    again = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
     assert (again.outcome, again.error) == ("confirm", None)
-    assert door.door.decisions.held_sync(held).state == "edited"
-    done = asyncio.run(door.door.decisions.confirm(again.confirmation.id))
+    assert dispatcher.dispatcher.decisions.held_sync(held).state == "edited"
+    done = asyncio.run(dispatcher.dispatcher.decisions.confirm(again.confirmation.id))
     assert done.success
     assert done.notes == ("The user changed number: 1 → 2.",)
 
@@ -244,9 +248,9 @@ def test_what_was_edited_is_told_before_what_was_left_out(harness, tool, tmp_pat
         "act", act, Parameter(name="items", shape=numbers, required=True), safety=CONFIRM,
         returns=Schema(types=("array",)), limits=Limits(max_batch=Batch("items", 4)),
     )  # fmt: skip
-    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
-    held = door.call("act", {"items": [1, 2]}).confirmation.id
-    result = asyncio.run(door.door.decisions.confirm(held, edit={"items": [2, 3]}))
+    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = dispatcher.call("act", {"items": [1, 2]}).confirmation.id
+    result = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"items": [2, 3]}))
     edited, left_out = result.notes
     assert edited == "The user changed items: [1, 2] → [2, 3]."
     assert "item 2" in left_out
@@ -254,11 +258,11 @@ def test_what_was_edited_is_told_before_what_was_left_out(harness, tool, tmp_pat
 
 @pytest.mark.parametrize("odd", [object(), {1, 2}])
 def test_an_edit_that_is_no_json_is_malformed_and_decides_nothing(world, odd):
-    door = world.door()
-    held = door.call("act", {"number": 1})
-    refused = world.decide(door, held, edit={"number": odd})
+    dispatcher = world.dispatcher()
+    held = dispatcher.call("act", {"number": 1})
+    refused = world.decide(dispatcher, held, edit={"number": odd})
     assert (refused.outcome, refused.error.code) == ("denied", "malformed_call")
-    assert world.decide(door, held).success
+    assert world.decide(dispatcher, held).success
     assert world.ran == [1]
 
 
@@ -269,9 +273,9 @@ def test_a_tool_is_not_told_what_was_typed_into_a_form_as_its_users_message(
         return context.message
 
     made = tool("act", act, NUMBER, context="context", safety=CONFIRM)
-    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
-    held = door.call("act", {"number": 1}, message="One, please.").confirmation.id
-    done = asyncio.run(door.door.decisions.confirm(held, edit={"number": 2}))
+    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = dispatcher.call("act", {"number": 1}, message="One, please.").confirmation.id
+    done = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
     assert (done.data, done.success) == ("One, please.", True)
 
 
@@ -280,12 +284,12 @@ def test_an_approval_that_another_overtook_runs_nothing(world):
 
     def judge(_call, _arguments):
         if overtakes:
-            inner.append(world.decide(door, overtakes.pop()))
+            inner.append(world.decide(dispatcher, overtakes.pop()))
 
-    door = world.door(judges=(judge,))
-    held = door.call("act", {"number": 1})
+    dispatcher = world.dispatcher(judges=(judge,))
+    held = dispatcher.call("act", {"number": 1})
     overtakes.append(held)
-    outer = world.decide(door, held)
+    outer = world.decide(dispatcher, held)
     assert inner[0].success
     assert (outer.outcome, outer.error.code) == ("denied", "confirmation_used")
     assert world.ran == [1]
@@ -298,40 +302,40 @@ def test_a_tool_that_needs_a_user_by_now_asks_nobody_anew(harness, tool, tmp_pat
         for needs in (False, True)
     )
     held = before.call("act").confirmation.id
-    refused = asyncio.run(after.door.decisions.confirm(held))
+    refused = asyncio.run(after.dispatcher.decisions.confirm(held))
     assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
     assert "needs a signed-in user" in refused.error.message
 
 
 def test_a_stale_approval_says_why_it_is_asked_anew(world):
-    held = world.door().call("act", {"number": 1})
-    fresh = world.decide(world.door(notes="Another."), held)
+    held = world.dispatcher().call("act", {"number": 1})
+    fresh = world.decide(world.dispatcher(notes="Another."), held)
     assert "must be confirmed anew" in fresh.error.message
 
 
 def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_concurrent=1))
-    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
-    held = door.call("act", budget=Budget(1, 2, 3000)).confirmation.id
-    assert door.door.decisions.held_sync(held).call.budget == Budget(1, 2, 3000)
-    assert asyncio.run(door.door.decisions.confirm(held)).success
+    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = dispatcher.call("act", budget=Budget(1, 2, 3000)).confirmation.id
+    assert dispatcher.dispatcher.decisions.held_sync(held).call.budget == Budget(1, 2, 3000)
+    assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held)).success
 
 
 def test_what_a_user_types_into_the_form_is_said_by_the_user(harness, tool, tmp_path):
     said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
     made = tool("log", lambda name: name, said, safety=CONFIRM)
-    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
-    held = door.call("log", {"name": "Ada"}, message="Log Ada").confirmation.id
-    done = asyncio.run(door.door.decisions.confirm(held, edit={"name": "Zoë"}))
+    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    held = dispatcher.call("log", {"name": "Ada"}, message="Log Ada").confirmation.id
+    done = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"name": "Zoë"}))
     assert (done.outcome, done.data) == ("ok", "Zoë")
 
 
 def test_those_who_listen_hear_of_an_edited_call_as_it_runs(harness, tool, tmp_path):
     heard, project = [], Settings(root=tmp_path, state=tmp_path, audit=False)
-    door = harness(
+    dispatcher = harness(
         tool("act", lambda number: number, NUMBER, safety=CONFIRM), settings=project,
         before=lambda call, _spec: heard.append(call.arguments["number"]),
     )  # fmt: skip
-    held = door.call("act", {"number": 1}).confirmation.id
-    assert asyncio.run(door.door.decisions.confirm(held, edit={"number": 2.0})).success
+    held = dispatcher.call("act", {"number": 1}).confirmation.id
+    assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2.0})).success
     assert [(type(number), number) for number in heard] == [(int, 2)]

@@ -6,8 +6,8 @@ import sqlite3
 import pytest
 
 from toolmd import Workspace
-from toolmd._model.contract import Safety
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Safety
+from toolmd._types.settings import Settings
 from toolmd.errors import ArgumentError
 
 
@@ -17,7 +17,7 @@ class World:
     def __init__(self, harness, tool, root):
         self.ran, self.harness, self.tool, self.root = [], harness, tool, root
 
-    def door(self, state="state"):
+    def dispatcher(self, state="state"):
         async def act():
             self.ran.append(1)
 
@@ -33,14 +33,14 @@ class World:
     def without_folder(self):
         """A door whose state folder can't be: a file stands in its way."""
         (self.root / "file").write_text("")
-        return self.door("file/below")
+        return self.dispatcher("file/below")
 
     def with_odd_table(self):
         """A door whose table has other columns."""
-        door = self.door()
-        door.call("act")
+        dispatcher = self.dispatcher()
+        dispatcher.call("act")
         self.script("DROP TABLE held; CREATE TABLE held (odd TEXT) STRICT")
-        return door
+        return dispatcher
 
 
 BROKEN = pytest.mark.parametrize("broken", [World.without_folder, World.with_odd_table])
@@ -56,8 +56,8 @@ def world(harness, tool, tmp_path):
     return World(harness, tool, tmp_path)
 
 
-def decide(door, decision, held):
-    return asyncio.run(DECISIONS[decision](door.door.decisions, held))
+def decide(dispatcher, decision, held):
+    return asyncio.run(DECISIONS[decision](dispatcher.dispatcher.decisions, held))
 
 
 def told(result):
@@ -79,33 +79,33 @@ def test_what_cannot_be_read_is_not_decided(world, broken, decision):
 
 @BROKEN
 def test_what_cannot_be_read_is_nothing(world, broken):
-    decisions = broken(world).door.decisions
+    decisions = broken(world).dispatcher.decisions
     assert asyncio.run(decisions.held("some-id")) is None
     assert decisions.held_sync("some-id") is None
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
 def test_what_cannot_be_claimed_is_not_decided(world, decision):
-    door = world.door()
-    held = door.call("act").confirmation.id
+    dispatcher = world.dispatcher()
+    held = dispatcher.call("act").confirmation.id
     world.script("CREATE TRIGGER t BEFORE UPDATE ON held BEGIN SELECT RAISE(ABORT, 'no'); END")
-    told(decide(door, decision, held))
+    told(decide(dispatcher, decision, held))
     assert world.ran == []
     world.script("DROP TRIGGER t")
-    assert door.door.decisions.held_sync(held).state == "pending"
-    assert decide(door, "confirm", held).success
+    assert dispatcher.dispatcher.decisions.held_sync(held).state == "pending"
+    assert decide(dispatcher, "confirm", held).success
 
 
 def test_the_file_of_held_calls_is_its_owners_alone(world):
-    world.door().call("act")
+    world.dispatcher().call("act")
     assert (world.root / "state" / "held.sqlite3").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("held_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])
+@pytest.mark.parametrize("confirmation_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])
 @pytest.mark.parametrize("decide", ["approve", "reject"])
-def test_an_odd_id_is_an_argument_error(tmp_path, held_id, decide):
+def test_an_odd_id_is_an_argument_error(tmp_path, confirmation_id, decide):
     with (
         Workspace.open(tmp_path, overrides={"plugins": []}) as workspace,
-        pytest.raises(ArgumentError, match="held_id must be a text"),
+        pytest.raises(ArgumentError, match="confirmation_id must be a text"),
     ):
-        getattr(workspace.confirmations, f"{decide}_sync")(held_id)
+        getattr(workspace.confirmations, f"{decide}_sync")(confirmation_id)

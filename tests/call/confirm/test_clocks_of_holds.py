@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from toolmd._model.contract import Safety
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Safety
+from toolmd._types.settings import Settings
 
 
 class World:
@@ -15,9 +15,9 @@ class World:
         made = tool("act", dict, safety=Safety(requires_confirmation=True))
         project = Settings(root=root, state=root, audit=False)
         self.now = 1_000_000.0
-        self.door = harness(made, settings=project, clock=lambda: self.now)
-        self.decisions = self.door.door.decisions
-        self.held = self.door.call("act").confirmation.id
+        self.dispatcher = harness(made, settings=project, clock=lambda: self.now)
+        self.decisions = self.dispatcher.dispatcher.decisions
+        self.held = self.dispatcher.call("act").confirmation.id
 
     def confirm(self):
         return asyncio.run(self.decisions.confirm(self.held))

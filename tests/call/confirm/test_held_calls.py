@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from toolmd._model.call import Call, Caller
-from toolmd._model.contract import Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._types.call import Call, Caller
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 TEXT = Schema(types=("string",))
 DAYS = Schema(types=("array",), items=Schema(types=("integer",), minimum=1, maximum=7))
@@ -24,7 +24,7 @@ SEED = {"title": "Take medication", "time": "09:00", "days": [1, 2, 3, 4, 5, 6, 
 CONFIRM = Safety(requires_confirmation=True)
 
 
-class Desk:
+class ConfirmationFlow:
     """A door to one tool, what ran behind it, and a clock that is told."""
 
     def __init__(self, harness, tool, tmp_path):
@@ -44,7 +44,7 @@ class Desk:
             made, settings=Settings(root=self.root, state=self.root, audit=False),
             clock=lambda: self.now, judges=judges,
         )  # fmt: skip
-        self.door = self.harness.door
+        self.dispatcher = self.harness.dispatcher
 
     def hold(self, arguments=None, **context):
         result = self.harness.call("create_reminder", arguments or SEED, **context)
@@ -52,18 +52,18 @@ class Desk:
         return result
 
     def confirm(self, held, **options):
-        return asyncio.run(self.door.decisions.confirm(held.confirmation.id, **options))
+        return asyncio.run(self.dispatcher.decisions.confirm(held.confirmation.id, **options))
 
     def reject(self, held, **options):
-        return asyncio.run(self.door.decisions.reject(held.confirmation.id, **options))
+        return asyncio.run(self.dispatcher.decisions.reject(held.confirmation.id, **options))
 
     def respond(self, held, text, **options):
-        return asyncio.run(self.door.decisions.respond(held.confirmation.id, text, **options))
+        return asyncio.run(self.dispatcher.decisions.respond(held.confirmation.id, text, **options))
 
 
 @pytest.fixture
 def desk(harness, tool, tmp_path):
-    return Desk(harness, tool, tmp_path)
+    return ConfirmationFlow(harness, tool, tmp_path)
 
 
 def test_the_prompt_names_every_argument_as_the_seed_words_it(desk):
@@ -84,12 +84,12 @@ def test_the_prompt_names_every_argument_as_the_seed_words_it(desk):
 def test_an_approved_call_runs_with_the_arguments_that_were_shown(desk):
     held = desk.hold(call_id="call-456", user="u1")
     assert desk.ran == []
-    assert [h.id for h in desk.door.decisions.pending("u1")] == [held.confirmation.id]
+    assert [h.id for h in desk.dispatcher.decisions.pending("u1")] == [held.confirmation.id]
     result = desk.confirm(held, user="u1")
     assert (result.success, result.message) == (True, "Created reminder: Take medication")
     assert result.tool_call_id == "call-456"
     assert desk.ran == [(*SEED.values(), held.confirmation.id)]
-    assert desk.door.decisions.pending() == ()
+    assert desk.dispatcher.decisions.pending() == ()
 
 
 def test_it_survives_a_restart(desk):
@@ -108,13 +108,13 @@ def test_a_call_is_redeemed_once(desk):
 
 def test_of_racing_approvals_one_runs(desk):
     held = desk.hold()
-    door, outcomes = desk.door, []
+    dispatcher, outcomes = desk.dispatcher, []
     ready = threading.Barrier(8)
 
     def approve():
         async def many():
             ready.wait()
-            approvals = (door.decisions.confirm(held.confirmation.id) for _ in range(125))
+            approvals = (dispatcher.decisions.confirm(held.confirmation.id) for _ in range(125))
             return await asyncio.gather(*approvals)
 
         outcomes.extend(result.outcome for result in asyncio.run(many()))
@@ -132,9 +132,9 @@ def test_of_racing_approvals_one_runs(desk):
 def test_after_ten_minutes_it_is_too_late(desk):
     held = desk.hold()
     desk.now += 599
-    assert len(desk.door.decisions.pending()) == 1
+    assert len(desk.dispatcher.decisions.pending()) == 1
     desk.now += 1
-    assert desk.door.decisions.pending() == ()
+    assert desk.dispatcher.decisions.pending() == ()
     assert desk.confirm(held).error.code == "confirmation_expired"
     assert desk.ran == []
 
@@ -143,12 +143,12 @@ def test_another_user_cannot_decide(desk):
     held = desk.hold(user="u1")
     assert desk.confirm(held, user="u2").error.code == "confirmation_not_found"
     assert desk.reject(held, user="u2").error.code == "confirmation_not_found"
-    assert desk.door.decisions.pending("u2") == ()
+    assert desk.dispatcher.decisions.pending("u2") == ()
     assert desk.confirm(held, user="u1").success
 
 
 def test_an_unknown_id_is_told_so(desk):
-    result = asyncio.run(desk.door.decisions.confirm("nothing"))
+    result = asyncio.run(desk.dispatcher.decisions.confirm("nothing"))
     assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")
 
 
@@ -210,7 +210,7 @@ def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(desk
         assert (refused.outcome, refused.error.code) == ("denied", "held_for_review")
         assert "toolmd pending" in refused.error.message
     assert desk.ran == []
-    assert [h.id for h in desk.door.decisions.pending("u1")] == [held.confirmation.id]
+    assert [h.id for h in desk.dispatcher.decisions.pending("u1")] == [held.confirmation.id]
     assert desk.confirm(held, user="a reviewer").success
 
 
@@ -232,16 +232,19 @@ def test_a_run_of_its_caller_lifts_no_review_that_is_not_its_own(desk):
     desk.open(safety=REVIEWED)
     held = desk.hold(user="u1").confirmation.id
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
-    assert asyncio.run(desk.door.decisions.confirm_call(held, call)).error.code == "held_for_review"
+    assert (
+        asyncio.run(desk.dispatcher.decisions.confirm_call(held, call)).error.code
+        == "held_for_review"
+    )
     assert desk.ran == []
 
 
 def test_a_run_lifts_its_own_review_whoever_started_it(desk):
     desk.open(safety=REVIEWED)
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
-    held = asyncio.run(desk.door.take(call))
+    held = asyncio.run(desk.dispatcher.take(call))
     assert held.outcome == "review"
-    lifted = asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call))
+    lifted = asyncio.run(desk.dispatcher.decisions.confirm_call(held.confirmation.id, call))
     assert lifted.success
     assert len(desk.ran) == 1
 
@@ -315,7 +318,7 @@ def test_a_held_call_of_a_tool_that_is_gone_does_not_run(desk):
         desk.tool("other"), settings=Settings(root=desk.root, state=desk.root, audit=False),
         clock=lambda: desk.now,
     )  # fmt: skip
-    desk.door = desk.harness.door
+    desk.dispatcher = desk.harness.dispatcher
     assert desk.confirm(held).error.code == "unknown_tool"
 
 
@@ -339,7 +342,7 @@ def test_a_dry_run_shows_the_prompt_and_keeps_nothing(desk):
     result = desk.hold(dry_run=True)
     assert result.confirmation.prompt.startswith("I'd like to create reminder")
     assert "id" not in result.to_dict()["confirmation"]
-    assert desk.door.decisions.pending() == ()
+    assert desk.dispatcher.decisions.pending() == ()
 
 
 def test_what_is_kept_for_people_hides_sensitive_values(desk):
@@ -348,7 +351,7 @@ def test_what_is_kept_for_people_hides_sensitive_values(desk):
     held = desk.hold()
     assert "title: (hidden)" in held.confirmation.prompt
     assert "Take medication" not in held.confirmation.prompt
-    (kept,) = desk.door.decisions.pending()
+    (kept,) = desk.dispatcher.decisions.pending()
     assert "Take medication" not in str(kept.to_dict())
     changed = desk.confirm(held, edit={"title": "hunter2"})
     assert desk.ran[0][0] == "hunter2"
@@ -367,7 +370,9 @@ def test_a_run_approves_with_the_arguments_its_person_agreed_to(desk):
     for days in (SEED["days"], [1, 2]):
         held = desk.hold()
         call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
-        assert asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call)).success
+        assert asyncio.run(
+            desk.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+        ).success
         assert desk.ran[-1] == ("Take medication", "09:00", days, "run-1/4:create_reminder")
 
 
@@ -376,7 +381,7 @@ def test_a_run_that_agreed_to_one_does_not_approve_true(desk):
     desk.open(flag, *REMINDER[1:])
     held = desk.hold({"title": True, "time": "09:00"})
     call = Call("create_reminder", {"title": 1, "time": "09:00"})
-    assert asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call)).success
+    assert asyncio.run(desk.dispatcher.decisions.confirm_call(held.confirmation.id, call)).success
     assert type(desk.ran[0][0]) is int
 
 
@@ -390,5 +395,5 @@ def test_a_run_need_not_repeat_what_was_filled_in(desk):
     given = {"title": "Walk", "time": "09:00"}
     held = desk.hold(given)
     call = Call("create_reminder", given)
-    assert asyncio.run(desk.door.decisions.confirm_call(held.confirmation.id, call)).success
+    assert asyncio.run(desk.dispatcher.decisions.confirm_call(held.confirmation.id, call)).success
     assert desk.ran[0][2] == [1]

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from toolmd._model.call import Call
-from toolmd._model.contract import Safety
-from toolmd._model.settings import Settings
+from toolmd._types.call import Call
+from toolmd._types.call_spec import Safety
+from toolmd._types.settings import Settings
 
 KEY = "run-1/6:act"
 
@@ -17,39 +17,41 @@ def keys():
 
 
 @pytest.fixture
-def door(harness, tool, tmp_path, keys):
+def dispatcher(harness, tool, tmp_path, keys):
     async def act(*, context=None):
         keys.append(context.idempotency_key)
 
     held = tool("act", act, context="context", safety=Safety(requires_confirmation=True))
-    return harness(held, settings=Settings(root=tmp_path, state=tmp_path, audit=False)).door
+    return harness(held, settings=Settings(root=tmp_path, state=tmp_path, audit=False)).dispatcher
 
 
 @pytest.fixture
-def hold(door):
+def hold(dispatcher):
     """The id of a call that a run made, and holds."""
     call = Call("act", {}, KEY, key=KEY)
-    return asyncio.run(door.take(call)).confirmation.id
+    return asyncio.run(dispatcher.take(call)).confirmation.id
 
 
-def test_it_is_not_among_the_calls_that_wait_for_a_person(door, hold):
-    assert door.decisions.pending() == ()
+def test_it_is_not_among_the_calls_that_wait_for_a_person(dispatcher, hold):
+    assert dispatcher.decisions.pending() == ()
 
 
-def test_nobody_else_can_approve_it(door, hold, keys):
-    refused = asyncio.run(door.decisions.confirm(hold))
+def test_nobody_else_can_approve_it(dispatcher, hold, keys):
+    refused = asyncio.run(dispatcher.decisions.confirm(hold))
 
     assert refused.error.code == "confirmation_not_found"
     assert KEY in refused.error.message
     assert keys == []
 
 
-def test_the_run_does_under_its_key(door, hold, keys):
-    asyncio.run(door.decisions.confirm(hold))
-    assert asyncio.run(door.decisions.confirm_call(hold, Call("act", {}, KEY, key=KEY))).success
+def test_the_run_does_under_its_key(dispatcher, hold, keys):
+    asyncio.run(dispatcher.decisions.confirm(hold))
+    assert asyncio.run(
+        dispatcher.decisions.confirm_call(hold, Call("act", {}, KEY, key=KEY))
+    ).success
     assert keys == [KEY]
 
 
-def test_a_call_that_a_tool_makes_waits_for_a_person(door):
-    asyncio.run(door.take(Call("act", {}, key="0f/1", depth=1)))
-    assert len(door.decisions.pending()) == 1
+def test_a_call_that_a_tool_makes_waits_for_a_person(dispatcher):
+    asyncio.run(dispatcher.take(Call("act", {}, key="0f/1", depth=1)))
+    assert len(dispatcher.decisions.pending()) == 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolmd._call.confirm.prompt import prompt_of
-from toolmd._model.contract import Safety
+from toolmd._call.confirmation.prompt import prompt_of
+from toolmd._types.call_spec import Safety
 
 VALUES = {
     "a text": ("Walk  the\ndog", "Walk the dog"),

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from toolmd._model.call import Call, Caller
-from toolmd._model.contract import Limits, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._types.call import Call, Caller
+from toolmd._types.call_spec import Limits, Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 CONFIRM = Safety(requires_confirmation=True)
 
@@ -26,14 +26,14 @@ class Run:
 
         free = Parameter(name="number", shape=Schema())
         made = tool("act", act, free, DETAILS, safety=Safety(sensitivity="critical"))
-        self.door = harness(made, settings=Settings(root=root, state=root, audit=False))
+        self.dispatcher = harness(made, settings=Settings(root=root, state=root, audit=False))
 
     def hold(self, arguments, **caller):
-        return self.door.call("act", arguments, **caller).confirmation.id
+        return self.dispatcher.call("act", arguments, **caller).confirmation.id
 
     def agree(self, held, arguments, user=None):
         call = Call("act", arguments, caller=Caller(user=user))
-        return asyncio.run(self.door.door.decisions.confirm_call(held, call))
+        return asyncio.run(self.dispatcher.dispatcher.decisions.confirm_call(held, call))
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_a_run_agrees_to_nothing_that_is_not_held(agreed):
 
 def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_calls=1))
-    door = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
-    decisions = door.door.decisions
-    first, second = (door.call("act").confirmation.id for _ in range(2))
+    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    decisions = dispatcher.dispatcher.decisions
+    first, second = (dispatcher.call("act").confirmation.id for _ in range(2))
     assert asyncio.run(decisions.confirm(first)).success
     assert asyncio.run(decisions.confirm(second)).error.code == "budget_exhausted"
     assert decisions.held_sync(second).state == "pending"
@@ -83,5 +83,5 @@ def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
 def test_what_was_typed_into_a_form_is_no_message_of_the_call_that_is_held_anew(agreed):
     held = agreed.hold({"number": 1}, message="One, please.")
     again = agreed.agree(held, {"number": 2})
-    kept = agreed.door.door.decisions.held_sync(again.confirmation.id)
+    kept = agreed.dispatcher.dispatcher.decisions.held_sync(again.confirmation.id)
     assert kept.call.caller.message == "One, please."

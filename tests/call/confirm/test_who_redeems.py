@@ -8,9 +8,9 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from toolmd._model.contract import Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",), maximum=9), required=True)
 SAFETY = Safety(requires_confirmation=True, escalate_when="number > 5")
@@ -19,7 +19,7 @@ USERS = st.sampled_from(["ada", "bob", None])
 LIFE_S = 600
 
 
-class Holds(RuleBasedStateMachine):
+class ConfirmationStore(RuleBasedStateMachine):
     """A door whose holds are compared with what is written down beside them."""
 
     make_door = make_tool = new_folder = None
@@ -42,7 +42,7 @@ class Holds(RuleBasedStateMachine):
         made = type(self).make_tool("act", act, NUMBER, safety=SAFETY, notes=version)
         project = Settings(root=self.root, state=self.root, audit=False)
         self.harness = type(self).make_door(made, settings=project, clock=lambda: self.now)
-        self.decisions = self.harness.door.decisions
+        self.decisions = self.harness.dispatcher.decisions
 
     def keep(self, result, number, user):
         kind = "review" if number > 5 else "confirm"
@@ -78,11 +78,11 @@ class Holds(RuleBasedStateMachine):
             return "confirmation_expired"
         return "held_for_review" if held["kind"] == "review" and own and not drops else None
 
-    @rule(held_id=holds, user=USERS, edit=st.none() | st.integers(0, 10))
-    def approve(self, held_id, user, edit):
-        held = self.known[held_id]
+    @rule(confirmation_id=holds, user=USERS, edit=st.none() | st.integers(0, 10))
+    def approve(self, confirmation_id, user, edit):
+        held = self.known[confirmation_id]
         changes = None if edit is None else {"number": edit}
-        result = asyncio.run(self.decisions.confirm(held_id, user=user, edit=changes))
+        result = asyncio.run(self.decisions.confirm(confirmation_id, user=user, edit=changes))
         code = result.error and result.error.code
         if refusal := self.why_not(held, user):
             assert (result.outcome, code) == ("denied", refusal)
@@ -101,13 +101,13 @@ class Holds(RuleBasedStateMachine):
             held["state"] = "over"
         assert self.ran == self.wanted
 
-    @rule(held_id=holds, user=USERS, answer=st.booleans())
-    def decline(self, held_id, user, answer):
-        held = self.known[held_id]
+    @rule(confirmation_id=holds, user=USERS, answer=st.booleans())
+    def decline(self, confirmation_id, user, answer):
+        held = self.known[confirmation_id]
         if answer:
-            result = asyncio.run(self.decisions.respond(held_id, "Done.", user=user))
+            result = asyncio.run(self.decisions.respond(confirmation_id, "Done.", user=user))
         else:
-            result = asyncio.run(self.decisions.reject(held_id, user=user))
+            result = asyncio.run(self.decisions.reject(confirmation_id, user=user))
         refusal = self.why_not(held, user, drops=not answer)
         if refusal is None:
             held["state"] = "over"
@@ -118,8 +118,8 @@ class Holds(RuleBasedStateMachine):
     @rule(user=USERS)
     def look(self, user):
         waiting = [
-            held_id
-            for held_id, held in self.known.items()
+            confirmation_id
+            for confirmation_id, held in self.known.items()
             if held["state"] == "pending" and held["until"] > self.now
             if user is None or held["user"] == user
         ]
@@ -127,7 +127,7 @@ class Holds(RuleBasedStateMachine):
 
 
 def test_a_held_call_runs_once_as_shown_and_by_who_may(harness, tool, tmp_path):
-    class Here(Holds):
+    class Here(ConfirmationStore):
         make_door, make_tool = harness, staticmethod(tool)
         new_folder = staticmethod(lambda: Path(tempfile.mkdtemp(dir=tmp_path)))
 

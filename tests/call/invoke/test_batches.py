@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limit_world import VirtualTime, run
 
-from toolmd._model.contract import Batch, Limits, Rate
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Batch, Limits, Rate
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 NUMBERS = Parameter(
@@ -47,8 +47,8 @@ def called(harness, tool, pieces, items, *, size=4, parameter=NUMBERS, returns=A
     made = Limits(max_batch=Batch(parameter="items", size=size), **limits)
     bound = tool("act", pieces, parameter, mode="async", returns=returns, limits=made,
                  read_only=True)  # fmt: skip
-    door = harness(bound, settings=MEMORY, timing=world.timing).door
-    return run(world, lambda: door.call("act", {"items": items}))
+    dispatcher = harness(bound, settings=MEMORY, timing=world.timing).dispatcher
+    return run(world, lambda: dispatcher.call("act", {"items": items}))
 
 
 @given(items=st.lists(st.integers(), max_size=30), size=st.integers(1, 9))
@@ -148,8 +148,8 @@ def test_each_piece_has_a_key_of_its_own_which_its_tries_share(harness, tool):
     limits = Limits(max_batch=Batch(parameter="items", size=2), retries=1)
     bound = tool("act", act, NUMBERS, context="context", returns=ARRAY, limits=limits,
                  idempotent="keyed")  # fmt: skip
-    door = harness(bound, settings=MEMORY, timing=world.timing).door
-    assert run(world, lambda: door.call("act", {"items": [1, 2, 3, 4]})).success
+    dispatcher = harness(bound, settings=MEMORY, timing=world.timing).dispatcher
+    assert run(world, lambda: dispatcher.call("act", {"items": [1, 2, 3, 4]})).success
     assert [first for first, _ in keys] == [1, 3, 3]
     assert keys[1] == keys[2]
     assert keys[0][1] != keys[1][1]
@@ -165,8 +165,8 @@ def test_each_piece_takes_its_turn(harness, tool):
 
     limits = Limits(max_batch=Batch(parameter="items", size=1), rate=Rate(calls=1, per_s=1))
     bound = tool("act", act, NUMBERS, returns=ARRAY, limits=limits)
-    door = harness(bound, settings=MEMORY, timing=world.timing).door
-    assert run(world, lambda: door.call("act", {"items": [1, 2, 3]})).data == [1, 2, 3]
+    dispatcher = harness(bound, settings=MEMORY, timing=world.timing).dispatcher
+    assert run(world, lambda: dispatcher.call("act", {"items": [1, 2, 3]})).data == [1, 2, 3]
     assert [later - sooner for sooner, later in itertools.pairwise(starts)] == (
         pytest.approx([1.02, 1.02])
     )

@@ -1,10 +1,10 @@
 """Tools that call others: the Result of a call, given as their own, is what they came to."""
 
 from toolmd._call.invoke.invoker import MAX_MESSAGE
-from toolmd._model.contract import Limits, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
-from toolmd._run.python import result_of
+from toolmd._skills.python import result_of
+from toolmd._types.call_spec import Limits, Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 from toolmd.errors import ToolError
 
 DEPTH = Parameter(name="depth", shape=Schema(types=("integer",), maximum=5), required=True)
@@ -61,7 +61,7 @@ def test_a_call_that_waits_for_a_person_is_not_waited_for_by_the_tool_that_gives
     result = both.call("expedition")
     assert (result.outcome, result.error.code) == ("failed", "confirmation_required")
     assert result.confirmation is None
-    assert [held.call.tool for held in both.door.decisions.pending()] == ["dive"]
+    assert [held.call.tool for held in both.dispatcher.decisions.pending()] == ["dive"]
 
 
 def test_a_skills_python_that_gives_a_result_on_comes_to_what_that_came_to(harness, tool):

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from toolmd._model.contract import Limits
+from toolmd._types.call_spec import Limits
 
 QUICK = Limits(timeout_s=0.05)
 
@@ -67,9 +67,9 @@ def test_cancelling_the_caller_stops_the_tool(harness, tool):
             stopped.append("stopped")
 
     async def main():
-        door = harness(tool("wait", wait)).door
+        dispatcher = harness(tool("wait", wait)).dispatcher
         for _ in range(2):
-            task = asyncio.create_task(door.call("wait", "{}"))
+            task = asyncio.create_task(dispatcher.call("wait", "{}"))
             await begun.wait()
             begun.clear()
             task.cancel()

@@ -8,8 +8,8 @@ import pytest
 from limit_world import VirtualTime, run
 
 from toolmd._egress import DomainNotApprovedError
-from toolmd._model.contract import Limits, Rate
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Limits, Rate
+from toolmd._types.settings import Settings
 from toolmd.errors import ToolError
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
@@ -74,8 +74,8 @@ def called(harness, tool, flaky, world=None, **fields):
     world = world or VirtualTime()
     fields = {"read_only": True, "limits": THREE, **fields}
     bound = tool("act", flaky, context="context", mode="async", **fields)
-    door = harness(bound, settings=MEMORY, timing=world.timing).door
-    return run(world, lambda: door.call("act", "{}"))
+    dispatcher = harness(bound, settings=MEMORY, timing=world.timing).dispatcher
+    return run(world, lambda: dispatcher.call("act", "{}"))
 
 
 @pytest.mark.parametrize("error", OFFLINE.values(), ids=OFFLINE)
@@ -166,12 +166,12 @@ def test_a_nested_failure_for_want_of_a_line_sets_the_flag_once(harness, tool):
         raise ToolError(result.error.message, code=result.error.code)
 
     world = VirtualTime()
-    door = harness(
+    dispatcher = harness(
         tool("act", inner, context="context", mode="async", read_only=True, limits=THREE),
         tool("outer", outer, context="context", read_only=True, limits=THREE),
         settings=MEMORY, timing=world.timing,
-    ).door  # fmt: skip
-    result = run(world, lambda: door.call("outer", "{}"))
+    ).dispatcher  # fmt: skip
+    result = run(world, lambda: dispatcher.call("outer", "{}"))
     assert (result.error.code, result.api_offline, result.attempts) == ("api_offline", True, 1)
     assert inner.starts == 4
 
@@ -203,12 +203,12 @@ def test_calls_that_a_try_makes_have_the_keys_of_the_try_before(harness, tool):
             raise TimeoutError
 
     world = VirtualTime()
-    door = harness(
+    dispatcher = harness(
         tool("inner", inner, context="context"),
         tool("outer", outer, context="context", idempotent="keyed", limits=THREE),
         settings=MEMORY, timing=world.timing,
-    ).door  # fmt: skip
-    assert run(world, lambda: door.call("outer", "{}")).success
+    ).dispatcher  # fmt: skip
+    assert run(world, lambda: dispatcher.call("outer", "{}")).success
     assert len(keys) == 3
     assert len(set(keys)) == 1
 
@@ -216,10 +216,10 @@ def test_calls_that_a_try_makes_have_the_keys_of_the_try_before(harness, tool):
 def test_cancelling_ends_the_tries(harness, tool):
     flaky = Flaky(*[TimeoutError()] * 9)
     bound = tool("act", flaky, context="context", mode="async", read_only=True, limits=THREE)
-    door = harness(bound, settings=MEMORY).door
+    dispatcher = harness(bound, settings=MEMORY).dispatcher
 
     async def main():
-        task = asyncio.create_task(door.call("act", "{}"))
+        task = asyncio.create_task(dispatcher.call("act", "{}"))
         for _ in range(5):
             await asyncio.sleep(0)
         task.cancel()

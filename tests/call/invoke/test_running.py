@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 from toolmd.errors import ToolError
 
 TEXT = Schema(types=("string",))
@@ -23,7 +23,7 @@ def test_a_sync_function_runs_in_a_thread_and_sees_context_variables(harness, to
 
     async def main():
         where.set("here")
-        return await harness(tool("look", look)).door.call("look", "{}")
+        return await harness(tool("look", look)).dispatcher.call("look", "{}")
 
     assert asyncio.run(main()).data == {"thread": "toolmd-call", "where": "here"}
 

@@ -15,8 +15,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings, TraceSettings
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings, TraceSettings
 from toolmd.errors import ToolError
 
 NAME = Parameter(name="name", shape=Schema(types=("string",)), required=True)
@@ -51,9 +51,9 @@ def telling(tmp_path: Path) -> Settings:
 
 
 def test_a_call_that_runs_has_a_span_with_the_genai_attributes(tool, harness, recorded) -> None:
-    door = harness(tool("greet", greet, NAME), provider=recorded.provider)
+    dispatcher = harness(tool("greet", greet, NAME), provider=recorded.provider)
 
-    assert door.call("greet", '{"name": "Mia"}', call_id="call_1").success
+    assert dispatcher.call("greet", '{"name": "Mia"}', call_id="call_1").success
     (span,) = recorded.spans
     assert span.name == "execute_tool greet"
     assert span.kind is SpanKind.INTERNAL
@@ -69,18 +69,18 @@ def test_a_call_that_runs_has_a_span_with_the_genai_attributes(tool, harness, re
 
 
 def test_each_of_many_calls_has_its_span(tool, harness, recorded) -> None:
-    door = harness(tool("greet", greet, NAME), provider=recorded.provider)
+    dispatcher = harness(tool("greet", greet, NAME), provider=recorded.provider)
     for _ in range(3):
-        door.call("greet", '{"name": "Mia"}')
+        dispatcher.call("greet", '{"name": "Mia"}')
     assert len(recorded.spans) == 3
 
 
 def test_a_call_that_does_not_run_has_no_span(tool, harness, recorded) -> None:
-    door = harness(tool("greet", greet, NAME), provider=recorded.provider)
+    dispatcher = harness(tool("greet", greet, NAME), provider=recorded.provider)
 
-    assert door.call("greet", "{}").outcome == "denied"
-    assert door.call("great", "{}").outcome == "denied"
-    assert door.call("greet", '{"name": "Mia"}', dry_run=True).outcome == "allowed"
+    assert dispatcher.call("greet", "{}").outcome == "denied"
+    assert dispatcher.call("great", "{}").outcome == "denied"
+    assert dispatcher.call("greet", '{"name": "Mia"}', dry_run=True).outcome == "allowed"
     assert recorded.spans == ()
 
 
@@ -91,9 +91,11 @@ def test_a_failure_is_told_by_its_code_and_never_by_its_words(tool, harness, rec
     def crash(name: str) -> None:
         raise RuntimeError(name)
 
-    door = harness(tool("fail", fail, NAME), tool("crash", crash, NAME), provider=recorded.provider)
-    door.call("fail", '{"name": "Mia"}')
-    door.call("crash", '{"name": "Mia"}')
+    dispatcher = harness(
+        tool("fail", fail, NAME), tool("crash", crash, NAME), provider=recorded.provider
+    )
+    dispatcher.call("fail", '{"name": "Mia"}')
+    dispatcher.call("crash", '{"name": "Mia"}')
 
     failed, crashed = recorded.spans
     assert failed.attributes["error.type"] == "unknown_person"
@@ -108,10 +110,10 @@ def test_a_cancelled_call_ends_its_span(tool, harness, recorded) -> None:
     async def wait() -> None:
         await asyncio.Event().wait()
 
-    door = harness(tool("wait", wait), provider=recorded.provider).door
+    dispatcher = harness(tool("wait", wait), provider=recorded.provider).dispatcher
 
     async def stop() -> None:
-        task = asyncio.ensure_future(door.call("wait", "{}"))
+        task = asyncio.ensure_future(dispatcher.call("wait", "{}"))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -133,12 +135,12 @@ def test_what_a_tool_does_stands_below_its_span(tool, harness, recorded) -> None
     async def ask(name: str, *, context) -> str:
         return (await context.call("work", {"name": name})).data
 
-    door = harness(
+    dispatcher = harness(
         tool("work", work, NAME),
         tool("ask", ask, NAME, context="context"),
         provider=recorded.provider,
     )
-    assert door.call("ask", '{"name": "Mia"}').data == "Mia"
+    assert dispatcher.call("ask", '{"name": "Mia"}').data == "Mia"
 
     inner, work_span, ask_span = recorded.spans
     assert inner.name == "in toolmd-call"
@@ -152,20 +154,20 @@ def test_parallel_calls_are_siblings(tool, harness, recorded) -> None:
         await asyncio.sleep(0)
         return name
 
-    door = harness(tool("pause", pause, NAME), provider=recorded.provider).door
+    dispatcher = harness(tool("pause", pause, NAME), provider=recorded.provider).dispatcher
 
     async def both() -> None:
-        await asyncio.gather(*(door.call("pause", {"name": name}) for name in "ab"))
+        await asyncio.gather(*(dispatcher.call("pause", {"name": name}) for name in "ab"))
 
     asyncio.run(both())
     assert [span.parent for span in recorded.spans] == [None, None]
 
 
 def test_arguments_and_result_are_there_when_switched_on(tool, harness, recorded, tmp_path) -> None:
-    door = harness(
+    dispatcher = harness(
         tool("greet", greet, NAME), settings=telling(tmp_path), provider=recorded.provider
     )
-    door.call("greet", '{"name": "Zoë"}')
+    dispatcher.call("greet", '{"name": "Zoë"}')
     (span,) = recorded.spans
     assert json.loads(span.attributes["gen_ai.tool.call.arguments"]) == {"name": "Zoë"}
     assert json.loads(span.attributes["gen_ai.tool.call.result"]) == {"said": "Hello Zoë"}
@@ -205,12 +207,12 @@ def test_sensitive_values_are_never_in_a_span(
     def unlock(name: str, pin: str) -> object:
         return gives(pin)
 
-    door = harness(
+    dispatcher = harness(
         tool("unlock", unlock, NAME, PIN, returns=returns),
         settings=telling(tmp_path),
         provider=recorded.provider,
     )
-    assert door.call("unlock", '{"name": "Mia", "pin": "47\\"11"}').success
+    assert dispatcher.call("unlock", '{"name": "Mia", "pin": "47\\"11"}').success
     (span,) = recorded.spans
     arguments = json.loads(span.attributes["gen_ai.tool.call.arguments"])
     assert arguments == {"name": "Mia", "pin": "(hidden)"}
@@ -232,14 +234,14 @@ def test_nested_sensitive_arguments_are_hidden_and_looked_for(
     )
     outer = Parameter(name="door", shape=Schema(types=("array",), items=shape), required=True)
 
-    def open_(door: list[dict[str, object]]) -> list[object]:
-        return [door[0]["codes"][0]] if door[0]["label"] == "say" else ["open"]
+    def open_(dispatcher: list[dict[str, object]]) -> list[object]:
+        return [dispatcher[0]["codes"][0]] if dispatcher[0]["label"] == "say" else ["open"]
 
-    door = harness(
+    dispatcher = harness(
         tool("open", open_, outer), settings=telling(tmp_path), provider=recorded.provider
     )
     for label in ("say", "front"):
-        door.call("open", {"door": [{"codes": ["s3cret"], "label": label}]})
+        dispatcher.call("open", {"door": [{"codes": ["s3cret"], "label": label}]})
     said, kept = recorded.spans
     assert said.attributes["gen_ai.tool.call.result"] == "(hidden)"
     assert kept.attributes["gen_ai.tool.call.result"] == '["open"]'
@@ -264,8 +266,8 @@ class Broken(SpanProcessor):
 @pytest.mark.parametrize("side", ["start", "end"])
 def test_a_fault_of_tracing_stops_no_call(tool, harness, side: str) -> None:
     broken = Recorded(Broken(side))
-    door = harness(tool("greet", greet, NAME), provider=broken.provider)
-    assert door.call("greet", '{"name": "Mia"}').data == {"said": "Hello Mia"}
+    dispatcher = harness(tool("greet", greet, NAME), provider=broken.provider)
+    assert dispatcher.call("greet", '{"name": "Mia"}').data == {"said": "Hello Mia"}
 
 
 def in_a_program(text: str) -> list[str]:

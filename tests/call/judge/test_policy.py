@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._call.judge.intent import says_any, words_of
-from toolmd._call.judge.plugins import ask
-from toolmd._call.refusal import Refusal
-from toolmd._model.call import Call
-from toolmd._model.contract import Limits, Safety
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import SafetySettings, Settings
-from toolmd._model.verdict import ALLOWED, Ruling, Verdict
+from toolmd._call.denial import CallDenied
+from toolmd._call.guards.intent import says_any, words_of
+from toolmd._call.guards.plugins import ask
+from toolmd._types.call import Call
+from toolmd._types.call_spec import Limits, Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.verdict import ALLOWED, Action, Verdict
 
 TEXT = Schema(types=("string",))
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
@@ -39,9 +39,9 @@ def outcome(harness, tool, tmp_path):
     def call(safety=None, arguments="{}", *, project=None, judges=(), default_min=None, **context):
         made = tool("act", nothing, NUMBER, safety=Safety(**(safety or {})))
         made.default_min = default_min
-        door = harness(made, settings=settings(tmp_path, **(project or {})),
+        dispatcher = harness(made, settings=settings(tmp_path, **(project or {})),
                        judges=lambda _: judges)  # fmt: skip
-        result = door.call("act", arguments, **context)
+        result = dispatcher.call("act", arguments, **context)
         return result.outcome, result.error.code if result.error else None
 
     return call
@@ -143,14 +143,14 @@ def test_verbatim_values_must_be_words_of_the_user(harness, tool, tmp_path):
     async def log(name, details=None):
         return {}
 
-    door = harness(
+    dispatcher = harness(
         tool("log", log, Parameter(name="name", shape=said, required=True),
              Parameter(name="details", shape=Schema(types=("array",), items=details))),
         settings=settings(tmp_path),
     )  # fmt: skip
     message = "I took Aspirin, 100 mg"
-    assert door.call("log", {"name": "aspirin"}, message=message).success
-    error = door.call("log", {"name": "ibuprofen", "details": [{"dose": "200 mg"}]},
+    assert dispatcher.call("log", {"name": "aspirin"}, message=message).success
+    error = dispatcher.call("log", {"name": "ibuprofen", "details": [{"dose": "200 mg"}]},
                       message=message).error  # fmt: skip
     assert error.code == "not_stated_by_user"
     assert [problem.path for problem in error.details] == ["name", "details[0].dose"]
@@ -164,10 +164,10 @@ def test_a_tool_that_needs_intent_and_verbatim_values_gets_both_or_does_not_run(
 
     said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
     safety = Safety(explicit_intent=True, intent_keywords=("log",))
-    door = harness(tool("log", log, said, safety=safety), settings=settings(tmp_path))
+    dispatcher = harness(tool("log", log, said, safety=safety), settings=settings(tmp_path))
 
     def told(message):
-        error = door.call("log", {"name": "aspirin"}, message=message).error
+        error = dispatcher.call("log", {"name": "aspirin"}, message=message).error
         return error and error.code
 
     assert told("Log the aspirin") is None
@@ -176,15 +176,15 @@ def test_a_tool_that_needs_intent_and_verbatim_values_gets_both_or_does_not_run(
 
 
 def test_crisis_words_hold_every_call_and_flag_every_outcome(harness, tool, tmp_path):
-    door = harness(
+    dispatcher = harness(
         tool("act", nothing, NUMBER),
         settings=settings(tmp_path, crisis_words=("suicide", "kill myself")),
     )
-    assert not door.call("act", message="hello").crisis
-    result = door.call("act", message="I want to KILL myself")
+    assert not dispatcher.call("act", message="hello").crisis
+    result = dispatcher.call("act", message="I want to KILL myself")
     assert (result.outcome, result.crisis) == ("review", True)
     for name, arguments in (("unknown", "{}"), ("act", "{"), ("act", '{"a": 1}')):
-        refused = door.call(name, arguments, message="suicide")
+        refused = dispatcher.call(name, arguments, message="suicide")
         assert (refused.outcome, refused.crisis) == ("denied", True)
 
 
@@ -231,12 +231,12 @@ def every_outcome(tmp_path_factory, harness, tool):
     for size in range(len(CHOICES) + 1):
         for chosen in itertools.combinations(range(len(CHOICES)), size):
             fields = {k: v for index in chosen for k, v in CHOICES[index].items()}
-            door = harness(tool("act", nothing, NUMBER, safety=Safety(**fields)),
+            dispatcher = harness(tool("act", nothing, NUMBER, safety=Safety(**fields)),
                            settings=settings(root))  # fmt: skip
             for confidence, message, number in itertools.product(
                 (0.0, 0.69, 0.7, 1.0), ("book it", ""), (1, 3, 5)
             ):
-                result = door.call("act", {"number": number}, confidence=confidence,
+                result = dispatcher.call("act", {"number": number}, confidence=confidence,
                                    message=message, dry_run=True)  # fmt: skip
                 outcome = result.outcome.replace("allowed", "ok")
                 found[frozenset(chosen), confidence, message, number] = STRICTNESS.index(outcome)
@@ -257,11 +257,11 @@ def test_raising_the_confidence_never_makes_the_outcome_worse(every_outcome):
 
 
 def deny(_call, _arguments):
-    return Verdict(Ruling.DENY, "not_today", "Not today.")
+    return Verdict(Action.DENY, "not_today", "Not today.")
 
 
 async def review(_call, _arguments):
-    return Verdict(Ruling.REVIEW, "held_for_review", "Look at it.")
+    return Verdict(Action.REVIEW, "held_for_review", "Look at it.")
 
 
 def silent(_call, _arguments):
@@ -292,9 +292,9 @@ def block(_call, _arguments):
     threading.Event().wait(5)
 
 
-ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Ruling.ALLOW,
+ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Action.ALLOW,
        "a tuple": (0,), "a number": Verdict(0), "a word": Verdict("allow"),
-       "a likeness": SimpleNamespace(ruling=Ruling.ALLOW, code="fine")}  # fmt: skip
+       "a likeness": SimpleNamespace(action=Action.ALLOW, code="fine")}  # fmt: skip
 
 
 @pytest.mark.parametrize("answer", ODD)
@@ -313,7 +313,7 @@ def test_a_slow_judge_refuses(judge):
     async def main():
         return [v async for v in ask((judge,), Call("act", {}), {}, patience=0.05)]
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CallDenied) as refused:
         asyncio.run(main())
     assert refused.value.failure.code == "internal_guard_error"
     assert "its judge could not be decided" in refused.value.failure.message
@@ -323,9 +323,9 @@ def test_judges_that_cannot_be_had_refuse(harness, tool, tmp_path):
     def broken(_spec):
         raise RuntimeError
 
-    door = harness(tool("act", nothing), settings=settings(tmp_path), judges=broken)
+    dispatcher = harness(tool("act", nothing), settings=settings(tmp_path), judges=broken)
     for _ in range(2):
-        assert door.call("act").error.code == "internal_guard_error"
+        assert dispatcher.call("act").error.code == "internal_guard_error"
 
 
 def test_a_judge_cannot_change_what_runs(harness, tool, tmp_path):
@@ -339,16 +339,20 @@ def test_a_judge_cannot_change_what_runs(harness, tool, tmp_path):
         call.arguments["items"].append("c")
 
     items = Parameter(name="items", shape=Schema(types=("array",), items=TEXT), required=True)
-    door = harness(tool("act", act, items), settings=settings(tmp_path), judges=lambda _: (meddle,))
-    assert door.call("act", {"items": ["a"]}).success
+    dispatcher = harness(
+        tool("act", act, items), settings=settings(tmp_path), judges=lambda _: (meddle,)
+    )
+    assert dispatcher.call("act", {"items": ["a"]}).success
     assert seen == [["a"]]
 
 
 def test_max_calls_are_counted_for_each_user(harness, tool, tmp_path):
-    door = harness(tool("act", nothing, limits=Limits(max_calls=2)), settings=settings(tmp_path))
-    outcomes = [door.call("act", user=user).outcome for user in ("a", "a", "a", "b")]
+    dispatcher = harness(
+        tool("act", nothing, limits=Limits(max_calls=2)), settings=settings(tmp_path)
+    )
+    outcomes = [dispatcher.call("act", user=user).outcome for user in ("a", "a", "a", "b")]
     assert outcomes == ["ok", "ok", "denied", "ok"]
-    assert door.call("act", user="a").error.code == "budget_exhausted"
+    assert dispatcher.call("act", user="a").error.code == "budget_exhausted"
 
 
 def test_listeners_hear_and_decide_nothing(harness, tool, tmp_path):
@@ -362,9 +366,11 @@ def test_listeners_hear_and_decide_nothing(harness, tool, tmp_path):
         heard.append(("after", result.outcome))
         raise RuntimeError
 
-    door = harness(tool("act", nothing), settings=settings(tmp_path), before=before, after=after)
+    dispatcher = harness(
+        tool("act", nothing), settings=settings(tmp_path), before=before, after=after
+    )
     for arguments in ("{}", "{}", "{"):
-        door.call("act", arguments)
+        dispatcher.call("act", arguments)
     assert heard == [("before", "act"), ("after", "ok")] * 2 + [("after", "denied")]
 
 

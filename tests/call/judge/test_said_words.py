@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmd._call.judge.intent import MAX_MESSAGE, says_any, unsaid, words_of
+from toolmd._call.guards.intent import MAX_MESSAGE, says_any, unsaid, words_of
 
 FORMS = {
     "log": "log logs logged logging logger loggers",

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limit_world import leap
 
-from toolmd._model.contract import Safety
-from toolmd._model.result import Failure
-from toolmd._model.settings import Settings
-from toolmd._model.verdict import Ruling, Verdict
+from toolmd._types.call_spec import Safety
+from toolmd._types.result import Failure
+from toolmd._types.settings import Settings
+from toolmd._types.verdict import Action, Verdict
 
 OUTCOMES = {
-    Ruling.ALLOW: "allowed",
-    Ruling.CONFIRM: "confirm",
-    Ruling.REVIEW: "review",
-    Ruling.DENY: "denied",
+    Action.ALLOW: "allowed",
+    Action.CONFIRM: "confirm",
+    Action.REVIEW: "review",
+    Action.DENY: "denied",
 }
 PROJECT = Settings(root=Path.cwd(), audit=False)
 
@@ -29,7 +29,7 @@ def crash():
 
 SAID = {
     "nothing": lambda: None,
-    **{ruling.name: lambda ruling=ruling: Verdict(ruling, ruling.name) for ruling in Ruling},
+    **{action.name: lambda action=action: Verdict(action, action.name) for action in Action},
     "yes": lambda: True,
     "a crash": crash,
 }
@@ -64,8 +64,8 @@ def judged(harness, tool):
 @given(own=st.sampled_from(list(OWN)), said=st.lists(st.sampled_from(list(SAID)), max_size=5))
 def test_the_strictest_of_all_judges_wins(judged, own, said):
     result = judged(own, said)
-    rulings = [Ruling[word] for word in (own, *said) if word in Ruling.__members__]
-    strictest = max(rulings, default=Ruling.ALLOW)
+    rulings = [Action[word] for word in (own, *said) if word in Action.__members__]
+    strictest = max(rulings, default=Action.ALLOW)
     if own != "DENY" and ODD & set(said) and "DENY" not in said:
         assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     else:
@@ -80,7 +80,7 @@ def test_the_order_of_judges_changes_no_outcome(judged, said):
 
 def test_a_denial_has_a_code_even_where_its_judge_gave_none(harness, tool):
     def deny(_call, _arguments):
-        return Verdict(Ruling.DENY)
+        return Verdict(Action.DENY)
 
     made = harness(tool("act", dict), settings=PROJECT, judges=lambda _: (deny,))
     assert made.call("act").error == Failure("denied", "")
@@ -91,5 +91,5 @@ def test_a_judge_has_five_seconds(harness, tool):
         await asyncio.Event().wait()
 
     made = harness(tool("act", dict), settings=PROJECT, judges=lambda _: (ponder,))
-    result, seconds = leap(made.door.call("act", "{}"))
+    result, seconds = leap(made.dispatcher.call("act", "{}"))
     assert (result.error.code, seconds) == ("internal_guard_error", 5.0)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 SAID = Schema(types=("string",), verbatim=True)
 FREE = Schema(types=("string",))
@@ -49,8 +49,8 @@ def told(harness, tool):
     def tell(shape, arguments):
         other = Parameter(name="y", shape=FREE)
         made = tool("log", lambda **_: {}, Parameter(name="x", shape=shape), other)
-        door = harness(made, settings=Settings(root=Path.cwd(), audit=False))
-        error = door.call("log", arguments, message="Yes!", dry_run=True).error
+        dispatcher = harness(made, settings=Settings(root=Path.cwd(), audit=False))
+        error = dispatcher.call("log", arguments, message="Yes!", dry_run=True).error
         if error is None:
             return []
         assert error.code == "not_stated_by_user"

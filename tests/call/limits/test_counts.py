@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from toolmd._model.call import Budget
-from toolmd._model.contract import Limits, Rate
-from toolmd._model.settings import Settings
+from toolmd._types.call import Budget
+from toolmd._types.call_spec import Limits, Rate
+from toolmd._types.settings import Settings
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 
@@ -15,33 +15,33 @@ async def nothing():
 
 
 def test_calls_are_counted_for_each_conversation(harness, tool):
-    door = harness(tool("act", nothing, limits=Limits(max_calls=1)), settings=MEMORY)
-    assert door.call("act", user="a", conversation="c1").success
-    refused = door.call("act", user="a", conversation="c1")
+    dispatcher = harness(tool("act", nothing, limits=Limits(max_calls=1)), settings=MEMORY)
+    assert dispatcher.call("act", user="a", conversation="c1").success
+    refused = dispatcher.call("act", user="a", conversation="c1")
     assert (refused.outcome, refused.error.code) == ("denied", "budget_exhausted")
-    assert door.call("act", user="a", conversation="c2").success
-    assert door.call("act", user="b", conversation="c1").success
-    assert door.call("act", user="a", conversation="c2", dry_run=True).outcome == "denied"
+    assert dispatcher.call("act", user="a", conversation="c2").success
+    assert dispatcher.call("act", user="b", conversation="c1").success
+    assert dispatcher.call("act", user="a", conversation="c2", dry_run=True).outcome == "denied"
 
 
 def test_a_call_that_never_started_does_not_count(harness, tool):
     limits = Limits(max_calls=2, rate=Rate(calls=1, per_s=3600), timeout_s=1)
-    door = harness(tool("act", nothing, limits=limits), settings=MEMORY)
-    codes = [door.call("act").error for _ in range(4)]
+    dispatcher = harness(tool("act", nothing, limits=limits), settings=MEMORY)
+    codes = [dispatcher.call("act").error for _ in range(4)]
     assert [error and error.code for error in codes] == [None, *["rate_limited"] * 3]
 
 
 def test_a_call_that_never_started_gives_back_what_it_took_and_no_more(harness, tool):
     limits = Limits(max_calls=2, max_concurrent=1)
     free = asyncio.Event()
-    door = harness(tool("act", free.wait, limits=limits), settings=MEMORY).door
+    dispatcher = harness(tool("act", free.wait, limits=limits), settings=MEMORY).dispatcher
 
     async def main():
-        first = asyncio.create_task(door.call("act", "{}"))
+        first = asyncio.create_task(dispatcher.call("act", "{}"))
         await asyncio.sleep(0)
-        late = await door.call("act", "{}", budget=Budget(10, 1000, 20))
+        late = await dispatcher.call("act", "{}", budget=Budget(10, 1000, 20))
         free.set()
-        return [late, await first, *[await door.call("act", "{}") for _ in range(2)]]
+        return [late, await first, *[await dispatcher.call("act", "{}") for _ in range(2)]]
 
     codes = [result.error and result.error.code for result in asyncio.run(main())]
     assert codes == ["rate_limited", None, None, "budget_exhausted"]
@@ -52,8 +52,8 @@ def test_the_calls_that_tools_make_count_too(harness, tool):
         return [(await context.call("inner", {})).outcome for _ in range(3)]
 
     inner = tool("inner", nothing, limits=Limits(max_calls=2))
-    door = harness(inner, tool("outer", outer, context="context"), settings=MEMORY)
-    assert door.call("outer", conversation="c").data == ["ok", "ok", "denied"]
+    dispatcher = harness(inner, tool("outer", outer, context="context"), settings=MEMORY)
+    assert dispatcher.call("outer", conversation="c").data == ["ok", "ok", "denied"]
 
 
 def test_so_many_calls_run_at_one_time_and_the_others_wait(harness, tool):
@@ -65,10 +65,12 @@ def test_so_many_calls_run_at_one_time_and_the_others_wait(harness, tool):
         await asyncio.sleep(0.001)
         running[0] -= 1
 
-    door = harness(tool("act", act, limits=Limits(max_concurrent=3)), settings=MEMORY).door
+    dispatcher = harness(
+        tool("act", act, limits=Limits(max_concurrent=3)), settings=MEMORY
+    ).dispatcher
 
     async def main():
-        return await asyncio.gather(*(door.call("act", "{}") for _ in range(50)))
+        return await asyncio.gather(*(dispatcher.call("act", "{}") for _ in range(50)))
 
     assert all(result.success for result in asyncio.run(main()))
     assert most == [3]
@@ -81,12 +83,14 @@ def test_who_waits_too_long_for_a_place_is_refused_and_the_place_stays_whole(har
         await free.wait()
 
     limits = Limits(max_concurrent=1, timeout_s=0.05)
-    door = harness(tool("act", act, read_only=True, limits=limits), settings=MEMORY).door
+    dispatcher = harness(
+        tool("act", act, read_only=True, limits=limits), settings=MEMORY
+    ).dispatcher
 
     async def main():
-        results = await asyncio.gather(*(door.call("act", "{}") for _ in range(4)))
+        results = await asyncio.gather(*(dispatcher.call("act", "{}") for _ in range(4)))
         free.set()
-        return results, await door.call("act", "{}")
+        return results, await dispatcher.call("act", "{}")
 
     results, after = asyncio.run(main())
     codes = [result.error.code for result in results]
@@ -99,19 +103,21 @@ def test_a_caller_that_is_cancelled_gives_its_place_back(harness, tool):
     async def act():
         await asyncio.Event().wait()
 
-    tallies = {}
+    counters = {}
     limits = Limits(max_concurrent=1)
-    door = harness(tool("act", act, limits=limits), settings=MEMORY, tallies=tallies).door
+    dispatcher = harness(
+        tool("act", act, limits=limits), settings=MEMORY, counters=counters
+    ).dispatcher
 
     async def main():
         for _ in range(3):
-            first = asyncio.create_task(door.call("act", "{}"))
-            second = asyncio.create_task(door.call("act", "{}"))
+            first = asyncio.create_task(dispatcher.call("act", "{}"))
+            second = asyncio.create_task(dispatcher.call("act", "{}"))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             second.cancel()
             first.cancel()
             await asyncio.gather(first, second, return_exceptions=True)
-        return tallies["act"].running
+        return counters["act"].running
 
     assert asyncio.run(main()) == 0

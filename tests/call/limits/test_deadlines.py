@@ -192,6 +192,6 @@ def test_only_a_task_can_be_held_to_a_deadline():
 
 def test_a_tool_without_a_timeout_has_half_a_minute(harness, tool):
     made = harness(tool("act", forever))
-    result, seconds = leap(made.door.call("act", "{}"))
+    result, seconds = leap(made.dispatcher.call("act", "{}"))
     assert (result.error.code, seconds) == ("outcome_unknown", 30.0)
     assert DEFAULT_S == 30.0

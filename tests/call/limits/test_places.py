@@ -6,17 +6,17 @@ import threading
 import pytest
 from limit_world import leap
 
-from toolmd._call.limits.places import Places
-from toolmd._call.limits.starts import StartLimits
-from toolmd._call.limits.tally import MAX_CONVERSATIONS, Tally
+from toolmd._call.denial import CallDenied
+from toolmd._call.limits.call_limits import CallLimits
+from toolmd._call.limits.counter import MAX_CONVERSATIONS, CallCounter
+from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.timing import MACHINE
-from toolmd._call.refusal import Refusal
-from toolmd._model.call import Budget, Call, Caller
-from toolmd._model.contract import Limits, Rate
+from toolmd._types.call import Budget, Call, Caller
+from toolmd._types.call_spec import Limits, Rate
 
 
 async def refused(work):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(CallDenied) as caught:
         await work
     assert "are running: try later" in caught.value.failure.message
     return caught.value.failure.code
@@ -24,7 +24,7 @@ async def refused(work):
 
 def test_places_are_taken_in_the_order_of_those_who_wait():
     async def main():
-        places, came = Places("act", 2, Tally()), []
+        places, came = CallSemaphore("act", 2, CallCounter()), []
 
         async def one(name):
             await places.enter(100)
@@ -40,8 +40,8 @@ def test_places_are_taken_in_the_order_of_those_who_wait():
 
 def test_who_waits_longer_than_allowed_is_refused_at_that_time():
     async def main():
-        tally = Tally()
-        places = Places("act", 1, tally)
+        tally = CallCounter()
+        places = CallSemaphore("act", 1, tally)
         await places.enter(5)
         assert await refused(places.enter(5)) == "rate_limited"
         assert not tally.wakers
@@ -54,15 +54,15 @@ def test_who_waits_longer_than_allowed_is_refused_at_that_time():
 
 def test_a_thousand_may_wait_for_a_place_and_no_more():
     async def main():
-        tally = Tally()
-        places = Places("act", 1, tally)
+        tally = CallCounter()
+        places = CallSemaphore("act", 1, tally)
         await places.enter(1)
         waiting = [asyncio.create_task(places.enter(100)) for _ in range(999)]
         await asyncio.sleep(0)
         places.check()
         waiting.append(asyncio.create_task(places.enter(100)))
         await asyncio.sleep(0)
-        with pytest.raises(Refusal):
+        with pytest.raises(CallDenied):
             places.check()
         assert await refused(places.enter(100)) == "rate_limited"
         for task in waiting:
@@ -77,8 +77,8 @@ def test_a_thousand_may_wait_for_a_place_and_no_more():
 @pytest.mark.parametrize("ends", ["cancelled", "too late"])
 def test_who_ends_in_the_moment_of_being_given_a_place_passes_it_on(ends):
     async def main():
-        tally = Tally()
-        places = Places("act", 1, tally)
+        tally = CallCounter()
+        places = CallSemaphore("act", 1, tally)
         await places.enter(1)
         second = asyncio.create_task(places.enter(5))
         third = asyncio.create_task(places.enter(100))
@@ -101,8 +101,8 @@ def test_who_ends_in_the_moment_of_being_given_a_place_passes_it_on(ends):
 
 
 def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
-    tally = Tally()
-    places = Places("act", 1, tally)
+    tally = CallCounter()
+    places = CallSemaphore("act", 1, tally)
     loop = asyncio.new_event_loop()
     loop.run_until_complete(places.enter(1))
     gone = loop.create_task(places.enter(100))
@@ -123,8 +123,8 @@ def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
 
 def test_places_that_became_fewer_are_given_back_before_anybody_comes():
     async def main():
-        tally = Tally()
-        before, after = Places("act", 2, tally), Places("act", 1, tally)
+        tally = CallCounter()
+        before, after = CallSemaphore("act", 2, tally), CallSemaphore("act", 1, tally)
         await before.enter(1)
         await before.enter(1)
         waiting = asyncio.create_task(after.enter(100))
@@ -141,7 +141,7 @@ def test_places_that_became_fewer_are_given_back_before_anybody_comes():
 
 def test_who_waits_is_woken_from_another_thread():
     async def main():
-        places = Places("act", 1, Tally())
+        places = CallSemaphore("act", 1, CallCounter())
         await places.enter(1)
         waiting = asyncio.create_task(places.enter(60))
         await asyncio.sleep(0)
@@ -152,26 +152,26 @@ def test_who_waits_is_woken_from_another_thread():
 
 
 def limits_of(tally, **limits):
-    return StartLimits("act", Limits(**limits), tally, MACHINE, None)
+    return CallLimits("act", Limits(**limits), tally, MACHINE, None)
 
 
 def test_a_call_is_refused_beforehand_where_nobody_may_wait_any_more():
-    tally = Tally()
+    tally = CallCounter()
     limits = limits_of(tally, max_concurrent=1)
     limits.check(Call("act", {}))
     tally.wakers.extend([bool] * 1000)
-    with pytest.raises(Refusal):
+    with pytest.raises(CallDenied):
         limits.check(Call("act", {}))
 
 
 def test_a_call_whose_turn_would_come_too_late_leaves_its_place():
     async def main():
-        tally = Tally()
+        tally = CallCounter()
         limits = limits_of(tally, max_concurrent=2, max_calls=3, rate=Rate(1, 3600.0))
         call = Call("act", {}, caller=Caller(user="ada"))
         await limits.start(call)
         for _ in range(5):
-            with pytest.raises(Refusal) as late:
+            with pytest.raises(CallDenied) as late:
                 await limits.start(call)
             assert late.value.failure.code == "rate_limited"
         assert (tally.running, tally.made_by(("ada", None))) == (1, 1)
@@ -184,10 +184,10 @@ def test_a_call_whose_turn_would_come_too_late_leaves_its_place():
 @pytest.mark.parametrize(("most", "told"), [(1, "once"), (2, "2 times"), (0, "0 times")])
 def test_who_called_too_often_is_told_how_often_is_allowed(most, told):
     async def main():
-        limits = limits_of(Tally(), max_calls=most)
+        limits = limits_of(CallCounter(), max_calls=most)
         for _ in range(most):
             await limits.start(Call("act", {}))
-        with pytest.raises(Refusal) as often:
+        with pytest.raises(CallDenied) as often:
             await limits.start(Call("act", {}))
         assert f"called {told} in a conversation" in often.value.failure.message
 
@@ -199,7 +199,7 @@ def test_who_called_too_often_is_told_how_often_is_allowed(most, told):
     [({}, False), ({"max_calls": 0}, True), ({"max_concurrent": 1}, True), ({"retries": 1}, False)],
 )
 def test_limits_bind_where_there_are_any(limits, binds):
-    assert limits_of(Tally(), **limits).binds is binds
+    assert limits_of(CallCounter(), **limits).binds is binds
 
 
 def test_a_call_waits_as_long_as_it_might_run():
@@ -207,16 +207,16 @@ def test_a_call_waits_as_long_as_it_might_run():
         budget = None if budget_ms is None else Budget(10, 1000, budget_ms)
 
         async def main(timeout_s=timeout_s, budget=budget):
-            limits = limits_of(Tally(), max_concurrent=1, timeout_s=timeout_s)
+            limits = limits_of(CallCounter(), max_concurrent=1, timeout_s=timeout_s)
             await limits.start(Call("act", {}))
-            with pytest.raises(Refusal):
+            with pytest.raises(CallDenied):
                 await limits.start(Call("act", {}, budget=budget))
 
         assert leap(main())[1] == waits
 
 
 def test_of_too_many_conversations_the_one_that_called_longest_ago_is_forgotten():
-    tally = Tally()
+    tally = CallCounter()
     for who in ("ada", "bob", "ada"):
         tally.count((who, None), 1)
     for number in range(MAX_CONVERSATIONS - 2):

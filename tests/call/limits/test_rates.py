@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run, take
 
-from toolmd._call.limits.pace import MAX_WAITING, Pace
-from toolmd._call.limits.shared_starts import MachineStarts
-from toolmd._call.limits.tally import Tally
+from toolmd._call.denial import CallDenied
+from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.rate_limiter import MAX_WAITING, RateLimiter
+from toolmd._call.limits.shared_rates import SqliteRates
 from toolmd._call.limits.timing import Timing
-from toolmd._call.refusal import Refusal
-from toolmd._model.contract import Limits, Rate
-from toolmd._model.settings import Settings
+from toolmd._types.call_spec import Limits, Rate
+from toolmd._types.settings import Settings
 
 
 def pace_of(world, calls=3, per_s=1.0, tally=None):
     rate = Rate(calls=calls, per_s=per_s)
-    return Pace("act", rate, tally or Tally(), world.timing)
+    return RateLimiter("act", rate, tally or CallCounter(), world.timing)
 
 
 def starts_of(world, pace, arrivals, longest=1e6):
@@ -72,7 +72,7 @@ def test_a_thousand_calls_may_wait_and_no_more():
     async def one():
         try:
             await pace.wait(1e6)
-        except Refusal as refusal:
+        except CallDenied as refusal:
             refused.append(refusal.failure)
 
     async def work():
@@ -90,7 +90,7 @@ def test_a_call_whose_turn_would_come_too_late_is_told_when_to_come_again():
 
     async def work():
         await pace.wait(30)
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(CallDenied) as refused:
             await pace.wait(30)
         return refused.value.failure
 
@@ -127,10 +127,14 @@ def test_the_door_lets_calls_of_all_callers_wait_in_one_row(harness, tool):
 
     limits = Limits(rate=Rate(calls=3, per_s=1))
     memory = Settings(root=Path.cwd(), audit=False, engine="memory")
-    door = harness(tool("act", act, limits=limits), settings=memory, timing=world.timing).door
+    dispatcher = harness(
+        tool("act", act, limits=limits), settings=memory, timing=world.timing
+    ).dispatcher
 
     async def work():
-        return await asyncio.gather(*(door.call("act", "{}", user=f"u{n}") for n in range(10)))
+        return await asyncio.gather(
+            *(dispatcher.call("act", "{}", user=f"u{n}") for n in range(10))
+        )
 
     assert all(result.success for result in run(world, work))
     assert most_in_a_window(starts, 1.0) == 3
@@ -142,13 +146,13 @@ def test_a_call_beyond_the_deadline_is_denied_with_a_time(harness, tool):
 
     limits = Limits(rate=Rate(calls=1, per_s=1), timeout_s=0.5)
     memory = Settings(root=Path.cwd(), audit=False, engine="memory")
-    door = harness(tool("act", act, limits=limits), settings=memory)
-    assert door.call("act").success
-    refused = door.call("act")
+    dispatcher = harness(tool("act", act, limits=limits), settings=memory)
+    assert dispatcher.call("act").success
+    refused = dispatcher.call("act")
     assert (refused.outcome, refused.attempts) == ("denied", 0)
     assert refused.error.code == "rate_limited"
     assert 500 < refused.error.retry_after_ms <= 1020
-    assert door.call("act", dry_run=True).error.code == "rate_limited"
+    assert dispatcher.call("act", dry_run=True).error.code == "rate_limited"
 
 
 def test_a_new_door_goes_on_where_the_old_one_stood(harness, tool):
@@ -157,9 +161,9 @@ def test_a_new_door_goes_on_where_the_old_one_stood(harness, tool):
 
     memory = Settings(root=Path.cwd(), audit=False, engine="memory")
     act_rarely = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=3600), max_calls=5))
-    tallies = {}
-    assert harness(act_rarely, settings=memory, tallies=tallies).call("act").success
-    later = harness(act_rarely, settings=memory, tallies=tallies).call("act")
+    counters = {}
+    assert harness(act_rarely, settings=memory, counters=counters).call("act").success
+    later = harness(act_rarely, settings=memory, counters=counters).call("act")
     assert later.error.code == "rate_limited"
 
 
@@ -188,7 +192,7 @@ def test_a_rate_whose_row_cannot_be_kept_refuses(harness, tool, tmp_path):
 
 def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
     now = [10_000.0]
-    starts = MachineStarts(tmp_path, Timing(epoch=lambda: now[0]))
+    starts = SqliteRates(tmp_path, Timing(epoch=lambda: now[0]))
     assert take(starts, "act", 1.0) == 0.0
     now[0] -= 5000
     assert 0 < take(starts, "act", 1.0) <= 1.0

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limit_world import VirtualTime, most_in_a_window, run, take
 
-from toolmd._call.limits.fleet import FleetStarts
-from toolmd._call.limits.pace import Pace
-from toolmd._call.limits.shared_starts import STARTS_FILE, MachineStarts, shared_starts
-from toolmd._call.limits.tally import Tally
+from toolmd._call.denial import CallDenied
+from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.postgres_rates import PostgresRates
+from toolmd._call.limits.rate_limiter import RateLimiter
+from toolmd._call.limits.shared_rates import STARTS_FILE, SqliteRates, shared_rates
 from toolmd._call.limits.timing import MACHINE, Timing
-from toolmd._call.refusal import Refusal
-from toolmd._model.contract import Limits, Rate
-from toolmd._model.settings import Settings as Project
+from toolmd._types.call_spec import Limits, Rate
+from toolmd._types.settings import Settings as Project
 
 
 class Server:
-    """SharedStarts that another machine keeps: each answer takes its time, as `delays` tells."""
+    """SharedRates that another machine keeps: each answer takes its time, as `delays` tells."""
 
     def __init__(self, world, delays=()):
         self.world, self.delays = world, iter(delays)
@@ -43,7 +43,7 @@ class Server:
 
 def pace_of(world, server, calls=3, per_s=1.0):
     rate = Rate(calls=calls, per_s=per_s)
-    return Pace("act", rate, Tally(), world.timing, server)
+    return RateLimiter("act", rate, CallCounter(), world.timing, server)
 
 
 def start_all(world, paces, longest=1e6):
@@ -123,7 +123,7 @@ def test_a_start_of_another_process_is_waited_for_without_asking_again():
     assert second - first == pytest.approx(0.34)
     assert server.asked.count("take act") == 3
     # Who knows of a start refuses without asking anybody.
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CallDenied) as refused:
         here.check(0.1)
     assert refused.value.failure.retry_after_ms == 340
     assert there.check(0.1) is None
@@ -134,24 +134,24 @@ def test_who_would_wait_too_long_for_another_process_is_refused():
     server = Server(world)
     there, here = (pace_of(world, server, calls=1, per_s=60) for _ in range(2))
     start_all(world, [there])
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CallDenied) as refused:
         start_all(world, [here], longest=30)
     assert refused.value.failure.retry_after_ms == 61_200
-    assert not here._tally.tickets
+    assert not here._counter.tickets
 
 
 def test_a_dry_run_knows_of_the_last_start(harness, tool, tmp_path):
     made = tool("act", dict, limits=Limits(rate=Rate(calls=1, per_s=3600)))
     shared = Project(root=tmp_path, state=tmp_path, audit=False)
-    door = harness(made, settings=shared)
-    assert door.call("act", dry_run=True).outcome == "allowed"
-    assert door.call("act").success
-    assert door.call("act", dry_run=True).error.code == "rate_limited"
+    dispatcher = harness(made, settings=shared)
+    assert dispatcher.call("act", dry_run=True).outcome == "allowed"
+    assert dispatcher.call("act").success
+    assert dispatcher.call("act", dry_run=True).error.code == "rate_limited"
 
 
 def test_each_tool_has_starts_of_its_own_in_the_file_of_a_machine(tmp_path):
     now = [1000.0]
-    starts, others = (MachineStarts(tmp_path, Timing(epoch=lambda: now[0])) for _ in range(2))
+    starts, others = (SqliteRates(tmp_path, Timing(epoch=lambda: now[0])) for _ in range(2))
     assert take(starts, "act", 10.0) == 0.0
     assert take(others, "act", 10.0) == 10.0
     assert take(others, "other", 10.0) == 0.0
@@ -164,7 +164,7 @@ def test_each_tool_has_starts_of_its_own_in_the_file_of_a_machine(tmp_path):
 
 
 def test_the_file_of_the_starts_is_its_owners_alone(tmp_path):
-    take(MachineStarts(tmp_path / "state", MACHINE), "act", 1.0)
+    take(SqliteRates(tmp_path / "state", MACHINE), "act", 1.0)
     assert (tmp_path / "state" / STARTS_FILE).stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(tmp_path / "state" / STARTS_FILE)) as store:
         # Who only reads waits for nobody.
@@ -173,8 +173,8 @@ def test_the_file_of_the_starts_is_its_owners_alone(tmp_path):
 
 def test_starts_that_can_have_no_folder_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(Refusal) as refused:
-        take(MachineStarts(tmp_path / "file" / "below", MACHINE), "act", 1.0)
+    with pytest.raises(CallDenied) as refused:
+        take(SqliteRates(tmp_path / "file" / "below", MACHINE), "act", 1.0)
     assert refused.value.failure.code == "internal_guard_error"
 
 
@@ -185,8 +185,8 @@ def test_a_file_that_holds_no_starts_refuses_and_is_left_as_it_is(tmp_path, cont
         with sqlite3.connect(tmp_path / STARTS_FILE) as store:
             store.execute("CREATE TABLE turn (odd TEXT) STRICT")
         store.close()
-    with pytest.raises(Refusal) as refused:
-        take(MachineStarts(tmp_path, MACHINE), "act", 1.0)
+    with pytest.raises(CallDenied) as refused:
+        take(SqliteRates(tmp_path, MACHINE), "act", 1.0)
     assert refused.value.failure.code == "internal_guard_error"
     assert "its rate could not be decided" in refused.value.failure.message
 
@@ -196,9 +196,9 @@ def test_who_was_told_to_wait_knows_of_the_start_of_another_process():
     server = Server(world)
     there, here = pace_of(world, server), pace_of(world, server)
     start_all(world, [there])
-    with pytest.raises(Refusal):
+    with pytest.raises(CallDenied):
         start_all(world, [here], longest=0.1)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CallDenied) as refused:
         here.check(0.1)
     assert refused.value.failure.retry_after_ms == 340
 
@@ -218,7 +218,7 @@ def test_what_is_due_in_less_than_a_millisecond_is_worth_one():
     pace = pace_of(world, None)
     start_all(world, [pace])
     world.moment += 0.34 - 0.0004
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CallDenied) as refused:
         pace.check(0.0)
     assert refused.value.failure.retry_after_ms == 1
 
@@ -227,13 +227,13 @@ def test_what_is_due_in_less_than_a_millisecond_is_worth_one():
     ("engine", "kind"),
     [
         ("memory", type(None)),
-        ("sqlite", MachineStarts),
-        ("postgresql://nobody@127.0.0.1:1/none", FleetStarts),
+        ("sqlite", SqliteRates),
+        ("postgresql://nobody@127.0.0.1:1/none", PostgresRates),
     ],
 )
 def test_starts_are_kept_where_the_engine_is(tmp_path, engine, kind):
     project = Project(root=tmp_path, state=tmp_path, engine=engine)
-    assert type(shared_starts(project, MACHINE)) is kind
-    assert (shared_starts(project, MACHINE) is shared_starts(project, MACHINE)) is (
-        kind is not MachineStarts
+    assert type(shared_rates(project, MACHINE)) is kind
+    assert (shared_rates(project, MACHINE) is shared_rates(project, MACHINE)) is (
+        kind is not SqliteRates
     )

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
-from toolmd._call.result.cut import Bounds, cut
-from toolmd._model.call import Budget
-from toolmd._model.contract import Limits
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
+from toolmd._call.result.truncate import Bounds, cut
+from toolmd._types.call import Budget
+from toolmd._types.call_spec import Limits
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
 
 MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
 ROWS = [{"n": n, "text": "é" * 10} for n in range(50)]
@@ -73,8 +73,8 @@ def test_a_plans_time_is_the_stricter_too(harness, tool):
 
         await asyncio.Event().wait()
 
-    door = harness(tool("act", forever, read_only=True), settings=MEMORY)
-    result = door.call("act", budget=Budget(rows=1, bytes=100, timeout_ms=20))
+    dispatcher = harness(tool("act", forever, read_only=True), settings=MEMORY)
+    result = dispatcher.call("act", budget=Budget(rows=1, bytes=100, timeout_ms=20))
     assert result.error.code == "timeout"
     assert "0.0" in result.error.message
 
@@ -125,10 +125,10 @@ def paged(*, offset, context):
 
 def test_a_tool_that_pages_says_how_to_read_on(harness, tool):
     bound = tool("act", paged, OFFSET, context="context", mode="inline", limits=Limits(max_rows=40))
-    door = harness(bound, settings=MEMORY)
+    dispatcher = harness(bound, settings=MEMORY)
     read, arguments = [], {}
     while True:
-        result = door.call("act", arguments)
+        result = dispatcher.call("act", arguments)
         read += result.data
         if result.truncated is None:
             break
@@ -144,10 +144,10 @@ def test_what_there_is_to_read_on_with_are_the_whole_arguments(harness, tool):
     query = Parameter(name="query", shape=Schema(types=("string",)), required=True)
     bound = tool("act", act, query, OFFSET, context="context", mode="inline",
                  limits=Limits(max_rows=40))  # fmt: skip
-    door = harness(bound, settings=MEMORY)
-    first = door.call("act", {"query": "all"}).truncated["next"]
+    dispatcher = harness(bound, settings=MEMORY)
+    first = dispatcher.call("act", {"query": "all"}).truncated["next"]
     assert first == {"query": "all", "offset": 40}
-    assert door.call("act", first).data == list(range(40, 80))
+    assert dispatcher.call("act", first).data == list(range(40, 80))
 
 
 @pytest.mark.parametrize(

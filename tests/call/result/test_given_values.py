@@ -6,7 +6,7 @@ import datetime as dt
 import pydantic
 import pytest
 
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 
 
 @dataclasses.dataclass

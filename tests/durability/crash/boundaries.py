@@ -56,7 +56,7 @@ class Killer:
         return True
 
 
-class Tally(NamedTuple):
+class CallCounter(NamedTuple):
     """What came of the kills."""
 
     kills: int
@@ -81,7 +81,9 @@ def prepare(state: Path) -> None:
         workspace.runs.start_sync()
 
 
-def kill_everywhere(times: int, at_once: int, places: tuple[str, ...] = PLACES) -> Iterator[Tally]:
+def kill_everywhere(
+    times: int, at_once: int, places: tuple[str, ...] = PLACES
+) -> Iterator[CallCounter]:
     """Kill so many times at each place; gives the tally so far after each round."""
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="toolmd-crash-"))
@@ -109,7 +111,7 @@ def kill_everywhere(times: int, at_once: int, places: tuple[str, ...] = PLACES) 
                     shutil.rmtree(state)
                 else:
                     sys.stderr.write(f"{place}: see {state}\n")
-            yield Tally(kills, lost, booked, texted, time.monotonic() - began)
+            yield CallCounter(kills, lost, booked, texted, time.monotonic() - began)
     finally:
         if not lost:
             shutil.rmtree(folder)

@@ -22,7 +22,7 @@ from toolmd import NotFoundError
 WORKERS = 3
 AT_ONCE = 8
 """Runs that each worker has under way."""
-PATIENCE_S = 60
+LOCK_RETRY_S = 60
 """So long nothing may end before the harness gives up."""
 
 
@@ -41,7 +41,7 @@ _EVIDENCE = (
 """What tells why a run did not end as it should."""
 
 
-class Tally(NamedTuple):
+class CallCounter(NamedTuple):
     """What became of the runs."""
 
     kills: int
@@ -98,7 +98,7 @@ def agree(state: Path, engine: str) -> None:
         asyncio.run(say(workspace))
 
 
-def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
+def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[CallCounter]:
     """Kill so often while so many runs are played; gives the tally every few seconds.
 
     The person comes after the first kill, so that no run has ended by then on any machine.
@@ -117,7 +117,7 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
     began = told = moved = time.monotonic()
     killed, before = 0, 0
     try:
-        while (done := _ended(server)) < runs and time.monotonic() - moved < PATIENCE_S:
+        while (done := _ended(server)) < runs and time.monotonic() - moved < LOCK_RETRY_S:
             now = time.monotonic()
             moved = now if done != before else moved
             before = done
@@ -130,9 +130,9 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[Tally]:
                     people.append(Child(lambda: agree(state, server), state / "person.log"))
             if now - told > 10:
                 told = now
-                yield _tally(server, state, runs, killed, now - began)
+                yield _counter(server, state, runs, killed, now - began)
             time.sleep(0.01)
-        yield (last := _tally(server, state, runs, killed, time.monotonic() - began))
+        yield (last := _counter(server, state, runs, killed, time.monotonic() - began))
     finally:
         for child in (*workers, *people):
             child.send(signal.SIGKILL)
@@ -157,14 +157,14 @@ def _count(server: str, where: str) -> int:
     return 0
 
 
-def _tally(server: str, state: Path, runs: int, kills: int, seconds: float) -> Tally:
+def _counter(server: str, state: Path, runs: int, kills: int, seconds: float) -> CallCounter:
     ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmd.toolmd_run "
                                "WHERE result NOTNULL"))  # fmt: skip
     books = office.books(state)
     done = [run for run, success in ended.items() if success == "true"]
     # A run that says it is done, and left no booking or no text, is as good as lost.
     hollow = [run for run in done if not books.booked[run] or not books.texted[run]]
-    return Tally(
+    return CallCounter(
         kills=kills,
         ended=len(ended),
         failed=len(ended) - len(done),

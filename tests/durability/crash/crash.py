@@ -150,7 +150,7 @@ def main(names: list[str]) -> None:
         print(f"{what:<{wide[0]}}  {told:<{wide[1]}}  {bound}")
 
 
-def _thrice(tally: boundaries.Tally | chaos.Tally) -> str:
+def _thrice(tally: boundaries.CallCounter | chaos.CallCounter) -> str:
     return f"{tally.lost}, {tally.booked_twice}, {tally.texted_twice}"
 
 

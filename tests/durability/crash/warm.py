@@ -11,10 +11,10 @@ from typing import Any
 from office import MONDAY, ROOT
 
 # What a run needs, imported once; none of it starts a thread.
-import toolmd._run.engine.durable.engine
+import toolmd._skills.engine.durable.engine
 from toolmd import Workspace
 
-assert toolmd._run.engine.durable.engine is not None
+assert toolmd._skills.engine.durable.engine is not None
 for name in [name for name in os.environ if name.startswith("TOOLMD_")]:
     if not name.startswith("TOOLMD_TEST_"):
         del os.environ[name]

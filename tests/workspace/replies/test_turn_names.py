@@ -4,10 +4,10 @@ import pytest
 from turn_world import chat, inline, tool
 
 from toolmd._export.targets import export
-from toolmd._model.registry import Bound, Registry
-from toolmd._model.schema import Schema
-from toolmd._model.source import Source
-from toolmd._model.tool import ToolSpec
+from toolmd._types.registry import Bound, Registry
+from toolmd._types.schema import Schema
+from toolmd._types.source import Source
+from toolmd._types.tool import ToolSpec
 from toolmd._workspace.names import Names
 
 LONG = [f"{'a_very_long_name_' * 5}{end}" for end in ("one", "two")]

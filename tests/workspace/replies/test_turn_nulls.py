@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from turn_world import chat, inline, tool_use
 
 from toolmd._dialect.absent import without_absent
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 
 GIVEN = {
     "trip": {"to": "Rome", "by": None, "none": None},

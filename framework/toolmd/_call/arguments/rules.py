@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._call.refusal import refuse
-from toolmd._cel import EvaluationError, Program, compile_expression
-from toolmd._model.contract import Rule, ToolContract
-from toolmd._model.verdict import Problem
+from toolmd._call.denial import deny
+from toolmd._expressions import EvaluationError, Program, compile_expression
+from toolmd._types.call_spec import Rule, ToolCallSpec
+from toolmd._types.verdict import Problem
 
 
 class Rules:
     """The compiled Rules of one tool."""
 
-    def __init__(self, contract: ToolContract) -> None:
+    def __init__(self, call_spec: ToolCallSpec) -> None:
         """Compile the rules; raises ExpressionError, and the tool can't be called."""
-        names = frozenset(parameter.name for parameter in contract.parameters)
-        self._rules = [(compile_expression(r.expression, names), r) for r in contract.rules]
+        names = frozenset(parameter.name for parameter in call_spec.parameters)
+        self._rules = [(compile_expression(r.expression, names), r) for r in call_spec.rules]
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Raise a Refusal that lists each rule that does not hold or can't be computed.
@@ -25,7 +25,7 @@ class Rules:
         broken = [problem for p, r in self._rules if (problem := self._fault(p, r, arguments))]
         if broken:
             message = " ".join(problem.message for problem in broken)
-            raise refuse("invalid_arguments", message, tuple(broken))
+            raise deny("invalid_arguments", message, tuple(broken))
 
     def _fault(self, program: Program, rule: Rule, values: Mapping[str, Any]) -> Problem | None:
         try:

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from toolmd._call.audit.newest import SUFFIX, ChainMark, MarkFile
-from toolmd._call.locked import WAIT_S
+from toolmd._call.lock_retry import WAIT_S
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import is_there
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmd._crash import logged
 from toolmd._egress import Approved, open_client
-from toolmd._model.contract import Contract, ToolContract
+from toolmd._types.call_spec import CallSpec, ToolCallSpec
 
 
 class Clients:
@@ -16,21 +16,21 @@ class Clients:
         self._origins = origins
         self._approved: dict[str, Approved] = {}
 
-    def open(self, contract: Contract, seconds: float) -> Any:
+    def open(self, call_spec: CallSpec, seconds: float) -> Any:
         """Give an `httpx.AsyncClient` for one call, which has so many seconds."""
-        approved = self._approved.get(contract.name)
+        approved = self._approved.get(call_spec.name)
         if approved is None:
-            approved = self._approved[contract.name] = self._of(contract)
-        return open_client(contract.name, approved, seconds)
+            approved = self._approved[call_spec.name] = self._of(call_spec)
+        return open_client(call_spec.name, approved, seconds)
 
-    def _of(self, contract: Contract) -> Approved:
+    def _of(self, call_spec: CallSpec) -> Approved:
         """Read what is approved; a skill calls tools, and reaches nothing by itself."""
-        if not isinstance(contract, ToolContract):
-            return Approved(contract.source.path)
+        if not isinstance(call_spec, ToolCallSpec):
+            return Approved(call_spec.source.path)
         origins: tuple[str, ...] = ()
         try:
             if self._origins is not None:
-                origins = tuple(self._origins(contract.name))
+                origins = tuple(self._origins(call_spec.name))
         except Exception as error:  # noqa: BLE001 - a failure approves nothing
-            logged(error, "the approved origins of %s can't be told", contract.name)
-        return Approved(contract.source.path, contract.limits.allowed_domains, origins)
+            logged(error, "the approved origins of %s can't be told", call_spec.name)
+        return Approved(call_spec.source.path, call_spec.limits.allowed_domains, origins)

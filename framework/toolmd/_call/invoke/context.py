@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from toolmd._call.result.cut import bounds_of
-from toolmd._call.result.given import ReadOn, Remarks
+from toolmd._call.result.returned import ReadOn, Remarks
+from toolmd._call.result.truncate import bounds_of
 from toolmd._crash import hidden
-from toolmd._model.call import Call
-from toolmd._model.contract import Contract, ToolContract
-from toolmd._model.result import Event, EventListener, Result
+from toolmd._types.call import Call
+from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd._types.result import Event, EventListener, Result
 
 Thing = TypeVar("Thing")
 
@@ -32,12 +32,12 @@ class Resources(Protocol):
         """Open the resources of one call."""
 
 
-class Surroundings(Protocol):
+class CallServices(Protocol):
     """What a call needs of the door that it came through."""
 
     resources: Resources | None
 
-    def open_client(self, contract: Contract, seconds: float) -> Any:
+    def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
         """Make the HTTP client of one call, which has so many seconds."""
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
@@ -50,21 +50,21 @@ class CallContext:
     def __init__(
         self,
         call: Call,
-        contract: Contract,
-        door: Surroundings,
+        call_spec: CallSpec,
+        dispatcher: CallServices,
         seconds: float,
         on_event: EventListener | None,
     ) -> None:
         self._call = call
-        self._contract = contract
-        self._door = door
+        self._call_spec = call_spec
+        self._dispatcher = dispatcher
         self._on_event = on_event
         self._client: Any = None
         self._scope: ResourceScope | None = None
         self._calls = 0
         self._part = ""
         self.deadline = time.monotonic() + seconds
-        self.remarks = Remarks(contract.name)
+        self.remarks = Remarks(call_spec.name)
 
     @cached_property
     def _key(self) -> str:
@@ -81,11 +81,11 @@ class CallContext:
     @property
     def tool(self) -> str:
         """The tool that was called."""
-        return self._contract.name
+        return self._call_spec.name
 
     def is_sensitive(self, name: str) -> bool:
         """Tell whether a parameter holds Sensitive values, at any depth."""
-        return any(p.name == name and p.shape.holds_sensitive for p in self._contract.parameters)
+        return any(p.name == name and p.shape.holds_sensitive for p in self._call_spec.parameters)
 
     @property
     def user(self) -> str | None:
@@ -111,16 +111,18 @@ class CallContext:
     def http(self) -> Any:
         """An `httpx.AsyncClient` that is closed when the call ends."""
         if self._client is None:
-            self._client = self._door.open_client(self._contract, self.deadline - time.monotonic())
+            self._client = self._dispatcher.open_client(
+                self._call_spec, self.deadline - time.monotonic()
+            )
         return self._client
 
     @property
     def max_rows(self) -> int | None:
         """How many rows the result may have; None bounds nothing."""
-        contract = self._contract
-        if not isinstance(contract, ToolContract):
+        call_spec = self._call_spec
+        if not isinstance(call_spec, ToolCallSpec):
             return None
-        return bounds_of(contract.limits, self._call.budget).rows
+        return bounds_of(call_spec.limits, self._call.budget).rows
 
     def clamped(self, parameter: str, most: float) -> None:
         """Say that a value was lowered to the most that the tool gives."""
@@ -132,7 +134,7 @@ class CallContext:
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Tell whoever waits how far the work is; `fraction` is 0..1."""
-        await self.tell(Event("progress", self._contract.name, self.call_id,
+        await self.tell(Event("progress", self._call_spec.name, self.call_id,
                               {"text": hidden(text), "fraction": fraction}))  # fmt: skip
 
     async def tell(self, event: Event) -> None:
@@ -146,14 +148,14 @@ class CallContext:
         key = f"{self.idempotency_key}/{self._calls}"
         made = Call(name, arguments, None, self._call.confidence, self._call.caller, key=key,
                     depth=self._call.depth + 1)  # fmt: skip
-        return await self._door.take(made, self._on_event)
+        return await self._dispatcher.take(made, self._on_event)
 
     async def resource(self, kind: type[Thing]) -> Thing:
         """Give a resource that a plugin provides by its type."""
-        if self._door.resources is None:
+        if self._dispatcher.resources is None:
             raise LookupError(f"no plugin provides {kind.__qualname__} (hook toolmd_resources)")
         if self._scope is None:
-            self._scope = await self._door.resources.scope()
+            self._scope = await self._dispatcher.resources.scope()
         return await self._scope.get(kind)
 
     async def again(self, part: str = "") -> None:

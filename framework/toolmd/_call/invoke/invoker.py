@@ -7,23 +7,23 @@ from time import perf_counter
 from typing import Any
 
 from toolmd._call.daemon_thread import in_daemon_thread
-from toolmd._call.invoke.context import CallContext, Surroundings
+from toolmd._call.denial import CallDenied
+from toolmd._call.invoke.context import CallContext, CallServices
 from toolmd._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
 from toolmd._call.invoke.start import Arguments
 from toolmd._call.invoke.tries import Tries
 from toolmd._call.invoke.work import Work
+from toolmd._call.limits.call_limits import CallLimits
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
-from toolmd._call.limits.starts import StartLimits
-from toolmd._call.refusal import Refusal
 from toolmd._call.result.answer import AnswerError, answer_of
-from toolmd._call.result.cut import bounds_of
-from toolmd._call.result.given import given
+from toolmd._call.result.returned import given
+from toolmd._call.result.truncate import bounds_of
 from toolmd._crash import hidden, hiding, logged
 from toolmd._egress import DomainNotApprovedError
-from toolmd._model.call import Call
-from toolmd._model.registry import BoundTool, Implementation
-from toolmd._model.result import EventListener, Failure, Outcome, Result
-from toolmd._values.redact import hider
+from toolmd._types.call import Call
+from toolmd._types.registry import BoundTool, Implementation
+from toolmd._types.result import EventListener, Failure, Outcome, Result
+from toolmd._validation.redact import hider
 from toolmd.errors import ToolError, ToolmdError
 
 
@@ -33,19 +33,19 @@ class Invoker:
     def __init__(
         self,
         tool: BoundTool,
-        door: Surroundings,
-        limits: StartLimits,
+        dispatcher: CallServices,
+        limits: CallLimits,
     ) -> None:
         """`limits` are asked again before each further start of one call."""
-        contract = tool.contract
+        call_spec = tool.call_spec
         self._tool = tool
-        self._contract = contract
-        self._door = door
+        self._call_spec = call_spec
+        self._dispatcher = dispatcher
         self._limits = limits
         self._deadlines = Deadlines()
-        self._holds_sensitive = any(p.shape.holds_sensitive for p in contract.parameters)
-        self._answer = answer_of(contract.name, contract.returns)
-        self._seconds = contract.limits.timeout_s or DEFAULT_S
+        self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        self._answer = answer_of(call_spec.name, call_spec.returns)
+        self._seconds = call_spec.limits.timeout_s or DEFAULT_S
         self._implementation: Implementation | None = None
 
     def run(
@@ -61,7 +61,7 @@ class Invoker:
     ) -> Result:
         """Run a call whose Sensitive values no message and no log may tell."""
         # Found before it runs: the tool may change what it was given.
-        with hiding(hider(arguments, self._contract.parameters)):
+        with hiding(hider(arguments, self._call_spec.parameters)):
             return await self._run(call, arguments, began, on_event)
 
     async def _run(
@@ -72,13 +72,13 @@ class Invoker:
             # A plan's time holds from the call on, whatever it had to wait for.
             left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
             seconds = max(min(seconds, left), 0.001)
-        context = CallContext(call, self._contract, self._door, seconds, on_event)
-        tries = Tries(self._contract, self._limits.timing, seconds)
+        context = CallContext(call, self._call_spec, self._dispatcher, seconds, on_event)
+        tries = Tries(self._call_spec, self._limits.timing, seconds)
         try:
             implementation = self._implementation or await self._loaded()
         except Exception as error:  # noqa: BLE001 - what can't be loaded was never tried
             return self._settle(error, call.id, began, 0)
-        work = Work(self._contract, implementation, context, tries, self._limits)
+        work = Work(self._call_spec, implementation, context, tries, self._limits)
         try:
             try:
                 with self._deadlines.within(seconds):
@@ -90,7 +90,7 @@ class Invoker:
                 if not value.success:
                     return self._handed_on(value, call.id, began, tries.made)
                 value = value.data
-            bounds = bounds_of(self._contract.limits, call.budget)
+            bounds = bounds_of(self._call_spec.limits, call.budget)
 
             def answer(value: Any, text: bytes | None) -> Result:
                 return self._answer(value, call.id, began, text)
@@ -106,7 +106,7 @@ class Invoker:
     ) -> Result:
         """Give another call's result, that is no success, as this one's."""
         ms = (perf_counter() - began) * 1000
-        name = self._contract.name
+        name = self._call_spec.name
         made = result._replace(tool=name, tool_call_id=call_id, attempts=attempts, duration_ms=ms)
         if result.confirmation is None:
             return made
@@ -136,7 +136,7 @@ class Invoker:
     def _load(self) -> Implementation:
         load = self._tool.binding.load
         if load is None:
-            name, path = self._contract.name, self._contract.source.path
+            name, path = self._call_spec.name, self._call_spec.source.path
             message = f"{name} has no implementation: no Python stands beside {path}"
             raise ToolError(message, code="not_implemented")
         made = load()
@@ -147,13 +147,13 @@ class Invoker:
         self, error: BaseException, call_id: str | None, began: float, attempts: int = 1
     ) -> Result:
         """Make a Result of what a run raised; cancellation and the like go on."""
-        name = self._contract.name
+        name = self._call_spec.name
         fault = line_fault(error)
         outcome: Outcome = "failed"
         match error:
             case DeadlineError():
                 outcome, failure = self._late(error.seconds, begun=attempts > 0)
-            case Refusal(failure=Failure() as failure):
+            case CallDenied(failure=Failure() as failure):
                 outcome, attempts = "denied", 0
             case DomainNotApprovedError():
                 outcome, failure = "denied", Failure(error.code, hidden(str(error)))
@@ -185,11 +185,11 @@ class Invoker:
 
     def _unreachable(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
         """Say that the service behind the tool did not answer; the log holds what it was."""
-        name = self._contract.name
+        name = self._call_spec.name
         reference = logged(fault, "%s can't reach its service", name)
         tried = f"{attempts} tries" if attempts > 1 else "one try"
         message = f"{name} could not reach its service in {tried} (reference {reference})."
-        if self._contract.is_repeatable or was_unsent(fault):
+        if self._call_spec.is_repeatable or was_unsent(fault):
             return "failed", Failure(API_OFFLINE, f"{message} It may be called again later.")
         message = f"{message} {_PERHAPS_DONE}"
         if is_late(fault):
@@ -197,20 +197,20 @@ class Invoker:
         return "failed", Failure(API_OFFLINE, message)
 
     def _late(self, seconds: float, *, begun: bool) -> tuple[Outcome, Failure]:
-        contract = self._contract
+        call_spec = self._call_spec
         if not begun:
             message = (
-                f"{contract.name} waited {seconds:.3g} s for its turn and never ran."
+                f"{call_spec.name} waited {seconds:.3g} s for its turn and never ran."
                 f" It may be called again."
             )
             return "failed", Failure("timeout", message)
-        within = f"{contract.name} did not answer within {seconds:.3g} s"
-        if contract.is_repeatable:
+        within = f"{call_spec.name} did not answer within {seconds:.3g} s"
+        if call_spec.is_repeatable:
             return "failed", Failure("timeout", f"{within}. It may be called again.")
         return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")
 
     def _crashed(self, error: BaseException) -> Failure:
-        name = self._contract.name
+        name = self._call_spec.name
         reference = logged(error, "%s failed", name)
         if isinstance(error, ToolmdError):
             # Written for whoever reads it: an implementation that can't be loaded says why.
@@ -231,7 +231,7 @@ def _short(message: str) -> str:
 
 def _is_off(error: BaseException, fault: BaseException | None) -> bool:
     """Tell whether a run failed for want of its service; being late itself says no such thing."""
-    return fault is not None and not isinstance(error, DeadlineError | Refusal | AnswerError)
+    return fault is not None and not isinstance(error, DeadlineError | CallDenied | AnswerError)
 
 
 def _is_cancelled() -> bool:

@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+from toolmd._call.denial import deny
 from toolmd._call.invoke.context import CallContext
-from toolmd._call.refusal import refuse
 from toolmd._call.result.answer import as_json
 from toolmd._call.threads import CALLS
-from toolmd._model.registry import Implementation
-from toolmd._model.result import Event
-from toolmd._model.verdict import Problem
-from toolmd._values import shown_value
+from toolmd._types.registry import Implementation
+from toolmd._types.result import Event
+from toolmd._types.verdict import Problem
+from toolmd._validation import shown_value
 
 Arguments = dict[str, Any]
 
@@ -75,7 +75,7 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: Ca
         got = shown_value(value, sensitive=context.is_sensitive(name))
         message = f"{name} must be {wanted or 'what the tool can take'}; got {got}"
         problem = Problem("invalid_value", name, message, wanted, got)
-        raise refuse("invalid_arguments", message, (problem,)) from None
+        raise deny("invalid_arguments", message, (problem,)) from None
 
 
 async def _last_of(items: AsyncIterator[Any], tell: Callable[[Any], Any]) -> Any:

@@ -6,18 +6,18 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolmd._call.invoke.context import Surroundings
+from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.start import Arguments
-from toolmd._call.limits.starts import StartLimits
+from toolmd._call.limits.call_limits import CallLimits
 from toolmd._crash import logged
-from toolmd._model.call import Call
-from toolmd._model.contract import ToolContract
-from toolmd._model.registry import BoundTool
-from toolmd._model.result import EventListener, Result
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.settings import Settings
-from toolmd._values.redact import HIDDEN, redacted, redacted_value
+from toolmd._types.call import Call
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.registry import BoundTool
+from toolmd._types.result import EventListener, Result
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
+from toolmd._validation.redact import HIDDEN, redacted, redacted_value
 
 API = "opentelemetry.trace"
 PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"
@@ -40,11 +40,11 @@ class TracedInvoker(Invoker):
     def __init__(
         self,
         tool: BoundTool,
-        door: Surroundings,
-        limits: StartLimits,
+        dispatcher: CallServices,
+        limits: CallLimits,
         tracing: Tracing,
     ) -> None:
-        super().__init__(tool, door, limits)
+        super().__init__(tool, dispatcher, limits)
         self._tracing = tracing
 
     async def run(
@@ -56,11 +56,11 @@ class TracedInvoker(Invoker):
         running = super().run(call, arguments, began, on_event)
         try:
             span = self._tracing.tracer.start_span(
-                f"execute_tool {self._contract.name}", attributes=self._attributes(call, arguments)
+                f"execute_tool {self._call_spec.name}", attributes=self._attributes(call, arguments)
             )
             token = context.attach(trace.set_span_in_context(span))
         except Exception as error:  # noqa: BLE001 - it only looks on
-            logged(error, "the span of %s could not be started", self._contract.name)
+            logged(error, "the span of %s could not be started", self._call_spec.name)
             return await running
         code, result = "", None
         try:
@@ -78,25 +78,25 @@ class TracedInvoker(Invoker):
                     span.set_attribute("error.type", code)
                     span.set_status(trace.StatusCode.ERROR)
                 elif result is not None and self._tracing.content:
-                    told = _result_text(result, self._contract, arguments)
+                    told = _result_text(result, self._call_spec, arguments)
                     span.set_attribute("gen_ai.tool.call.result", told)
                 span.end()
             except Exception as error:  # noqa: BLE001 - the call is done by now
-                logged(error, "the span of %s could not be ended", self._contract.name)
+                logged(error, "the span of %s could not be ended", self._call_spec.name)
         return result
 
     def _attributes(self, call: Call, arguments: Arguments) -> dict[str, str]:
-        contract = self._contract
+        call_spec = self._call_spec
         attributes = {
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": contract.name,
+            "gen_ai.tool.name": call_spec.name,
             "gen_ai.tool.type": "function",
             "gen_ai.tool.description": self._tool.spec.description,
         }
         if call.id is not None:
             attributes["gen_ai.tool.call.id"] = call.id
         if self._tracing.content:
-            told = _compact(redacted(arguments, contract.parameters))
+            told = _compact(redacted(arguments, call_spec.parameters))
             attributes["gen_ai.tool.call.arguments"] = told
         return attributes
 
@@ -125,14 +125,14 @@ def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
     return Tracing(tracer, settings.trace.content)
 
 
-def _result_text(result: Result, contract: ToolContract, arguments: Mapping[str, Any]) -> str:
+def _result_text(result: Result, call_spec: ToolCallSpec, arguments: Mapping[str, Any]) -> str:
     """Give the result without Sensitive values, those of the arguments included."""
-    returns = contract.returns
+    returns = call_spec.returns
     if result.notes and returns.holds_sensitive:
         # What does not fit the file's Returns can't be told apart by it.
         return HIDDEN
     text = _compact(redacted_value(result.data, returns))
-    secret = _sensitive_texts(arguments, contract.parameters)
+    secret = _sensitive_texts(arguments, call_spec.parameters)
     return HIDDEN if any(value in text for value in secret) else text
 
 

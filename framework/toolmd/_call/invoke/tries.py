@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from toolmd._call.denial import CallDenied
 from toolmd._call.invoke.offline import line_fault
 from toolmd._call.limits.timing import Timing
-from toolmd._call.refusal import Refusal
-from toolmd._model.contract import ToolContract
+from toolmd._types.call_spec import ToolCallSpec
 
 BACKOFF_S = 0.5
 """The wait in seconds before the first retry of a tool whose Limits name none."""
@@ -17,11 +17,11 @@ Start = Callable[[], Awaitable[Any]]
 class Tries:
     """The tries of one call, which all end before its deadline."""
 
-    def __init__(self, contract: ToolContract, timing: Timing, seconds: float) -> None:
+    def __init__(self, call_spec: ToolCallSpec, timing: Timing, seconds: float) -> None:
         """Begin a call that has so many seconds."""
-        retries = contract.limits.retries or 0
-        self._most = retries if contract.is_repeatable else 0
-        backoff = contract.limits.backoff_s
+        retries = call_spec.limits.retries or 0
+        self._most = retries if call_spec.is_repeatable else 0
+        backoff = call_spec.limits.backoff_s
         self._backoff = BACKOFF_S if backoff is None else backoff
         self._timing = timing
         self._until = timing.now() + seconds
@@ -50,7 +50,7 @@ class Tries:
                 await self._timing.sleep(wait)
                 try:
                     await again()
-                except Refusal:
+                except CallDenied:
                     # Its turn does not come before the deadline.
                     raise error from error.__cause__
                 self.made += 1

@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from toolmd._call.denial import CallDenied
 from toolmd._call.invoke.batch import in_pieces, joined, skipped_note
 from toolmd._call.invoke.context import CallContext
 from toolmd._call.invoke.start import Arguments, start
 from toolmd._call.invoke.tries import Tries
-from toolmd._call.limits.starts import StartLimits
-from toolmd._call.refusal import Refusal
-from toolmd._model.contract import ToolContract
-from toolmd._model.registry import Implementation
-from toolmd._model.result import Failure
+from toolmd._call.limits.call_limits import CallLimits
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.registry import Implementation
+from toolmd._types.result import Failure
 from toolmd.errors import ToolError
 
 
@@ -19,13 +19,13 @@ class Work:
 
     def __init__(
         self,
-        contract: ToolContract,
+        call_spec: ToolCallSpec,
         implementation: Implementation,
         context: CallContext,
         tries: Tries,
-        limits: StartLimits,
+        limits: CallLimits,
     ) -> None:
-        self._contract = contract
+        self._call_spec = call_spec
         self._implementation = implementation
         self._context = context
         self._tries = tries
@@ -37,7 +37,7 @@ class Work:
 
     async def do(self, arguments: Arguments) -> Any:
         """Give what the implementation gives; raises what its last try raised."""
-        batch = self._contract.limits.max_batch
+        batch = self._call_spec.limits.max_batch
         items = arguments.get(batch.parameter) if batch is not None else None
         if batch is None or not isinstance(items, list) or not items:
             return await self._tried(arguments)
@@ -55,7 +55,7 @@ class Work:
 
         pieces = await in_pieces(items, batch.size, run)
         self.notes = skipped_note(name, pieces)
-        return joined(pieces, of_arrays="array" in self._contract.returns.types)
+        return joined(pieces, of_arrays="array" in self._call_spec.returns.types)
 
     async def _tried(self, arguments: Arguments) -> Any:
         async def once() -> Any:
@@ -73,8 +73,8 @@ class Work:
     async def _next_start(self, name: str, first: int) -> None:
         try:
             await self._limits.wait(self._tries.left)
-        except Refusal as refusal:
-            failure = refusal.failure
+        except CallDenied as denial:
+            failure = denial.failure
             assert isinstance(failure, Failure)
             done = f"The first {first} items of {name} were done."
             raise ToolError(f"{failure.message} {done}", code=failure.code) from None

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 from pydantic_core import SchemaSerializer, from_json
 from pydantic_core.core_schema import any_schema
 
-from toolmd._model.result import Result
-from toolmd._model.schema import Schema
-from toolmd._model.verdict import Problem
-from toolmd._values import PatternError, fits, is_bounded, problems
+from toolmd._types.result import Result
+from toolmd._types.schema import Schema
+from toolmd._types.verdict import Problem
+from toolmd._validation import PatternError, fits, is_bounded, problems
 
 
 class AnswerError(ValueError):
@@ -78,7 +78,7 @@ Looked = tuple[bytes, str, dict[str, str] | None, tuple[str, ...]]
 def _closer_look(returns: Schema) -> Callable[[bytes], Looked]:
     names = None if returns.properties is None else {p.name for p in returns.properties}
     aside = frozenset() if names is None or returns.values else frozenset(_BESIDE) - names
-    fit = _judge(returns)
+    fit = _guard(returns)
 
     def look(text: bytes) -> Looked:
         data = from_json(text)
@@ -86,7 +86,7 @@ def _closer_look(returns: Schema) -> Callable[[bytes], Looked]:
         if type(data) is dict and not aside.isdisjoint(data):
             data = {name: item for name, item in data.items() if name not in aside}
             text = write(data)
-        return text, message, source, () if fit(data) else _misfit(data, returns)
+        return text, message, source, () if fit(data) else _mismatch(data, returns)
 
     return look
 
@@ -107,14 +107,14 @@ def no_json(error: Exception) -> AnswerError:
     return AnswerError(f"it gave what JSON can't hold: {error}")
 
 
-def _judge(returns: Schema) -> Callable[[Any], bool]:
+def _guard(returns: Schema) -> Callable[[Any], bool]:
     try:
         return fits(returns)
     except PatternError:
         return lambda _: False
 
 
-def _misfit(data: Any, returns: Schema) -> tuple[str, ...]:
+def _mismatch(data: Any, returns: Schema) -> tuple[str, ...]:
     first, *others = problems(data, returns, path="data") or (_UNTOLD,)
     more = f" (and {len(others)} more)" if others else ""
     return (f"The result is not what the tool's file says it Returns: {first.message}{more}.",)

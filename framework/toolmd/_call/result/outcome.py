@@ -2,19 +2,19 @@
 
 from time import perf_counter
 
-from toolmd._call.refusal import Refusal
-from toolmd._model.call import Call
-from toolmd._model.result import Failure, Held, Result
-from toolmd._model.verdict import Ruling, Verdict
+from toolmd._call.denial import CallDenied
+from toolmd._types.call import Call
+from toolmd._types.result import ConfirmationRequest, Failure, Result
+from toolmd._types.verdict import Action, Verdict
 
 
-def denied(call: Call, refusal: Refusal, began: float) -> Result:
+def denied(call: Call, denial: CallDenied, began: float) -> Result:
     """Give the Result of a call that a row refused."""
     return Result(
         success=False,
         tool=call.tool,
         outcome="denied",
-        error=refusal.failure,  # type: ignore[arg-type]  # worked out when someone looks
+        error=denial.failure,  # type: ignore[arg-type]  # worked out when someone looks
         tool_call_id=call.id,
         duration_ms=_ms(began),
     )
@@ -31,9 +31,11 @@ def allowed(call: Call, began: float) -> Result:
     )
 
 
-def held_back(call: Call, held: Held, verdict: Verdict, began: float) -> Result:
+def stopped(
+    call: Call, confirmation: ConfirmationRequest, verdict: Verdict, began: float
+) -> Result:
     """Give the Result of a call that waits for a person."""
-    review = verdict.ruling is Ruling.REVIEW
+    review = verdict.action is Action.REVIEW
     return Result(
         success=False,
         tool=call.tool,
@@ -41,14 +43,14 @@ def held_back(call: Call, held: Held, verdict: Verdict, began: float) -> Result:
         message=verdict.message,
         tool_call_id=call.id,
         duration_ms=_ms(began),
-        confirmation=held,
+        confirmation=confirmation,
     )
 
 
-def stale(call: Call, held: Held, verdict: Verdict, began: float) -> Result:
+def stale(call: Call, confirmation: ConfirmationRequest, verdict: Verdict, began: float) -> Result:
     """Give the Result of an approval that came too late: what it approved has changed."""
     error = Failure(verdict.code, verdict.message)
-    return held_back(call, held, verdict, began)._replace(message="", error=error)
+    return stopped(call, confirmation, verdict, began)._replace(message="", error=error)
 
 
 def answered(call: Call, text: str) -> Result:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmd._cli.terminal.whole import replace_file
-from toolmd._model.diagnostic import Diagnostic, Edit
+from toolmd._cli.terminal.atomic_write import replace_file
+from toolmd._types.diagnostic import Diagnostic, Edit
 
 _BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n?|\n")

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from toolmd._cli.project.alone import parse
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._cli.project.single_file import parse
 from toolmd._parse import new_text
-from toolmd._values import sample, sample_arguments
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
+from toolmd._validation import sample, sample_arguments
 
 _PYTHON = {
     "string": "str",

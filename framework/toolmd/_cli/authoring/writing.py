@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolmd._cli.terminal.whole import naming
+from toolmd._cli.terminal.atomic_write import naming
 
 
 def write_all(files: Mapping[Path, str], *, force: bool) -> None:

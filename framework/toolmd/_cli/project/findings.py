@@ -9,9 +9,9 @@ from toolmd._cli.project.opening import open_workspace, wanted_python
 from toolmd._cli.project.paths import STDIN, SUFFIXES, definitions_among
 from toolmd._cli.reports.diagnostics import LinesOf
 from toolmd._cli.terminal.screen import counted
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.settings import Settings
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings
 
 
@@ -98,7 +98,7 @@ def _is_stray(path: Path) -> bool:
 
 
 def _stdin() -> Findings:
-    from toolmd._cli.project.alone import check_steps, checked, read_alone
+    from toolmd._cli.project.single_file import check_steps, checked, read_alone
 
     read = read_alone(STDIN)
     lines = (read.text or "").splitlines()
@@ -128,7 +128,7 @@ def _about(file: Path, named: Sequence[Path]) -> bool:
 
 
 def _alone(paths: Sequence[str]) -> Findings:
-    from toolmd._cli.project.alone import check_steps, checked, read_alone
+    from toolmd._cli.project.single_file import check_steps, checked, read_alone
 
     reads = [read_alone(str(path)) for path in definitions_among(paths)]
     diagnostics = [d for read in reads for d in (*checked(read), *check_steps(read, reads))]

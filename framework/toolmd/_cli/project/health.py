@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toolmd._cli.terminal.screen import busy, counted
-from toolmd._model.settings import Settings
+from toolmd._types.settings import Settings
 from toolmd.config import load_settings
 from toolmd.config.state_files import EmptiedError, is_there
 from toolmd.errors import ConfigError, UnreachableError
@@ -135,7 +135,7 @@ def look_at_state(state: Path) -> Sign:
 
 
 def _cache(state: Path) -> Sign:
-    from toolmd._bind.definitions.cache import INDEX, PAYLOAD
+    from toolmd._load.definitions.cache import INDEX, PAYLOAD
 
     try:
         files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]
@@ -163,7 +163,7 @@ def _engine(settings: Settings) -> Sign:
         return Sign("engine", "note", "memory: runs end with the process")
     if settings.engine == "sqlite":
         return _sqlite_engine(settings.state)
-    from toolmd._run.engine.durable.database import address, open_database, outspoken, shown
+    from toolmd._skills.engine.durable.database import address, open_database, outspoken, shown
 
     try:
         url = address(settings.engine, settings.state)

@@ -9,7 +9,7 @@ from toolmd._cli.project.paths import SUFFIXES
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import busy, stdout_for_data
-from toolmd._model.diagnostic import Severity
+from toolmd._types.diagnostic import Severity
 from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def open_workspace(folder: Path | None, *, traces: bool = False) -> "Iterator[Wo
                 yield workspace
             except Exception as error:
                 if type(error).__module__.partition(".")[0] in _OF_STORES:
-                    raise ToolmdError(_store_trouble(workspace, error)) from error
+                    raise ToolmdError(_store_problem(workspace, error)) from error
                 raise
 
 
@@ -44,7 +44,7 @@ _OF_STORES = {"sqlite3", "sqlalchemy", "psycopg"}
 """The packages whose errors tell of a store that can't be used."""
 
 
-def _store_trouble(workspace: Any, error: Exception) -> str:
+def _store_problem(workspace: Any, error: Exception) -> str:
     from toolmd._cli.project.health import look_at_state
 
     sign = look_at_state(workspace.settings.state)

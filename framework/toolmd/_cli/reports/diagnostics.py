@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from toolmd._cli.terminal.screen import Paint, counted, paint, printable, width
-from toolmd._model.diagnostic import Diagnostic, Edit, Severity
+from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 
 LinesOf = Callable[[str], Sequence[str]]
 """A diagnostic's path to the lines of that file."""
@@ -119,7 +119,7 @@ def sarif(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
     """Give SARIF 2.1.0, one run."""
     from importlib.metadata import version
 
-    from toolmd._model.code import Code
+    from toolmd._types.code import Code
 
     codes = sorted({str(d.code) for d in diagnostics})
     says = {str(code): code.says for code in Code}

@@ -28,8 +28,8 @@ def drawn(
     json: dict[str, Any] | None,
 ) -> None:
     """Draw a skill, or one run of it, to a file or to stdout; `json` is what stands beside it."""
-    from toolmd._run.graph import chart_of, mermaid
-    from toolmd._run.graph import svg as picture
+    from toolmd._skills.graph import chart_of, mermaid
+    from toolmd._skills.graph import svg as picture
 
     suffix = "" if output is None else output.suffix.lower()
     if suffix in _PICTURES:
@@ -47,7 +47,7 @@ def drawn(
 
 
 def _write(output: Path, text: str) -> None:
-    from toolmd._cli.terminal.whole import naming, replace_file
+    from toolmd._cli.terminal.atomic_write import naming, replace_file
 
     if output.exists() and not output.is_file():
         with naming(output):

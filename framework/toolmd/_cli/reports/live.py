@@ -37,9 +37,11 @@ class LiveReport:
         }
         said = "; ".join(f"{what}: {_few(names)}" for what, names in parts.items() if names)
         self._report(said or "read again", found)
-        held = {edit.name for edit in new.held_edits} - {edit.name for edit in old.held_edits}
-        for edit in new.held_edits:
-            if edit.name in held:
+        confirmation = {edit.name for edit in new.pending_changes} - {
+            edit.name for edit in old.pending_changes
+        }
+        for edit in new.pending_changes:
+            if edit.name in confirmation:
                 err(paint(f"{edit.name}: this edit loosens its policy, so it waits", "yellow"))
                 for line in edit.diff.splitlines():
                     err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import err, out, out_json, paint, printable, stdout
-from toolmd._model.result import Result
+from toolmd._types.result import Result
 
 _CODES = {
     "ok": ExitCode.DONE,
@@ -66,12 +66,12 @@ def _show_failure(result: Result, *, again: bool) -> None:
         if problem.message not in said:
             err(f"  {problem.message}")
     if result.confirmation is not None:
-        held = result.confirmation
-        err(f"  {held.prompt}")
+        confirmation = result.confirmation
+        err(f"  {confirmation.prompt}")
         # A review is not for the caller to agree to.
         again = again and result.outcome == "confirm"
         first = "run it again with --yes, or decide later: " if again else ""
-        if held.id:
-            err(f"help: {first}toolmd confirm {held.id}")
+        if confirmation.id:
+            err(f"help: {first}toolmd confirm {confirmation.id}")
     if failure and failure.retry_after_ms is not None:
         err(f"help: try again in {failure.retry_after_ms} ms")

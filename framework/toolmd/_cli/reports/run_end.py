@@ -10,7 +10,7 @@ from toolmd._cli.terminal.screen import err, out_json, paint, printable
 
 if TYPE_CHECKING:
     # `--help` waits for no model.
-    from toolmd._model.result import Result
+    from toolmd._types.result import Result
 
 
 def end_run(result: "Result", *, json: bool, kept: bool = True) -> NoReturn:
@@ -32,9 +32,9 @@ def show_skill_result(result: "Result") -> None:
             err(result.message)
         return
     show_data(result.data or None)
-    held, failure = result.confirmation, result.error
+    confirmation, failure = result.confirmation, result.error
     if failure is None:
-        prompt = printable(result.message if held is None else held.prompt)
+        prompt = printable(result.message if confirmation is None else confirmation.prompt)
         err(f"{paint('waits for an answer', 'cyan', sys.stderr)}: {prompt}")
     elif failure.code == "stopped":
         err(f"{paint('stopped', 'yellow', sys.stderr)}: {printable(failure.message)}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol, Self, TextIO
 
-from toolmd._cli.terminal.given import agreed
+from toolmd._cli.terminal.context import agreed
 from toolmd._cli.terminal.screen import Paint, err, interactive, paint, printable, width
 
 _MARKS: dict[str, tuple[str, Paint]] = {
@@ -105,7 +105,7 @@ class LiveSteps:
         from rich.console import Console
         from rich.live import Live
 
-        from toolmd._run.graph import chart_of
+        from toolmd._skills.graph import chart_of
 
         chart = chart_of(skill) if skill.executable else None
         boxes = chart.boxes if chart else ()
@@ -124,7 +124,7 @@ class LiveSteps:
 
     def tell(self, event: Any) -> None:
         """Take in an event."""
-        from toolmd._run.graph import states_of, step_id
+        from toolmd._skills.graph import states_of, step_id
 
         key = step_id(event.step)
         self._events.append(event)

@@ -28,8 +28,8 @@ class Entrance(NamedTuple):
 
 def own_token(caller: Any, *, known: bool) -> str | None:
     """Give the token of this start; None where the settings name those who may come in."""
-    from toolmd._gate import fresh_token
-    from toolmd._gate.tokens import SHORTEST
+    from toolmd._auth import fresh_token
+    from toolmd._auth.tokens import SHORTEST
 
     given = os.environ.get("TOOLMD_TOKEN")
     if known:
@@ -50,8 +50,8 @@ def own_token(caller: Any, *, known: bool) -> str | None:
 
 def listen(host: str, port: int | None) -> socket.socket:
     """Bind the port, or where none was named the first that is free from PORT on; or end."""
-    from toolmd._gate.addresses import with_port
-    from toolmd._gate.sockets import bound_socket
+    from toolmd._auth.addresses import with_port
+    from toolmd._auth.sockets import bound_socket
 
     wanted = PORT if port is None else port
     tries = NEXT_PORTS if port is None else 1
@@ -76,7 +76,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 async def serve_workspace(
     workspace: Any,
     place: Entrance,
-    ears: Any,
+    event_source: Any,
     *,
     mcp_at_once: bool = False,
     ready: Callable[[], None] = lambda: None,
@@ -84,23 +84,23 @@ async def serve_workspace(
     """Serve API, console and MCP until the process is told to end; `ready` in the serving loop."""
     import asyncio
 
-    from toolmd._cli.server.mcp_door import McpDoor
-    from toolmd._gate.server import serve
+    from toolmd._auth.server import serve
+    from toolmd._cli.server.mcp_app import McpApp
     from toolmd._http.app import Server
 
-    door = McpDoor(workspace, at_once=mcp_at_once)
+    dispatcher = McpApp(workspace, at_once=mcp_at_once)
     server = Server(
         workspace,
-        ears,
+        event_source,
         addresses=place.addresses,
         tokens=place.tokens,
         port=place.port,
-        beside=[(door.route(), door.running)],
+        beside=[(dispatcher.route(), dispatcher.running)],
     )
 
     def close() -> None:
-        ears.feed.close()
-        door.close()
+        event_source.feed.close()
+        dispatcher.close()
 
     ready()
     taking_up = asyncio.create_task(workspace.runs.start())

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 
 
 class ArgumentFormError(ValueError):

@@ -7,7 +7,7 @@ import typer
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import complain
-from toolmd._model.call import fact_name
+from toolmd._types.call import fact_name
 
 ProjectOption = Annotated[
     Path | None,

@@ -48,7 +48,7 @@ def rule(
     json: JsonOption = False,
 ) -> None:
     """Explain a diagnostic; without a CODE, list them all."""
-    from toolmd._model.code import Code
+    from toolmd._types.code import Code
 
     says = {str(member): member.says for member in Code}
     if code is None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.project.opening import named, not_loaded, open_workspace, wanted_python
+from toolmd._cli.terminal.context import agreed, given_arguments
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.given import agreed, given_arguments
 from toolmd._cli.terminal.options import (
     ConfidenceOption,
     ContextOption,
@@ -67,9 +67,14 @@ def call(
             dry_run=dry_run,
             on_event=None if json or not sys.stderr.isatty() else _progress,
         )
-        held = result.confirmation
-        if result.outcome == "confirm" and held and not dry_run and agreed(held.prompt, yes=yes):
-            result = workspace.confirmations.approve_sync(held.id, user=user)
+        confirmation = result.confirmation
+        if (
+            result.outcome == "confirm"
+            and confirmation
+            and not dry_run
+            and agreed(confirmation.prompt, yes=yes)
+        ):
+            result = workspace.confirmations.approve_sync(confirmation.id, user=user)
     if json:
         out_json(result.to_dict())
     else:

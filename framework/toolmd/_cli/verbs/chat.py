@@ -211,7 +211,7 @@ class _Talk:
             self._in_line = False
 
     def _ask(self, pending: Any) -> Any:
-        from toolmd._cli.terminal.asked import ask_decision
+        from toolmd._cli.terminal.prompts import ask_decision
 
         self._end_line()
         bound = self._workspace.tools.get(pending.tool)
@@ -225,10 +225,10 @@ def _tell(exchange: Any) -> None:
     if exchange.crisis:
         words = "the user's words hold a crisis word: a human should look at this"
         err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
-    for held in exchange.pending:
-        waits = "for review" if held.kind == "review" else "for a yes"
-        err(f"{paint('waits', 'cyan', sys.stderr)} {waits}: {printable(held.prompt)}")
-        err(f"help: toolmd confirm {held.id}, or reject, or respond with a text")
+    for confirmation in exchange.pending:
+        waits = "for review" if confirmation.kind == "review" else "for a yes"
+        err(f"{paint('waits', 'cyan', sys.stderr)} {waits}: {printable(confirmation.prompt)}")
+        err(f"help: toolmd confirm {confirmation.id}, or reject, or respond with a text")
     if exchange.stopped:
         err(f"{paint('stopped', 'yellow', sys.stderr)}: {_STOPS[exchange.stopped]}")
 

@@ -16,7 +16,7 @@ from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
 from toolmd._cli.terminal.screen import busy, err, out, paint, printable
-from toolmd._model.diagnostic import Severity
+from toolmd._types.diagnostic import Severity
 
 _MOST_PASSES = 10
 """A fix may uncover the next; one that never settles must not hang."""

@@ -10,7 +10,7 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import err, out, out_json, printable, table
 
-HeldIdArgument = Annotated[
+ConfirmationIdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The held call; `toolmd pending` lists them.")
 ]
 DeciderOption = Annotated[
@@ -41,29 +41,34 @@ def pending(
 ) -> None:
     """List the calls that wait for a person, the oldest first."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        held = workspace.confirmations.pending_sync(user=user)
+        confirmation = workspace.confirmations.pending_sync(user=user)
     if json:
-        out_json([one.to_dict() for one in held])
+        out_json([one.to_dict() for one in confirmation])
         return
-    if not held:
+    if not confirmation:
         err("Nothing waits.")
         return
     head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "PROMPT")
-    out(table(head, [_row(one) for one in held]))
+    out(table(head, [_row(one) for one in confirmation]))
 
 
-def _row(held: Any) -> tuple[str, ...]:
+def _row(confirmation: Any) -> tuple[str, ...]:
     until = "-"
-    if held.expires is not None:
-        until = f"{dt.datetime.fromtimestamp(held.expires).astimezone():%H:%M:%S}"
-    user = printable(held.call.caller.user or "-")
-    words = (held.sensitivity, until, printable(held.prompt))
-    return (held.id, {"confirm": "a yes", "review": "review"}[held.kind], user, *words)
+    if confirmation.expires is not None:
+        until = f"{dt.datetime.fromtimestamp(confirmation.expires).astimezone():%H:%M:%S}"
+    user = printable(confirmation.call.caller.user or "-")
+    words = (confirmation.sensitivity, until, printable(confirmation.prompt))
+    return (
+        confirmation.id,
+        {"confirm": "a yes", "review": "review"}[confirmation.kind],
+        user,
+        *words,
+    )
 
 
 def confirm(
     ctx: typer.Context,
-    held_id: HeldIdArgument,
+    confirmation_id: ConfirmationIdArgument,
     *,
     sets: Annotated[
         list[str] | None,
@@ -80,14 +85,14 @@ def confirm(
     such call.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        edit = _edit(workspace, held_id, sets or [])
-        result = workspace.confirmations.approve_sync(held_id, edit, user=user)
+        edit = _edit(workspace, confirmation_id, sets or [])
+        result = workspace.confirmations.approve_sync(confirmation_id, edit, user=user)
     _end(result, json=json)
 
 
 def reject(
     ctx: typer.Context,
-    held_id: HeldIdArgument,
+    confirmation_id: ConfirmationIdArgument,
     *,
     user: DeciderOption = None,
     json: JsonOption = False,
@@ -99,7 +104,7 @@ def reject(
     call.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
-        result = workspace.confirmations.reject_sync(held_id, user=user)
+        result = workspace.confirmations.reject_sync(confirmation_id, user=user)
     following = result.confirmation
     if result.error is not None and result.error.code == "rejected":
         if json:
@@ -116,7 +121,7 @@ def reject(
 
 def respond(
     ctx: typer.Context,
-    held_id: HeldIdArgument,
+    confirmation_id: ConfirmationIdArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What the model is told.")],
     *,
     user: DeciderOption = None,
@@ -125,16 +130,16 @@ def respond(
 ) -> None:
     """Answer a held call in the tool's stead; it never runs."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        result = workspace.confirmations.respond_sync(held_id, text, user=user)
+        result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
     _end(result, json=json)
 
 
-def _edit(workspace: Any, held_id: str, words: list[str]) -> dict[str, Any] | None:
+def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
     """Give the changed arguments, typed as the held call's tool takes them."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
 
-    held = workspace.confirmations.get_sync(held_id)
-    bound = None if held is None else workspace.tools.get(held.call.tool)
+    confirmation = workspace.confirmations.get_sync(confirmation_id)
+    bound = None if confirmation is None else workspace.tools.get(confirmation.call.tool)
     try:
         given = typed_arguments(words, () if bound is None else bound.spec.parameters)
     except ArgumentFormError as error:

@@ -58,10 +58,10 @@ def dev(
     if not _is_loopback(host):
         help_ = "`toolmd serve --transport http --host` is for other machines"
         stop(ExitCode.USAGE, f"dev listens on this machine alone, not on {host}", help_)
-    from toolmd._gate import Addresses, Tokens
-    from toolmd._gate.addresses import with_port
+    from toolmd._auth import Addresses, Tokens
+    from toolmd._auth.addresses import with_port
     from toolmd._http import require_server
-    from toolmd._model.call import Caller
+    from toolmd._types.call import Caller
 
     require_server()
     # A link to a project that can't be read would be of no use, so its settings come first.
@@ -93,13 +93,13 @@ def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: s
     import asyncio
 
     from toolmd._cli.reports.live import LiveReport
-    from toolmd._http.api.ears import PLUGIN, Ears
+    from toolmd._http.api.event_stream import PLUGIN, EventSource
     from toolmd._http.api.feed import Feed
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
 
-    ears = Ears(Feed())
-    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: ears}) as workspace:
+    event_source = EventSource(Feed())
+    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: event_source}) as workspace:
         report = LiveReport(workspace)
         workspace.on_change(report.changed)
         workspace.on_checked(report.checked)
@@ -108,15 +108,15 @@ def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: s
             watcher = Watcher(workspace)
             # Files are followed from the start, whatever the imports of the first check take.
             watcher.start()
-            if watcher.trouble:
-                err(f"note: {watcher.trouble}")
+            if watcher.problem:
+                err(f"note: {watcher.problem}")
             workspace.check_soon()
             if open_link:
                 import webbrowser
 
                 webbrowser.open(open_link)
             try:
-                await serve_workspace(workspace, place, ears)
+                await serve_workspace(workspace, place, event_source)
             finally:
                 watcher.stop()
 

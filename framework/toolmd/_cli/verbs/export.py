@@ -59,10 +59,10 @@ def export(
 
 
 def _export_file(target: str, file: str, *, skills: bool) -> Any:
-    from toolmd._cli.project.alone import read_alone
+    from toolmd._cli.project.single_file import read_alone
     from toolmd._export.definition import describe_file
     from toolmd._export.targets import export as export_specs
-    from toolmd._model.tool import ToolSpec
+    from toolmd._types.tool import ToolSpec
 
     read = read_alone(file)
     source = (read.text or "").splitlines()

@@ -88,9 +88,9 @@ def _show(turn: Any) -> None:
         out(_line(result))
         for note in result.notes:
             err(f"note: {printable(note)}")
-    for held in turn.pending:
-        if held.id:
-            err(f"help: toolmd confirm {held.id}, or reject, or respond with a text")
+    for confirmation in turn.pending:
+        if confirmation.id:
+            err(f"help: toolmd confirm {confirmation.id}, or reject, or respond with a text")
 
 
 def _line(result: Any) -> str:

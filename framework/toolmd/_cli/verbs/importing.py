@@ -13,7 +13,7 @@ from toolmd._cli.project.paths import STDIN, SUFFIXES
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
-from toolmd._model.imported import Imported, Note
+from toolmd._types.imported import Imported, Note
 from toolmd.errors import NotFoundError
 
 _SKILL_FILE = "SKILL.md"
@@ -170,7 +170,7 @@ def _decoded(data: bytes, name: str) -> str:
 def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
     if out_dir is not None:
         return out_dir / file
-    from toolmd._model.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
+    from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
     from toolmd.config import find_project, load_settings
 
     skill = file.endswith(".skill.md")

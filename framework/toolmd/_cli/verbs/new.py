@@ -58,7 +58,7 @@ def init(
 
 
 def _ignore(file: Path, line: str) -> None:
-    from toolmd._cli.terminal.whole import replace_file
+    from toolmd._cli.terminal.atomic_write import replace_file
 
     known = file.read_text("utf-8") if file.is_file() else ""
     if line not in known.splitlines():

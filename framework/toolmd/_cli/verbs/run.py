@@ -8,7 +8,7 @@ import typer
 from toolmd._cli.project.opening import named, open_workspace, unknown
 from toolmd._cli.reports.run_end import end_run
 from toolmd._cli.reports.steps import answer, steps_of
-from toolmd._cli.terminal.given import given_arguments
+from toolmd._cli.terminal.context import given_arguments
 from toolmd._cli.terminal.options import (
     ConfidenceOption,
     ContextOption,

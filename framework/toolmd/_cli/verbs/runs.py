@@ -26,7 +26,7 @@ from toolmd._cli.terminal.screen import err, out, out_json, printable, stdout, t
 
 if TYPE_CHECKING:
     # `--help` waits for no model.
-    from toolmd._model.run import RunTrace
+    from toolmd._types.run import RunTrace
 
 PAGE = 50
 """How many runs are listed, where nobody says."""
@@ -130,7 +130,7 @@ class _News:
 
     def hear(self, trace: "RunTrace") -> None:
         """Tell what is new in a RunTrace."""
-        from toolmd._model.run import RunEvent
+        from toolmd._types.run import RunEvent
 
         asked = [RunEvent.waiting(question) for question in trace.view.questions]
         for event in (*trace.events, *asked):

@@ -81,7 +81,7 @@ def serve(
     if print_config is not None:
         _print_config(print_config, folder, transport, (host, port), (user, facts, trust_edits))
         return
-    from toolmd._model.call import Caller
+    from toolmd._types.call import Caller
     from toolmd.adapters.mcp import require_sdk
 
     require_sdk()
@@ -128,17 +128,17 @@ def _over_http(
 ) -> None:
     import asyncio
 
-    from toolmd._gate import Addresses, Tokens
-    from toolmd._gate.addresses import with_port
+    from toolmd._auth import Addresses, Tokens
+    from toolmd._auth.addresses import with_port
     from toolmd._http import require_server
-    from toolmd._http.api.ears import PLUGIN, Ears
+    from toolmd._http.api.event_stream import PLUGIN, EventSource
     from toolmd._http.api.feed import Feed
     from toolmd._workspace import Workspace
 
     require_server()
     host, port, allowed = place
-    ears = Ears(Feed())
-    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: ears}) as workspace:
+    event_source = EventSource(Feed())
+    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: event_source}) as workspace:
         _tell_losses(workspace)
         known = workspace.settings.serve.tokens
         own = own_token(caller, known=bool(known))
@@ -155,7 +155,9 @@ def _over_http(
                       Tokens(known, own=own, caller=caller))  # fmt: skip
         with _following(workspace, follow=follow):
             ready = partial(_reload_at_hangup, workspace)
-            asyncio.run(serve_workspace(workspace, bound, ears, mcp_at_once=True, ready=ready))
+            asyncio.run(
+                serve_workspace(workspace, bound, event_source, mcp_at_once=True, ready=ready)
+            )
 
 
 def _following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
@@ -197,7 +199,7 @@ def _print_config(
     place: tuple[str, int],
     caller: tuple[str | None, dict[str, str], bool],
 ) -> None:
-    from toolmd._gate.addresses import with_port
+    from toolmd._auth.addresses import with_port
     from toolmd.adapters.mcp.hosts import over_http, over_stdio
     from toolmd.config import load_settings
 

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.project.opening import named, nothing_here, open_workspace, unknown
+from toolmd._cli.reports.detail import detail
 from toolmd._cli.reports.diagnostics import full
-from toolmd._cli.reports.portrait import portrait
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import counted, err, out, out_json, table
-from toolmd._model.diagnostic import Severity
-from toolmd._model.registry import Bound
+from toolmd._types.diagnostic import Severity
+from toolmd._types.registry import Bound
 
 
 def add(app: typer.Typer) -> None:
@@ -95,11 +95,11 @@ def show(
     if json:
         out_json(described)
     else:
-        out(portrait(described))
+        out(detail(described))
 
 
 def _described_file(file: str) -> dict[str, Any]:
-    from toolmd._cli.project.alone import read_alone
+    from toolmd._cli.project.single_file import read_alone
     from toolmd._export.definition import describe_file
 
     read = read_alone(file)

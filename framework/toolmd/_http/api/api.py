@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolmd._gate import Sessions, Tokens
+from toolmd._auth import Sessions, Tokens
 from toolmd._http.api.document import document
-from toolmd._http.api.ears import Ears
+from toolmd._http.api.errors import ApiError
+from toolmd._http.api.event_stream import EventSource
 from toolmd._http.api.events import Events
 from toolmd._http.api.files import Files
 from toolmd._http.api.operation import Operation
@@ -22,7 +23,6 @@ from toolmd._http.api.service import HEALTH, Service
 from toolmd._http.api.session import PATH, Session
 from toolmd._http.api.snapshot_document import SnapshotDocument
 from toolmd._http.api.tools import Tools
-from toolmd._http.api.trouble import Trouble
 from toolmd._workspace import Workspace
 
 OPEN_PATHS = frozenset((HEALTH, PATH))
@@ -33,18 +33,18 @@ class Api:
     """Serves a workspace; enter `running` around what serves it."""
 
     def __init__(
-        self, workspace: Workspace, ears: Ears, tokens: Tokens, sessions: Sessions
+        self, workspace: Workspace, event_source: EventSource, tokens: Tokens, sessions: Sessions
     ) -> None:
         self.workspace = workspace
         self.background = Background(workspace)
-        self._ears = ears
+        self._event_source = event_source
         self.operations: Sequence[Operation] = (
             *Tools(workspace).operations(),
             *Replies(workspace).operations(),
             *RunAnswers(workspace, self.background).operations(),
             *Files(workspace).operations(),
             *Records(workspace).operations(),
-            *Events(ears).operations(),
+            *Events(event_source).operations(),
             *Session(tokens, sessions).operations(),
             *Service(workspace, SnapshotDocument(workspace, self.document)).operations(),
         )
@@ -61,12 +61,12 @@ class Api:
     @asynccontextmanager
     async def running(self) -> Any:
         """Serve within this context, once."""
-        self._ears.feed.serve_here()
-        self._ears.listen(self.workspace)
+        self._event_source.feed.serve_here()
+        self._event_source.listen(self.workspace)
         try:
             yield
         finally:
-            self._ears.close()
+            self._event_source.close()
             await self.background.close()
 
 
@@ -76,4 +76,4 @@ def told(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     codes = {404: "no_such_route", 405: "method_not_allowed"}
     code = codes.get(error.status_code, "malformed_request")
-    return Trouble(error.status_code, code, str(error.detail), headers=error.headers).answer()
+    return ApiError(error.status_code, code, str(error.detail), headers=error.headers).answer()

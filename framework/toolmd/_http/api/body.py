@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from toolmd._http.api.trouble import Trouble
+from toolmd._http.api.errors import ApiError
 
 MAX_BODY = 512 * 1024
 """Bytes of a request; a model's reply may have 256 KiB."""
@@ -22,10 +22,10 @@ async def read_json(request: Request) -> Any:
             data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant
         )
     except RecursionError:
-        raise Trouble(400, "malformed_request", "The body nests too deep.") from None
+        raise ApiError(400, "malformed_request", "The body nests too deep.") from None
     except ValueError as error:
         detail = f"The body is not JSON: {error}"
-        raise Trouble(400, "malformed_request", detail) from None
+        raise ApiError(400, "malformed_request", detail) from None
 
 
 async def _whole(request: Request) -> bytes:
@@ -35,9 +35,9 @@ async def _whole(request: Request) -> bytes:
             parts += part
             if len(parts) > MAX_BODY:
                 detail = f"The body is over {MAX_BODY // 1024} KiB."
-                raise Trouble(413, "too_large", detail)
+                raise ApiError(413, "too_large", detail)
     except ClientDisconnect:
-        raise Trouble(400, "malformed_request", "The body was cut off.") from None
+        raise ApiError(400, "malformed_request", "The body was cut off.") from None
     return bytes(parts)
 
 

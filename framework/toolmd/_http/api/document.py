@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any
 
+from toolmd._http.api.errors import PROBLEM
 from toolmd._http.api.operation import NamesInQuery, Number, Operation
 from toolmd._http.api.schemas import SCHEMAS
-from toolmd._http.api.trouble import PROBLEM
 
-_REFUSALS = {
+_DENIALS = {
     400: "The request could not be read.",
     401: "No token, or one that nobody has.",
     403: "The Origin, the context or the caller is not allowed.",
@@ -64,7 +64,7 @@ def _described(operation: Operation) -> dict[str, Any]:
         "summary": operation.summary,
         "responses": {
             str(operation.status): _given(operation),
-            **{str(status): _problem(_REFUSALS[status]) for status in sorted(statuses)},
+            **{str(status): _problem(_DENIALS[status]) for status in sorted(statuses)},
         },
     }
     if operation.id == "runSkill":

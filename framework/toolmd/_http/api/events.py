@@ -6,9 +6,9 @@ from typing import Any
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from toolmd._http.api.ears import Ears
+from toolmd._http.api.errors import ApiError
+from toolmd._http.api.event_stream import EventSource
 from toolmd._http.api.operation import ApiRequest, Operation
-from toolmd._http.api.trouble import Trouble
 
 MOST = 64
 """Clients that may follow at one time."""
@@ -52,9 +52,9 @@ KINDS = {
 class Events:
     """Serves the feed."""
 
-    def __init__(self, ears: Ears) -> None:
-        self._feed = ears.feed
-        self._ears = ears
+    def __init__(self, event_source: EventSource) -> None:
+        self._feed = event_source.feed
+        self._event_source = event_source
         self._followers = 0
 
     def operations(self) -> tuple[Operation, ...]:
@@ -67,7 +67,7 @@ class Events:
     async def _follow(self, asked: ApiRequest) -> Any:
         if self._followers >= MOST:
             detail = f"{MOST} clients follow already."
-            raise Trouble(503, "too_many_streams", detail, headers={"retry-after": "5"})
+            raise ApiError(503, "too_many_streams", detail, headers={"retry-after": "5"})
         last = asked.request.headers.get("last-event-id")
         return EventSourceResponse(
             self._stream(last, asked.theirs),
@@ -81,7 +81,7 @@ class Events:
         try:
             # From here on, so that nothing falls between the greeting and what follows it.
             following = self._feed.follow(last or self._feed.latest, user)
-            hello = json.dumps({"generation": self._ears.generation})
+            hello = json.dumps({"generation": self._event_source.generation})
             yield ServerSentEvent(hello, event="hello", retry=1000, sep="\n")
             async for event in following:
                 yield ServerSentEvent(

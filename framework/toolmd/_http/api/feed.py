@@ -13,7 +13,7 @@ FOR_ALL = "*"
 """Whose an event is that everybody may hear."""
 
 
-class Heard(NamedTuple):
+class StreamedEvent(NamedTuple):
     """One event."""
 
     number: int
@@ -28,7 +28,7 @@ class Feed:
 
     def __init__(self) -> None:
         self._start = secrets.token_hex(4)
-        self._ring: deque[Heard] = deque(maxlen=KEPT)
+        self._ring: deque[StreamedEvent] = deque(maxlen=KEPT)
         self._lock = threading.Lock()
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -44,7 +44,7 @@ class Feed:
         """Tell everyone whom it concerns; from any thread."""
         with self._lock:
             self._number += 1
-            self._ring.append(Heard(self._number, kind, data, whose))
+            self._ring.append(StreamedEvent(self._number, kind, data, whose))
         self._wake()
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Feed:
         """Give the id of an event; one of an earlier start is known as such."""
         return f"{self._start}-{number}"
 
-    async def follow(self, last_id: str, user: str | None) -> AsyncIterator[Heard]:
+    async def follow(self, last_id: str, user: str | None) -> AsyncIterator[StreamedEvent]:
         """Give what comes, and what was missed since `last_id`; of one user, or of all.
 
         Where that is not known any more, `resync` comes first: look at everything anew.
@@ -72,7 +72,9 @@ class Feed:
             assert news is not None
             events, lost = self._since(last)
             if lost:
-                yield Heard(events[0].number - 1 if events else self._number, "resync", {}, FOR_ALL)
+                yield StreamedEvent(
+                    events[0].number - 1 if events else self._number, "resync", {}, FOR_ALL
+                )
             for event in events:
                 if user is None or event.whose in {FOR_ALL, user}:
                     yield event
@@ -88,7 +90,7 @@ class Feed:
         known = start == self._start and number.isascii() and number.isdigit() and len(number) < 16  # noqa: PLR2004
         return int(number) if known and int(number) <= self._number else -1
 
-    def _since(self, last: int) -> tuple[list[Heard], bool]:
+    def _since(self, last: int) -> tuple[list[StreamedEvent], bool]:
         with self._lock:
             lost = last < 0 or (bool(self._ring) and self._ring[0].number > last + 1)
             return [event for event in self._ring if event.number > last], lost

@@ -5,9 +5,9 @@ from typing import Any
 
 from starlette.responses import Response
 
+from toolmd._http.api.errors import ApiError
 from toolmd._http.api.operation import ApiRequest, NamesInQuery, Operation
 from toolmd._http.api.runs import Nothing
-from toolmd._http.api.trouble import Trouble
 from toolmd._http.api.wire import json_bytes
 from toolmd._workspace import Workspace
 from toolmd.errors import NotFoundError
@@ -26,11 +26,11 @@ class Files:
             Operation("GET", "/api/diagnostics", "listDiagnostics", "List all findings.",
                       self._diagnostics, "Diagnostics", problems=(403,), operator=True),
             Operation("GET", "/api/held-edits", "listHeldEdits",
-                      "List the edits that loosen a policy and wait.", self._held, "HeldEdits",
+                      "List the edits that loosen a policy and wait.", self._confirmation, "HeldEdits",
                       problems=(403,), operator=True),
             Operation("POST", "/api/held-edits/{name}/ack", "acknowledge",
                       "Acknowledge what an edit loosened: it is live from then on.",
-                      self._ack, "HeldEdit", Nothing, (400, 403, 404, 408, 413), operator=True),
+                      self._accept, "PendingChange", Nothing, (400, 403, 404, 408, 413), operator=True),
             Operation("GET", "/api/exports/{target}", "export",
                       "Give the tools and skills as another program reads them.",
                       self._export, "Export", problems=(400, 404), query=(names,)),
@@ -43,22 +43,22 @@ class Files:
             lambda: _json([diagnostic.to_dict() for diagnostic in self._workspace.diagnostics])
         )
 
-    async def _held(self, asked: ApiRequest) -> Any:
+    async def _confirmation(self, asked: ApiRequest) -> Any:
         del asked
         return [edit.to_dict() for edit in await self._workspace.changes.list()]
 
-    async def _ack(self, asked: ApiRequest) -> Any:
+    async def _accept(self, asked: ApiRequest) -> Any:
         try:
             edit = await self._workspace.changes.accept(asked.name)
         except NotFoundError as error:
-            raise Trouble(404, "no_held_edit", str(error)) from None
+            raise ApiError(404, "no_held_edit", str(error)) from None
         return edit.to_dict()
 
     async def _export(self, asked: ApiRequest) -> Any:
         try:
             return await asyncio.to_thread(self._exported, asked.name, asked.names("name"))
         except NotFoundError as error:
-            raise Trouble(404, "unknown_name", str(error)) from None
+            raise ApiError(404, "unknown_name", str(error)) from None
 
     def _exported(self, target: str, names: list[str]) -> Response:
         exported = self._workspace.exported(target, names)

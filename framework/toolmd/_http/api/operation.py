@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolmd._auth import CALLER, OPERATOR
 from toolmd._crash import logged
-from toolmd._gate import CALLER, OPERATOR
 from toolmd._http.api.body import read_json
-from toolmd._http.api.trouble import Trouble
+from toolmd._http.api.errors import ApiError
 from toolmd._http.api.wire import json_bytes
-from toolmd._model.call import NOBODY, Caller
+from toolmd._types.call import NOBODY, Caller
 from toolmd.errors import ArgumentError, NotFoundError, ToolmdError
 
 
@@ -106,20 +106,20 @@ class Operation(NamedTuple):
     async def _answer(self, request: Request) -> Response:
         try:
             given = await self.act(await self._asked(request))
-        except Trouble as trouble:
-            return trouble.answer()
+        except ApiError as problem:
+            return problem.answer()
         except NotFoundError as error:
-            return Trouble(404, "not_found", str(error)).answer()
+            return ApiError(404, "not_found", str(error)).answer()
         except ArgumentError as error:
             if HTTPStatus.BAD_REQUEST in self.problems:
-                return Trouble(400, "malformed_request", str(error)).answer()
-            return Trouble(404, "not_found", str(error)).answer()
+                return ApiError(400, "malformed_request", str(error)).answer()
+            return ApiError(404, "not_found", str(error)).answer()
         except ToolmdError as error:
-            return Trouble(503, "unavailable", str(error)).answer()
+            return ApiError(503, "unavailable", str(error)).answer()
         except Exception as error:  # noqa: BLE001 - told under a reference, never as a trace
             reference = logged(error, "%s failed", self.id)
             detail = f"The server failed; its operator finds the reason under {reference}."
-            return Trouble(500, "internal_error", detail).answer()
+            return ApiError(500, "internal_error", detail).answer()
         if isinstance(given, Response):
             return given
         return Response(json_bytes(given), self.status, media_type="application/json")
@@ -131,10 +131,10 @@ class Operation(NamedTuple):
             raise PermissionError("a request came in past the gate")
         if self.operator and not operator:
             detail = "Only whoever started the server may do this."
-            raise Trouble(403, "operator_only", detail)
+            raise ApiError(403, "operator_only", detail)
         if self.query and (unknown := set(request.query_params) - {q.name for q in self.query}):
             detail = f"There is no parameter {min(unknown)[:40]!r} here."
-            raise Trouble(400, "malformed_request", detail)
+            raise ApiError(400, "malformed_request", detail)
         numbers = {q.name: _number(request, q) for q in self.query if isinstance(q, Number)}
         body = None if self.body is None else _fitting(self.body, await read_json(request))
         return ApiRequest(request, caller or NOBODY, operator, body, numbers)
@@ -149,7 +149,7 @@ def _number(request: Request, wanted: Number) -> int:
         if wanted.least <= number <= wanted.most:
             return number
     detail = f"{wanted.name} is a whole number from {wanted.least} to {wanted.most}."
-    raise Trouble(400, "malformed_request", detail)
+    raise ApiError(400, "malformed_request", detail)
 
 
 def _fitting(kind: type[Body], value: Any) -> Body:
@@ -163,7 +163,7 @@ def _fitting(kind: type[Body], value: Any) -> Body:
         problems = [{"path": key, "message": " or ".join(told)} for key, told in said.items()]
         first = problems[0]
         told = f"{first['path']}: {first['message']}" if first["path"] else first["message"]
-        raise Trouble(400, "malformed_request", f"The body: {told}", errors=problems) from None
+        raise ApiError(400, "malformed_request", f"The body: {told}", errors=problems) from None
 
 
 def _said(kind: type[Body], found: Mapping[str, Any]) -> str:

@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from toolmd._http.api.errors import ApiError
 from toolmd._http.api.operation import ApiRequest, Body, Operation
 from toolmd._http.api.tools import answered
-from toolmd._http.api.trouble import Trouble
-from toolmd._model.result import Result
+from toolmd._types.result import Result
 from toolmd._workspace import Workspace
 from toolmd.errors import NotFoundError
 
@@ -65,12 +65,12 @@ class Replies:
                 dry_run=body.dry_run,
             )
         except NotFoundError as error:
-            raise Trouble(404, "unknown_dialect", str(error)) from None
+            raise ApiError(404, "unknown_dialect", str(error)) from None
         return turn.to_dict()
 
     async def _pending(self, asked: ApiRequest) -> Any:
-        held = await self._workspace.confirmations.pending(user=asked.theirs)
-        return [one.to_dict() for one in held]
+        confirmation = await self._workspace.confirmations.pending(user=asked.theirs)
+        return [one.to_dict() for one in confirmation]
 
     async def _decide(self, asked: ApiRequest) -> Any:
         return answered(await self._decided(asked, asked.body))
@@ -78,27 +78,27 @@ class Replies:
     async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
         confirmations, user = self._workspace.confirmations, asked.theirs
         if user is not None and await self._is_anothers_review(asked.name, user):
-            raise Trouble(404, "confirmation_not_found", "no such call waits for you to decide")
+            raise ApiError(404, "confirmation_not_found", "no such call waits for you to decide")
         match body.decision:
             case "reject":
                 return await confirmations.reject(asked.name, user=user)
             case "respond":
                 if not body.text:
-                    raise Trouble(400, "malformed_request", "respond needs a text")
+                    raise ApiError(400, "malformed_request", "respond needs a text")
                 return await confirmations.respond(asked.name, body.text, user=user)
             case "edit":
                 if not body.edit:
-                    raise Trouble(400, "malformed_request", "edit needs the arguments that change")
+                    raise ApiError(400, "malformed_request", "edit needs the arguments that change")
                 return await confirmations.approve(asked.name, body.edit, user=user)
             case _:
                 return await confirmations.approve(asked.name, body.edit, user=user)
 
-    async def _is_anothers_review(self, held_id: str, user: str) -> bool:
+    async def _is_anothers_review(self, confirmation_id: str, user: str) -> bool:
         """Check whether a call waits for an operator's review, and is not this user's own."""
-        held = await self._workspace.confirmations.get(held_id)
-        if held is None or held.kind != "review":
+        confirmation = await self._workspace.confirmations.get(confirmation_id)
+        if confirmation is None or confirmation.kind != "review":
             return False
-        return held.call.caller.user != user
+        return confirmation.call.caller.user != user
 
 
 DECIDE = (

@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import Field
 from starlette.responses import Response
 
+from toolmd._http.api.errors import ApiError
 from toolmd._http.api.operation import ApiRequest, Body, NamesInQuery, Number, Operation
 from toolmd._http.api.tools import SURE, Confidence, known
-from toolmd._http.api.trouble import Trouble
 from toolmd._http.api.wire import json_bytes
-from toolmd._model.call import Caller
+from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
 from toolmd._workspace.runs.control import PAGE
 from toolmd.errors import NotFoundError
@@ -140,7 +140,7 @@ class RunAnswers:
             if kind == "run" and data["run_id"] in ids:
                 loop.call_soon_threadsafe(begun.set)
 
-        end = self._workspace.on_notice(heard)
+        end = self._workspace.on_workspace_event(heard)
         try:
             ids.append(self._background.start(name, body.inputs, caller, body.confidence))
             async with asyncio.timeout(FIRST_SIGN_S):
@@ -183,7 +183,7 @@ def _known() -> Iterator[None]:
     try:
         yield
     except NotFoundError as error:
-        raise Trouble(404, "unknown_run", str(error)) from None
+        raise ApiError(404, "unknown_run", str(error)) from None
 
 
 LIMIT = Number("limit", "At most so many; a page that has fewer is the last.", PAGE, 1, 1000)

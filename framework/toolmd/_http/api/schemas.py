@@ -2,9 +2,9 @@
 
 from typing import Any, get_args
 
-from toolmd._model.held import HeldState
-from toolmd._model.result import Outcome
-from toolmd._model.run import RunState
+from toolmd._types.confirmation import ConfirmationState
+from toolmd._types.result import Outcome
+from toolmd._types.run import RunState
 
 TEXT: dict[str, Any] = {"type": "string"}
 NUMBER: dict[str, Any] = {"type": "number"}
@@ -67,23 +67,23 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "error": _ref("Failure"), "truncated": OBJECT, "attempts": WHOLE, "duration_ms": NUMBER,
         "crisis": FLAG, "api_offline": FLAG, "notes": TEXTS, "source": OBJECT,
         "confirmation": _object({"id": TEXT, "prompt": TEXT, "sensitivity": TEXT}, "prompt"),
-        "run_id": TEXT, "waiting": _list("Pending"),
+        "run_id": TEXT, "waiting": _list("PendingCall"),
     }, "success", "tool", "outcome", "attempts", "duration_ms", "crisis"),
-    "Pending": _object({
+    "PendingCall": _object({
         "id": TEXT, "kind": {"enum": ["confirm", "review"]}, "tool_call_id": TEXT, "tool": TEXT,
         "parameters": OBJECT, "prompt": TEXT, "sensitivity": TEXT, "saves": TEXT,
     }, "kind", "tool", "prompt"),
     "Turn": _object({
-        "clean_message": TEXT, "results": _list("Result"), "pending": _list("Pending"),
+        "clean_message": TEXT, "results": _list("Result"), "pending": _list("PendingCall"),
         "dialect": TEXT, "messages": {"type": "array", "items": OBJECT},
     }, "clean_message", "results", "pending", "dialect", "messages"),
-    "HeldCall": _object({
+    "Confirmation": _object({
         "id": TEXT, "kind": {"enum": ["confirm", "review"]}, "tool_call_id": _or_null(TEXT),
         "tool": TEXT, "parameters": {}, "user": _or_null(TEXT), "prompt": TEXT,
         "sensitivity": TEXT, "created": NUMBER, "expires": _or_null(NUMBER),
-        "state": {"enum": list(get_args(HeldState))}, "saves": TEXT,
+        "state": {"enum": list(get_args(ConfirmationState))}, "saves": TEXT,
     }, "id", "kind", "tool", "prompt", "created", "expires", "state"),
-    "HeldCalls": _list("HeldCall"),
+    "HeldCalls": _list("Confirmation"),
     "Started": _object({"run_id": TEXT}, "run_id"),
     "Run": _object({
         "id": TEXT, "skill": TEXT, "state": {"enum": list(get_args(RunState))}, "inputs": OBJECT,
@@ -99,13 +99,13 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     }, "path", "line", "column", "end_line", "end_column", "code", "severity", "message", "help",
        "fix"),
     "Diagnostics": _list("Diagnostic"),
-    "HeldEdit": _object({
+    "PendingChange": _object({
         "name": TEXT, "kind": {"enum": ["tool", "skill"]}, "path": TEXT, "line": WHOLE,
         "loosened": {"type": "array", "items": _object({"place": TEXT, "before": {}, "after": {}},
                                                        "place", "before", "after")},
         "diff": TEXT,
     }, "name", "kind", "path", "line", "loosened", "diff"),
-    "HeldEdits": _list("HeldEdit"),
+    "HeldEdits": _list("PendingChange"),
     "Export": _object({"target": TEXT, "items": {}, "losses": TEXTS}, "target", "items", "losses"),
     "Decision": _object({"number": WHOLE, "hash": TEXT, "at": TEXT, "decision": TEXT,
                          "tool": TEXT}, "number", "hash", "at", "decision"),

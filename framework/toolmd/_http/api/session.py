@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import Field
 from starlette.responses import Response
 
-from toolmd._gate import Sessions, Tokens
+from toolmd._auth import Sessions, Tokens
+from toolmd._http.api.errors import ApiError
 from toolmd._http.api.operation import ApiRequest, Body, Operation
-from toolmd._http.api.trouble import Trouble
 
 PATH = "/api/session"
 
@@ -36,5 +36,5 @@ class Session:
         passed = self._tokens.of(asked.body.token)
         if passed is None:
             detail = "This is not the token of this start."
-            raise Trouble(401, "unauthorized", detail, headers={"www-authenticate": "Bearer"})
+            raise ApiError(401, "unauthorized", detail, headers={"www-authenticate": "Bearer"})
         return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})

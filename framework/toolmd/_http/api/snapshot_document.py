@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from toolmd._http.api.operation import ApiRequest
 from toolmd._http.api.wire import json_bytes
-from toolmd._model.registry import Registry
+from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
 
 

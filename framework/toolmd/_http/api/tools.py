@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from toolmd._export.definition import describe_bound, list_entry
+from toolmd._http.api.errors import ApiError
 from toolmd._http.api.operation import ApiRequest, Body, Operation
 from toolmd._http.api.snapshot_document import SnapshotDocument
-from toolmd._http.api.trouble import Trouble
-from toolmd._model.registry import Bound
-from toolmd._model.result import Result
+from toolmd._types.registry import Bound
+from toolmd._types.result import Result
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import known_name
 from toolmd.errors import NotFoundError
@@ -89,7 +89,7 @@ def answered(result: Result) -> dict[str, Any]:
     code = result.error.code if result.error is not None else ""
     if code in {"unknown_tool", "confirmation_not_found"}:
         assert result.error is not None
-        raise Trouble(404, code, result.error.message, result=result.to_dict())
+        raise ApiError(404, code, result.error.message, result=result.to_dict())
     return result.to_dict()
 
 
@@ -98,7 +98,7 @@ def known(name: str, workspace: Workspace, kind: Literal["tool", "skill"]) -> st
     try:
         return known_name(name, workspace.registry, kind)
     except NotFoundError as error:
-        raise Trouble(404, f"unknown_{kind}", str(error)) from None
+        raise ApiError(404, f"unknown_{kind}", str(error)) from None
 
 
 def _entries(bound: Mapping[str, Bound[Any]]) -> list[dict[str, Any]]:

@@ -8,14 +8,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from toolmd._http.console.bench import Bench
 from toolmd._http.console.catalogue import find_tool
-from toolmd._http.console.held import find_slip
-from toolmd._http.console.ladder import ladder
-from toolmd._http.console.paper import page
-from toolmd._model.call import Caller, fact_name
-from toolmd._model.result import Result
-from toolmd._values import MalformedError, read_object
+from toolmd._http.console.checks import checks_of
+from toolmd._http.console.confirmations import find_slip
+from toolmd._http.console.layout import page
+from toolmd._http.console.view import ConsoleView
+from toolmd._types.call import Caller, fact_name
+from toolmd._types.result import Result
+from toolmd._validation import MalformedError, read_object
 from toolmd._workspace.examples import try_examples
 from toolmd.errors import NotFoundError, ToolmdError
 
@@ -30,15 +30,15 @@ class _UnfitError(Exception):
 class ConsoleActions:
     """Answers POST with a part of a page."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._workspace = bench.workspace
+    def __init__(self, view: ConsoleView) -> None:
+        self._view = view
+        self._workspace = view.workspace
 
     async def try_tool(self, request: Request) -> Response:
         """Call a tool, or only ask what would come of it."""
         bound = find_tool(self._workspace, request.path_params["name"])
         if bound is None:
-            return _trouble("The tool is not there any more.", 404)
+            return _problem("The tool is not there any more.", 404)
         try:
             given = await _read(request)
             confidence = _number(given.get("confidence"))
@@ -53,11 +53,15 @@ class ConsoleActions:
                 dry_run=dry_run,
             )
         except _UnfitError as error:
-            return _trouble(str(error), 400)
-        held = result.confirmation
-        slip = await find_slip(self._workspace, held.id) if held is not None and held.id else None
-        rungs = ladder(bound, self._workspace.settings, result, confidence)
-        return page("part_tried.html", result=result, rungs=rungs, slip=slip, dry_run=dry_run)
+            return _problem(str(error), 400)
+        confirmation = result.confirmation
+        slip = (
+            await find_slip(self._workspace, confirmation.id)
+            if confirmation is not None and confirmation.id
+            else None
+        )
+        checks = checks_of(bound, self._workspace.settings, result, confidence)
+        return page("part_tried.html", result=result, checks=checks, slip=slip, dry_run=dry_run)
 
     async def examples(self, request: Request) -> Response:
         """Run the examples of a tool as `toolmd test` does."""
@@ -65,19 +69,19 @@ class ConsoleActions:
         try:
             tried = await asyncio.to_thread(try_examples, self._workspace.settings.root, [name])
         except ToolmdError as error:
-            return _trouble(str(error), 409)
+            return _problem(str(error), 409)
         return page("part_examples.html", tried=tried)
 
     async def decide(self, request: Request) -> Response:
         """Approve, edit, reject or answer a held call."""
-        held_id = request.path_params["held_id"]
+        confirmation_id = request.path_params["confirmation_id"]
         try:
             given = await _read(request)
-            result = await self._decided(held_id, given)
+            result = await self._decided(confirmation_id, given)
         except _UnfitError as error:
-            return _trouble(str(error), 400)
+            return _problem(str(error), 400)
         except ToolmdError as error:
-            return _trouble(str(error), 409)
+            return _problem(str(error), 409)
         again = result.confirmation
         slip = await find_slip(self._workspace, again.id) if again is not None else None
         return page("part_decided.html", result=result, slip=slip)
@@ -88,7 +92,7 @@ class ConsoleActions:
         try:
             edit = await self._workspace.changes.accept(request.path_params["name"])
         except NotFoundError as error:
-            return _trouble(str(error), 409)
+            return _problem(str(error), 409)
         return page("part_acknowledged.html", edit=edit)
 
     async def run(self, request: Request) -> Response:
@@ -102,11 +106,11 @@ class ConsoleActions:
                 _text(given, "message"),
             )
             inputs, confidence = _object(given, "arguments"), _number(given.get("confidence"))
-            run_id = self._bench.start_run(name, inputs, caller, confidence)
+            run_id = self._view.start_run(name, inputs, caller, confidence)
         except _UnfitError as error:
-            return _trouble(str(error), 400)
+            return _problem(str(error), 400)
         except ToolmdError as error:
-            return _trouble(str(error), 409)
+            return _problem(str(error), 409)
         return page("part_started.html", run_id=run_id)
 
     async def cancel(self, request: Request) -> Response:
@@ -123,20 +127,20 @@ class ConsoleActions:
         try:
             result = await steer(run_id)
         except ToolmdError as error:
-            return _trouble(str(error), 409)
+            return _problem(str(error), 409)
         return page("part_said.html", said=result.message)
 
-    async def _decided(self, held_id: str, given: dict[str, Any]) -> Result:
+    async def _decided(self, confirmation_id: str, given: dict[str, Any]) -> Result:
         confirmations = self._workspace.confirmations
         match given.get("decision"):
             case "approve":
-                return await confirmations.approve(held_id)
+                return await confirmations.approve(confirmation_id)
             case "edit":
-                return await confirmations.approve(held_id, _object(given, "edit") or None)
+                return await confirmations.approve(confirmation_id, _object(given, "edit") or None)
             case "reject":
-                return await confirmations.reject(held_id)
+                return await confirmations.reject(confirmation_id)
             case "respond":
-                return await confirmations.respond(held_id, _text(given, "text"))
+                return await confirmations.respond(confirmation_id, _text(given, "text"))
             case _:
                 raise _UnfitError("A decision is approve, edit, reject or respond.")
 
@@ -192,5 +196,5 @@ def _number(value: Any) -> float | None:
     return value
 
 
-def _trouble(said: str, status: int) -> Response:
-    return page("part_trouble.html", status=status, said=said)
+def _problem(said: str, status: int) -> Response:
+    return page("part_problem.html", status=status, said=said)

@@ -5,11 +5,11 @@ from typing import Any, Literal, NamedTuple
 
 from toolmd._http.console.findings import FileFindings, FileLines, by_file
 from toolmd._http.console.policy import chips
-from toolmd._model.diagnostic import Severity
-from toolmd._model.edit import HeldEdit
-from toolmd._model.registry import Bound, BoundTool
-from toolmd._model.settings import Settings
-from toolmd._model.tool import ToolSpec
+from toolmd._types.diagnostic import Severity
+from toolmd._types.pending_change import PendingChange
+from toolmd._types.registry import Bound, BoundTool
+from toolmd._types.settings import Settings
+from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import can_run
 
@@ -52,7 +52,7 @@ class Catalogue(NamedTuple):
 
     groups: Mapping[str, tuple[CatalogueLine, ...]]
     """By category, broken files first."""
-    held_edits: tuple[HeldEdit, ...]
+    pending_changes: tuple[PendingChange, ...]
     files: Mapping[str, FileFindings]
     tools: int
     skills: int
@@ -66,9 +66,11 @@ def catalogue(workspace: Workspace) -> Catalogue:
     """Read the workspace; imports all Python on the first look at a snapshot, so it takes time."""
     registry, settings = workspace.registry, workspace.settings
     files = by_file(workspace.diagnostics, FileLines(settings.root))
-    held = {edit.name for edit in registry.held_edits}
+    confirmation = {edit.name for edit in registry.pending_changes}
     everything: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
-    entries = [entry_of(one, settings, files, held=one.name in held) for one in everything]
+    entries = [
+        entry_of(one, settings, files, confirmation=one.name in confirmation) for one in everything
+    ]
     spoken = {file.path for entry in entries for file in entry.files}
     groups: dict[str, list[CatalogueLine]] = {}
     for broken in _broken(files, spoken):
@@ -78,7 +80,7 @@ def catalogue(workspace: Workspace) -> Catalogue:
         groups.setdefault(group, []).append(entry)
     return Catalogue(
         {group: tuple(listed) for group, listed in groups.items()},
-        registry.held_edits,
+        registry.pending_changes,
         files,
         len(registry.tools),
         len(registry.skills),
@@ -86,7 +88,7 @@ def catalogue(workspace: Workspace) -> Catalogue:
 
 
 def entry_of(
-    bound: Bound[Any], settings: Settings, files: Mapping[str, FileFindings], *, held: bool
+    bound: Bound[Any], settings: Settings, files: Mapping[str, FileFindings], *, confirmation: bool
 ) -> CatalogueLine:
     """Give the line of one tool or skill."""
     spec = bound.spec
@@ -99,7 +101,7 @@ def entry_of(
         spec.title,
         spec.description,
         spec.category,
-        "stale" if bound.stale else "held" if held else "live" if runs else "idle",
+        "stale" if bound.stale else "held" if confirmation else "live" if runs else "idle",
         chips(bound, settings) if is_tool else _steps(bound),
         tuple(files[path] for path in paths if path in files),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmd._model.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic, Severity
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 
 Control = Literal[
     "text", "long", "number", "boolean", "enum", "date", "time", "date-time", "object",

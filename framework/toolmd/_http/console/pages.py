@@ -7,23 +7,23 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from toolmd._gate import CALLER
-from toolmd._http.console.bench import Bench
+from toolmd._auth import CALLER
+from toolmd._http.console.audit_view import SHOWN, read_audit
 from toolmd._http.console.catalogue import CatalogueLine, catalogue, entry_of, find_tool
+from toolmd._http.console.checks import checks_of
+from toolmd._http.console.confirmations import held_slips
 from toolmd._http.console.document import rendered
 from toolmd._http.console.findings import FileLines, by_file
 from toolmd._http.console.form import fields_of
-from toolmd._http.console.held import held_slips
-from toolmd._http.console.ladder import ladder
-from toolmd._http.console.paper import page
+from toolmd._http.console.layout import page
 from toolmd._http.console.progress import lines
-from toolmd._http.console.trail import SHOWN, read_trail
-from toolmd._model.call import NOBODY, Caller
-from toolmd._model.registry import Bound
-from toolmd._model.run import StepState
-from toolmd._model.skill import SkillSpec
-from toolmd._run.graph import chart_of, svg
-from toolmd._values.redact import redacted
+from toolmd._http.console.view import ConsoleView
+from toolmd._skills.graph import chart_of, svg
+from toolmd._types.call import NOBODY, Caller
+from toolmd._types.registry import Bound
+from toolmd._types.run import StepState
+from toolmd._types.skill import SkillSpec
+from toolmd._validation.redact import redacted
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import can_run
 from toolmd.errors import NotFoundError, ToolmdError
@@ -35,12 +35,12 @@ TARGETS = ("openai", "openai-responses", "anthropic", "gemini", "mcp", "prompt")
 class Pages:
     """Answers GET; every method runs in a worker thread."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, view: ConsoleView) -> None:
+        self._view = view
 
     @property
     def _workspace(self) -> Workspace:
-        return self._bench.workspace
+        return self._view.workspace
 
     def catalogue(self, request: Request) -> Response:
         """Everything there is."""
@@ -66,7 +66,7 @@ class Pages:
             entry=self._entry(bound),
             document=self._document(bound),
             exports=self._exports(bound.name),
-            rungs=ladder(bound, self._workspace.settings),
+            checks=checks_of(bound, self._workspace.settings),
             fields=fields_of(bound.spec.parameters),
             caller=_caller(request),
         )
@@ -110,7 +110,9 @@ class Pages:
             trace = self._workspace.runs.trace_sync(run_id)
         except NotFoundError:
             return self._missing(request, "run")
-        slips = [s for s in held_slips(self._workspace) if s.held.id.startswith(f"{run_id}/")]
+        slips = [
+            s for s in held_slips(self._workspace) if s.confirmation.id.startswith(f"{run_id}/")
+        ]
         return self._page(
             request,
             "run.html",
@@ -126,8 +128,8 @@ class Pages:
 
     def audit(self, request: Request) -> Response:
         """The decisions that were recorded."""
-        trail = read_trail(self._workspace.settings)
-        return self._page(request, "audit.html", "audit", trail=trail, shown=SHOWN)
+        audit_view = read_audit(self._workspace.settings)
+        return self._page(request, "audit.html", "audit", audit_view=audit_view, shown=SHOWN)
 
     def _page(self, request: Request, template: str, place: str, **values: Any) -> Response:
         workspace = self._workspace
@@ -139,7 +141,7 @@ class Pages:
             path=request.url.path,
             waiting=len(workspace.confirmations.pending_sync()),
             errors=errors,
-            held_edits=workspace.changes.list_sync(),
+            pending_changes=workspace.changes.list_sync(),
             trusts_edits=workspace.settings.trust_edits,
             **values,
         )
@@ -152,8 +154,8 @@ class Pages:
     def _entry(self, bound: Bound[Any]) -> CatalogueLine:
         workspace = self._workspace
         files = by_file(workspace.diagnostics, FileLines(workspace.settings.root))
-        held = any(edit.name == bound.name for edit in workspace.changes.list_sync())
-        return entry_of(bound, workspace.settings, files, held=held)
+        confirmation = any(edit.name == bound.name for edit in workspace.changes.list_sync())
+        return entry_of(bound, workspace.settings, files, confirmation=confirmation)
 
     def _document(self, bound: Bound[Any]) -> Markup:
         return rendered(FileLines(self._workspace.settings.root).text(bound.spec.source.path))

@@ -1,10 +1,10 @@
 """Say in words what each rung of the ladder asks of a tool's calls."""
 
-from toolmd._call.judge.policy import on_missing, threshold
-from toolmd._model.contract import Limits
-from toolmd._model.registry import BoundTool
-from toolmd._model.settings import SafetySettings, Settings
-from toolmd._model.tool import ToolSpec
+from toolmd._call.guards.policy import on_missing, threshold
+from toolmd._types.call_spec import Limits
+from toolmd._types.registry import BoundTool
+from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.tool import ToolSpec
 
 
 def demands(bound: BoundTool, settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from toolmd._model.run import JournalEntry, RunEvent, RunKind, RunTrace
+from toolmd._types.run import JournalEntry, RunEvent, RunKind, RunTrace
 
 
 class StepLine(NamedTuple):

@@ -8,19 +8,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolmd._gate import OPERATOR
+from toolmd._auth import OPERATOR
 from toolmd._http.console.actions import ConsoleActions
-from toolmd._http.console.bench import Bench
+from toolmd._http.console.layout import ASSETS, asset, page, printed
 from toolmd._http.console.pages import Pages
-from toolmd._http.console.paper import ASSETS, asset, page, printed
+from toolmd._http.console.view import ConsoleView
 
 OPEN_PATHS = frozenset(("/enter", *(f"/assets/{name}" for name in ASSETS)))
 """What may be asked for before one is let in: it holds nothing of the project."""
 
 
-def console_routes(bench: Bench) -> list[Route]:
+def console_routes(view: ConsoleView) -> list[Route]:
     """Give the routes of the console, all below `/`; but for the way in, its operator's alone."""
-    pages, actions = Pages(bench), ConsoleActions(bench)
+    pages, actions = Pages(view), ConsoleActions(view)
     looks: dict[str, Callable[[Request], Response]] = {
         "/": pages.catalogue,
         "/problems": pages.problems,
@@ -34,7 +34,7 @@ def console_routes(bench: Bench) -> list[Route]:
     deeds: dict[str, Callable[[Request], Awaitable[Response]]] = {
         "/view/tools/{name}/try": actions.try_tool,
         "/view/tools/{name}/examples": actions.examples,
-        "/view/pending/{held_id:path}": actions.decide,
+        "/view/pending/{confirmation_id:path}": actions.decide,
         "/view/held-edits/{name}": actions.acknowledge,
         "/view/skills/{name}/run": actions.run,
         "/view/runs/{run_id}/cancel": actions.cancel,
@@ -64,7 +64,7 @@ def _done(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def done(request: Request) -> Response:
         if not _is_operator(request):
-            return page("part_trouble.html", status=403, said="Only its operator works here.")
+            return page("part_problem.html", status=403, said="Only its operator works here.")
         return await deed(request)
 
     return done

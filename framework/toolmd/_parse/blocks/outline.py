@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from markdown_it.common.utils import mdTrim
 from markdown_it.token import Token
 
-from toolmd._model.code import Code
 from toolmd._parse.blocks import plain_bullets
 from toolmd._parse.blocks.block import (
     Block,
@@ -19,9 +18,10 @@ from toolmd._parse.blocks.block import (
     Table,
 )
 from toolmd._parse.blocks.tokens import tokens
-from toolmd._parse.blocks.unread import MAX_LIST_DEPTH, refuse_unread, surplus_cells, too_deep
+from toolmd._parse.blocks.unread import MAX_LIST_DEPTH, extra_cells, refuse_unread, too_deep
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.flow import comments, without_comments
+from toolmd._types.code import Code
 
 _DEEPEST = 6
 """A heading has no more signs."""
@@ -211,7 +211,7 @@ class _Cursor:
         line, after = 1, 1
         while (token := self.take()) is not None and token.type != "table_close":
             if token.type == "tr_close" and len(rows) > 1:
-                rows[-1] += surplus_cells(self.page, line, after, len(rows[0]))
+                rows[-1] += extra_cells(self.page, line, after, len(rows[0]))
             elif token.type == "tr_open":
                 rows.append([])
                 line, after = (token.map or [line - 1])[0] + 1, 1

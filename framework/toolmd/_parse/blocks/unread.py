@@ -3,8 +3,8 @@
 from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
-from toolmd._model.code import Code
 from toolmd._parse.source.page import Mark, Page
+from toolmd._types.code import Code
 
 MAX_LIST_DEPTH = 36
 """Two lists for each of the 16 levels to which objects may nest, and those around them."""
@@ -35,7 +35,7 @@ def too_deep(page: Page, mark: Mark) -> None:
     )
 
 
-def surplus_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
+def extra_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
     """Give the cells of a table's row behind the last column of the head."""
     row = page.lines[line - 1].strip().removeprefix("|").removesuffix("|")
     marks = []

@@ -3,10 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from toolmd._model.code import Code
-from toolmd._model.definition import Noun
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.source import Position, Source
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.prose import prose, with_headings
@@ -20,6 +16,10 @@ from toolmd._parse.source.mojibake import report_mojibake
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.source.text import MAX_BYTES
 from toolmd._parse.words.keys import fold
+from toolmd._types.code import Code
+from toolmd._types.definition import Noun
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.source import Position, Source
 
 _N = TypeVar("_N", bound=Noun)
 

@@ -3,9 +3,6 @@
 import json
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.tool import Example
 from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import keep
@@ -15,7 +12,10 @@ from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, heading_text, plain, split
 from toolmd._parse.words.scalars import no_constant
-from toolmd._values import problems
+from toolmd._types.code import Code
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.tool import Example
+from toolmd._validation import problems
 
 _LABELS = frozenset(("arguments", "result", "error"))
 _CALL_KEYS = {"name", "tool", "arguments", "params", "parameters", "args"}

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Edit
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.source.page import Mark, Page
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Edit
 
 _TOML = "+++"
 _FENCES = {"---": ("---", "..."), _TOML: (_TOML,)}

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._model.source import Position
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import keep
@@ -19,6 +17,8 @@ from toolmd._parse.source.page import Mark, Page, insert_below
 from toolmd._parse.words.keys import Pair, fold, nearest, plain
 from toolmd._parse.words.names import definition_name, mended_name
 from toolmd._parse.words.scalars import listed
+from toolmd._types.code import Code
+from toolmd._types.source import Position
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from toolmd._model.code import Code
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Raw, Table
 from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.fields.entries import item_entry
@@ -19,6 +18,7 @@ from toolmd._parse.words.keys import (
     section_title,
     split,
 )
+from toolmd._types.code import Code
 
 _LONG = 9
 """A section's name of so many letters may have two slips in it."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Severity
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.restrictions import RESTRICTIONS, restriction_of
@@ -11,6 +9,8 @@ from toolmd._parse.fields.step import key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Severity
 
 _STEP_KEYS = frozenset(("Ask", "If no", "Check", "When"))
 """The keys that hold a step back."""

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from toolmd._model.schema import JsonType
 from toolmd._parse.words.keys import fold
 from toolmd._parse.words.units import UNITS
+from toolmd._types.schema import JsonType
 
 
 @dataclass(frozen=True, slots=True)

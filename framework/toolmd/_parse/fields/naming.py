@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from toolmd._model.code import Code
 from toolmd._parse.fields.entries import Entry, names
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import UNSUPPORTED
@@ -10,6 +9,7 @@ from toolmd._parse.fields.table import elsewhere
 from toolmd._parse.source.page import Page, replace
 from toolmd._parse.words.keys import fold, nearest
 from toolmd._parse.words.scalars import boolean
+from toolmd._types.code import Code
 
 
 @dataclass(slots=True)

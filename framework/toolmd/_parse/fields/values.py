@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from toolmd._model.call import fact_name
-from toolmd._model.code import Code
 from toolmd._parse.blocks.block import Bullets, Comment
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.fields.entries import Entry
@@ -15,6 +13,8 @@ from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import fold, nearest, plain, value_text, without_invisible
 from toolmd._parse.words.none import says_none
 from toolmd._parse.words.units import with_unit
+from toolmd._types.call import fact_name
+from toolmd._types.code import Code
 
 ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._model.schema import Schema
 from toolmd._parse.blocks.block import Bullets, Comment, Fence
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.fields.entries import Entry
@@ -12,7 +10,9 @@ from toolmd._parse.fields.naming import Fields
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
-from toolmd._values import pattern_fault, problems
+from toolmd._types.code import Code
+from toolmd._types.schema import Schema
+from toolmd._validation import pattern_fault, problems
 
 _BOUNDS = (("minimum", "maximum"), ("min_length", "max_length"), ("min_items", "max_items"))
 _NOWHERE = Mark("", 1, 1)
@@ -28,14 +28,14 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
         if known.attribute == "properties" and "array" in types:
             continue  # the fields of its items
         page.error(
-            Code.FIELD_MISFIT,
+            Code.FIELD_MISMATCH,
             entry.key,
             f"{known.name} does not fit {where}, which is {' or '.join(types)}",
             f"{known.name} is for {' and '.join(known.fits)}",
         )
     if types and "properties" in said and "object" not in types and not fields.entry("properties"):
         page.error(
-            Code.FIELD_MISFIT,
+            Code.FIELD_MISMATCH,
             _value_of(fields, "types"),
             f"fields stand below {where}, which is {' or '.join(types)}",
             "make it an object, or give each parameter a heading of the same level",

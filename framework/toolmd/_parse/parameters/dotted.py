@@ -1,8 +1,8 @@
 """Fields of objects by dotted names: `range.start`, `rows[].name`."""
 
-from toolmd._model.code import Code
 from toolmd._parse.parameters.drafts import ParameterDraft
 from toolmd._parse.source.page import Mark, Page
+from toolmd._types.code import Code
 
 _MAX_DOTS = 32
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from toolmd._model.code import Code
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.strays import refuse_stray
@@ -15,6 +14,7 @@ from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import DASHES, Pair, heading_text, nearest, plain, split
 from toolmd._parse.words.none import says_none
+from toolmd._types.code import Code
 
 _LABELS = frozenset(("Properties", "Fields"))
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from toolmd._model.code import Code
-from toolmd._model.schema import Schema
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import split
+from toolmd._types.code import Code
+from toolmd._types.schema import Schema
 
 MAX_ENUM = 256
 

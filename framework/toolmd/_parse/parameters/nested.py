@@ -1,7 +1,5 @@
 """What stands behind and below Items and Properties, as drafts of fields."""
 
-from toolmd._model.code import Code
-from toolmd._model.schema import Parameter
 from toolmd._parse.blocks.block import Bullets, Paragraph, Table
 from toolmd._parse.fields.entries import Entry, fences
 from toolmd._parse.fields.values import code_text
@@ -14,6 +12,8 @@ from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import SEPARATORS
 from toolmd._parse.words.none import says_none
+from toolmd._types.code import Code
+from toolmd._types.schema import Parameter
 
 
 def item_draft(page: Page, entry: Entry) -> ParameterDraft:

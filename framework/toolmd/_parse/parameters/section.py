@@ -2,8 +2,6 @@
 
 import json
 
-from toolmd._model.code import Code
-from toolmd._model.schema import Parameter, Schema
 from toolmd._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, mark_of
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import Section, keep
@@ -15,6 +13,8 @@ from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.shapes import ShapeReader, read_parameters
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.none import says_none
+from toolmd._types.code import Code
+from toolmd._types.schema import Parameter, Schema
 
 
 def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._model.schema import Parameter, Schema
 from toolmd._parse.blocks.block import Bullets, Item
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.strays import refuse_stray, refuse_strays
@@ -24,6 +22,8 @@ from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold
 from toolmd._parse.words.names import parameter_name
+from toolmd._types.code import Code
+from toolmd._types.schema import Parameter, Schema
 
 MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024

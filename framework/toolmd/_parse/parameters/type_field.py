@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._model.schema import JSON_TYPES
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.naming import Fields, name_fields, refuse_second
 from toolmd._parse.fields.parameter import PARAMETER
@@ -13,6 +11,8 @@ from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold
+from toolmd._types.code import Code
+from toolmd._types.schema import JSON_TYPES
 
 
 def read_type_field(

@@ -1,6 +1,6 @@
 """The words that people write for types."""
 
-from toolmd._model.schema import JSON_TYPES, JsonType
+from toolmd._types.schema import JSON_TYPES, JsonType
 
 WORDS: dict[str, tuple[JsonType | None, str | None]] = {
     **{name: (name, None) for name in JSON_TYPES},

@@ -2,8 +2,8 @@
 
 from itertools import groupby
 
-from toolmd._model.code import Code
 from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._types.code import Code
 
 _ENCODINGS = ("mac_roman", "cp1252")
 _MOST = 20

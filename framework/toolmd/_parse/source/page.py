@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic, Edit, Severity
-from toolmd._model.source import Position, Span
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+from toolmd._types.source import Position, Span
 
 _FURTHEST = 20
 """Lines below its key on which a value is looked for."""

@@ -1,8 +1,8 @@
 """Bytes to text: UTF-8 alone, and no more than a definition may hold."""
 
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic
 from toolmd._parse.source.page import Mark, Page
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
 
 MAX_BYTES = 64 * 1024
 

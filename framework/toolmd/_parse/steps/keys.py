@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._model.skill import Loop, OnError, Use, Way
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.step import TIMEOUT_UNITS
@@ -22,6 +20,8 @@ from toolmd._parse.words import scalars
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, plain
 from toolmd._parse.words.units import with_unit
+from toolmd._types.code import Code
+from toolmd._types.skill import Loop, OnError, Use, Way
 
 
 def _use(page: Page, entry: Entry) -> dict[str, Any]:

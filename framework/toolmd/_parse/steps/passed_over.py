@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from toolmd._model.code import Code
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part
 from toolmd._parse.document.strays import (
     is_setting,
@@ -16,6 +15,7 @@ from toolmd._parse.fields.restrictions import names_restriction, restriction_of
 from toolmd._parse.fields.step import HOLDING, KEY_BY_FOLD, STEP_KEYS, WAIT, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import COLONS, Pair, fold, nearest, plain, split
+from toolmd._types.code import Code
 
 ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
 _MOST_WORDS = 3
@@ -33,7 +33,7 @@ def workflow_acts(blocks: list[Block], parts: list[Part]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class MissedKeys:
     """Refuses, in and around the steps of one workflow, what was meant as a key."""
 
     page: Page

@@ -1,13 +1,13 @@
 """Values of a step: text, an expression in a code span, or text with expressions in braces."""
 
-from toolmd._model.code import Code
-from toolmd._model.skill import Argument, Expression, Template, Value, Values, Way
 from toolmd._parse.blocks.block import Bullets, Comment, Item, mark_of
 from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, plain, unquoted
+from toolmd._types.code import Code
+from toolmd._types.skill import Argument, Expression, Template, Value, Values, Way
 
 
 def read_template(page: Page, mark: Mark) -> Template:

@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._model.code import Code
-from toolmd._model.skill import Step, WorkflowSection
-from toolmd._model.source import Position
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, mark_of
 from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.document.strays import refuse_restriction, refuse_strays
@@ -25,6 +22,9 @@ from toolmd._parse.words.keys import (
     split,
     without_invisible,
 )
+from toolmd._types.code import Code
+from toolmd._types.skill import Step, WorkflowSection
+from toolmd._types.source import Position
 
 _ALONE = {"return", "stop"}
 _GIVING = ("Use", "Choose", "Ask")

@@ -2,9 +2,9 @@
 
 import unicodedata
 
-from toolmd._model.code import Code
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import plain
+from toolmd._types.code import Code
 
 UNNAMED = "unnamed"
 """What is called so far by no name that can be called."""

@@ -5,9 +5,9 @@ import math
 
 from pydantic import JsonValue
 
-from toolmd._model.contract import Batch, Rate
-from toolmd._model.schema import Schema
 from toolmd._parse.words.keys import fold, plain, value_text, without_invisible
+from toolmd._types.call_spec import Batch, Rate
+from toolmd._types.schema import Schema
 
 _TRUE = {"true", "yes", "y", "on", "required", "mandatory"}
 _FALSE = {"false", "no", "n", "off", "optional"}

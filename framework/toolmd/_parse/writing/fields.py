@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from toolmd._model.contract import Batch, Rate
-from toolmd._model.schema import Parameter, Schema
 from toolmd._parse.blocks.unread import MAX_LIST_DEPTH
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import value_text
+from toolmd._types.call_spec import Batch, Rate
+from toolmd._types.schema import Parameter, Schema
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")

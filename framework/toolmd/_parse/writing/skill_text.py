@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
-from toolmd._model.skill import (
+from toolmd._parse.fields.table import SKILL, SKILL_METADATA
+from toolmd._parse.writing.fields import code, fields_text, indented, parameters_text, seconds
+from toolmd._parse.writing.tool_text import extra_lines, head, others, section
+from toolmd._types.skill import (
     Argument,
     SkillSpec,
     Step,
@@ -12,9 +15,6 @@ from toolmd._model.skill import (
     value_text,
     way_json,
 )
-from toolmd._parse.fields.table import SKILL, SKILL_METADATA
-from toolmd._parse.writing.fields import code, fields_text, indented, parameters_text, seconds
-from toolmd._parse.writing.tool_text import extra_lines, head, others, section
 
 _KNOWN = tuple(table.name for table in SKILL)
 _OUTPUT_TYPES = {"success": "boolean", "message": "string", "data": "object", "error": "string"}

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from toolmd._model.schema import Parameter, Schema
-from toolmd._model.skill import (
+from toolmd._parse.writing.skill_text import skill_text
+from toolmd._parse.writing.tool_text import tool_text
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import (
     Argument,
     Expression,
     Output,
@@ -12,10 +14,8 @@ from toolmd._model.skill import (
     Template,
     WorkflowSection,
 )
-from toolmd._model.source import Source
-from toolmd._model.tool import ToolSpec
-from toolmd._parse.writing.skill_text import skill_text
-from toolmd._parse.writing.tool_text import tool_text
+from toolmd._types.source import Source
+from toolmd._types.tool import ToolSpec
 
 _TEXT = Parameter(
     name="text",

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from toolmd._model.contract import Limits, Safety
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import Example, ToolSpec
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.fields.table import TOOL_METADATA
 from toolmd._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
+from toolmd._types.call_spec import Limits, Safety
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import Example, ToolSpec
 
 _LINE = 88
 _KNOWN = (

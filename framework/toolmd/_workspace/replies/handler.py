@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolmd._call import Door
+from toolmd._call import Dispatcher
 from toolmd._crash import logged
-from toolmd._dialect import parse_reply, render_refusal, render_results
+from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.absent import STRICT, without_absent
 from toolmd._dialect.decoder import MAX_BYTES
-from toolmd._model.call import Call, Caller
-from toolmd._model.pending import Pending
-from toolmd._model.reply import Dialect, Parsed
-from toolmd._model.result import EventListener, Result
-from toolmd._model.skill import SkillSpec
-from toolmd._model.turn import Turn
-from toolmd._values.redact import redacted
+from toolmd._types.call import Call, Caller
+from toolmd._types.pending import PendingCall
+from toolmd._types.reply import Dialect, Parsed
+from toolmd._types.result import EventListener, Result
+from toolmd._types.skill import SkillSpec
+from toolmd._types.turn import Turn
+from toolmd._validation.redact import redacted
 from toolmd._workspace.names import Names
 from toolmd._workspace.runs.control import Runs
 from toolmd.errors import MalformedReplyError, NotFoundError
@@ -24,12 +24,12 @@ from toolmd.errors import MalformedReplyError, NotFoundError
 class ReplyHandler:
     """Handles replies on one snapshot."""
 
-    def __init__(self, door: Door, dialects: Mapping[str, Dialect], runs: Runs) -> None:
-        """Take the calls of tools to `door`; those of skills become `runs`."""
-        self._door = door
+    def __init__(self, dispatcher: Dispatcher, dialects: Mapping[str, Dialect], runs: Runs) -> None:
+        """Take the calls of tools to `dispatcher`; those of skills become `runs`."""
+        self._dispatcher = dispatcher
         self._dialects = dialects
         self._runs = runs
-        self._names = Names(door.registry)
+        self._names = Names(dispatcher.registry)
 
     async def handle(
         self,
@@ -46,17 +46,17 @@ class ReplyHandler:
         except NotFoundError:
             raise
         except MalformedReplyError as error:
-            refused = await self._door.refuse_reply(
+            denied = await self._dispatcher.deny_reply(
                 error.code, str(error), caller=caller, dry_run=dry_run
             )
-            return self._refused(refused, dialect, error.clean_message)
+            return self._denied(denied, dialect, error.clean_message)
         except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
             reference = logged(error, "the dialect %s failed", dialect)
             message = f"The reply could not be read (reference {reference}). Nothing happened."
-            refused = await self._door.refuse_reply(
+            denied = await self._dispatcher.deny_reply(
                 "internal_guard_error", message, caller=caller, dry_run=dry_run
             )
-            return self._refused(refused, dialect, "")
+            return self._denied(denied, dialect, "")
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         calls = [
             call._replace(caller=caller, dry_run=dry_run, key=None, depth=0)
@@ -71,14 +71,14 @@ class ReplyHandler:
         """Take one call of a tool or a skill, by its name or one it was exported under."""
         called = self._names.find(call.tool)
         if called is None:
-            return await self._door.take(call, on_event)
+            return await self._dispatcher.take(call, on_event)
         call = call._replace(tool=called.name)
         if spoken in STRICT and isinstance(call.arguments, Mapping):
             given = without_absent(call.arguments, called.spec.parameters)
             call = call._replace(arguments=given)
         if isinstance(called.spec, SkillSpec):
             return await self._run(call)
-        return await self._door.take(call, on_event)
+        return await self._dispatcher.take(call, on_event)
 
     async def _run(self, call: Call) -> Result:
         try:
@@ -88,23 +88,23 @@ class ReplyHandler:
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
             from toolmd._workspace.runs.answers import crashed
 
-            return self._door.last_words(call, crashed(call, error))
+            return self._dispatcher.finish(call, crashed(call, error))
 
     async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Take a call that came without a reply, which is held to a reply's bounds."""
         given = call.arguments
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
-            return await self._door.refuse_reply(
+            return await self._dispatcher.deny_reply(
                 "malformed_call", told, caller=call.caller, dry_run=False
             )
         return await self.take(call, on_event=on_event)
 
     async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
-        pending: list[Pending] = []
+        pending: list[PendingCall] = []
         for call, result in zip(parsed.calls, results, strict=True):
             if result.confirmation is not None:
-                pending += result.waiting or [await self._held(call, result)]
+                pending += result.waiting or [await self._confirmation(call, result)]
         dialects = self._dialects
 
         def render(told: Sequence[Result]) -> list[dict[str, Any]]:
@@ -113,17 +113,23 @@ class ReplyHandler:
         found = parsed.dialect if parsed.calls else "text"
         return Turn(parsed.clean_message, results, tuple(pending), found, render)
 
-    async def _held(self, call: Call, result: Result) -> Pending:
+    async def _confirmation(self, call: Call, result: Result) -> PendingCall:
         """Give what waits behind a tool's result; a dry run kept nothing to look up."""
         confirmation = result.confirmation
         assert confirmation is not None
-        held = await self._door.decisions.held(confirmation.id) if confirmation.id else None
-        return Pending(
+        confirmation = (
+            await self._dispatcher.decisions.confirmation(confirmation.id)
+            if confirmation.id
+            else None
+        )
+        return PendingCall(
             id=confirmation.id,
             kind="review" if result.outcome == "review" else "confirm",
             tool_call_id=result.tool_call_id,
             tool=result.tool,
-            parameters=self._shown(call) if held is None else dict(held.shown or {}),
+            parameters=self._shown(call)
+            if confirmation is None
+            else dict(confirmation.shown or {}),
             prompt=confirmation.prompt,
             sensitivity=confirmation.sensitivity,
         )
@@ -134,13 +140,13 @@ class ReplyHandler:
         given = call.arguments if isinstance(call.arguments, Mapping) else {}
         return {} if called is None else redacted(given, called.spec.parameters)
 
-    def _refused(self, result: Result, dialect: str, clean: str) -> Turn:
+    def _denied(self, result: Result, dialect: str, clean: str) -> Turn:
         dialects = self._dialects
         return Turn(
             clean,
             (result,),
             dialect=dialect,
-            render=lambda told: [m for r in told for m in render_refusal(r, dialect, dialects)],
+            render=lambda told: [m for r in told for m in render_denial(r, dialect, dialects)],
         )
 
 

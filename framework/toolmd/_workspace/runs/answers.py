@@ -1,9 +1,9 @@
 """Word the Results of runs that did not begin, broke, were late, or wait for a person."""
 
 from toolmd._crash import logged
-from toolmd._model.call import Budget, Call
-from toolmd._model.result import Failure, Held, Outcome, Result, SkillResult
-from toolmd._model.run import Question
+from toolmd._types.call import Budget, Call
+from toolmd._types.result import ConfirmationRequest, Failure, Outcome, Result, SkillResult
+from toolmd._types.run import Question
 from toolmd._workspace.runs.questions import pending_of, question_id
 
 
@@ -38,7 +38,7 @@ def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question
     message, held = ended.message, None
     if questions:
         first = questions[0]
-        held = Held(question_id(first), first.prompt, first.sensitivity)
+        held = ConfirmationRequest(question_id(first), first.prompt, first.sensitivity)
         message = "The user must confirm it."
         if first.kind == "review":
             outcome, message = "review", "Somebody must look at one of its calls first."

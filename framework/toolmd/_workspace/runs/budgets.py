@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from toolmd._call.result.cut import Bounds, cut
-from toolmd._model.call import Budget
-from toolmd._model.result import Result
+from toolmd._call.result.truncate import Bounds, cut
+from toolmd._types.call import Budget
+from toolmd._types.result import Result
 
 T = TypeVar("T")
 LOOK_S = 0.2

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
 
-from toolmd._model.result import Result
-from toolmd._model.run import Answer, Asker, RunListener, RunQuery, RunTrace, RunView, YesOrNo
+from toolmd._types.result import Result
+from toolmd._types.run import Answer, Asker, RunListener, RunQuery, RunTrace, RunView, YesOrNo
 from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
@@ -45,7 +45,10 @@ class Runs:
             project.check_open()
             if self._service is None:
                 self._service = RunService(
-                    lambda: project.live, project.clock, project.notices.tell, project.plugins
+                    lambda: project.live,
+                    project.clock,
+                    project.workspace_events.tell,
+                    project.plugins,
                 )
                 project.close_runs = self._service.close
             return self._service

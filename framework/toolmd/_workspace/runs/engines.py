@@ -5,19 +5,19 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from toolmd._model.registry import Bound
-from toolmd._model.run import Clock, Order, RunQuery, RunView
-from toolmd._model.settings import Settings
-from toolmd._model.skill import SkillSpec
-from toolmd._run.engine import RUNS_FILE, Engine, OpenQuestion, Play
-from toolmd._run.engine.memory import MemoryEngine
+from toolmd._skills.engine import RUNS_FILE, Engine, OpenQuestion, Play
+from toolmd._skills.engine.memory import MemoryEngine
+from toolmd._types.registry import Bound
+from toolmd._types.run import Clock, Order, RunQuery, RunView
+from toolmd._types.settings import Settings
+from toolmd._types.skill import SkillSpec
 from toolmd._workspace.snapshot.live import Live
 from toolmd.config import state_folder
 from toolmd.errors import NotFoundError
 
 if TYPE_CHECKING:
     # Programs whose skills only read never import it.
-    from toolmd._run.engine.durable.engine import DurableEngine
+    from toolmd._skills.engine.durable.engine import DurableEngine
 
 
 class Engines:
@@ -47,7 +47,7 @@ class Engines:
         """Give the engine that keeps runs, opened on first use."""
         with self._lock:
             if self._durable is None:
-                from toolmd._run.engine.durable.engine import DurableEngine
+                from toolmd._skills.engine.durable.engine import DurableEngine
 
                 state = state_folder(self._settings.state)
                 self._durable = DurableEngine(

@@ -3,44 +3,44 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._call import CallContext, Door, in_daemon_thread, start
-from toolmd._model.call import Call
-from toolmd._model.result import EventListener, Result
-from toolmd._run.journal import Through
+from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
+from toolmd._skills.journal import Through
+from toolmd._types.call import Call
+from toolmd._types.result import EventListener, Result
 from toolmd.errors import NotFoundError
 
 LONG_S = 30 * 24 * 3600.0
 """The deadline in seconds of a skill's Python, which may wait for people; its calls have theirs."""
 
 
-class DoorExecutor:
-    """The executor of the runs on one snapshot; see `_run.journal.Executor`."""
+class DispatchExecutor:
+    """The executor of the runs on one snapshot; see `_skills.journal.Executor`."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def call(self, call: Call) -> Result:
         """Take a call through the door."""
-        return await self._door.take(call)
+        return await self._dispatcher.take(call)
 
     async def confirm(self, held: str, call: Call) -> Result:
         """Approve a held call by its id, with the arguments of `call`; runs it."""
-        return await self._door.decisions.confirm_call(held, call)
+        return await self._dispatcher.decisions.confirm_call(held, call)
 
     async def reject(self, held: str, call: Call) -> None:
         """Drop a held call by its id: it never runs."""
-        await self._door.decisions.reject(held, user=call.caller.user)
+        await self._dispatcher.decisions.reject(held, user=call.caller.user)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.
 
         Raises ImplementationError where it can't be loaded, and whatever it raises.
         """
-        bound = self._door.registry.skills.get(call.tool)
+        bound = self._dispatcher.registry.skills.get(call.tool)
         if bound is None or bound.binding.load is None:
             raise NotFoundError(f"{call.tool} has no Python any more; cancel the run")
         implementation = await in_daemon_thread(bound.binding.load)
-        around = _Through(self._door, through)
+        around = _Through(self._dispatcher, through)
         context = CallContext(call, bound.spec, around, LONG_S, None)
         try:
             return await start(implementation, dict(_object(call)), context)
@@ -51,9 +51,9 @@ class DoorExecutor:
 class _Through:
     """The surroundings of a skill's Python: a door whose calls are recorded by its run."""
 
-    def __init__(self, door: Door, through: Through) -> None:
-        self.resources = door.resources
-        self.open_client = door.open_client
+    def __init__(self, dispatcher: Dispatcher, through: Through) -> None:
+        self.resources = dispatcher.resources
+        self.open_client = dispatcher.open_client
         self._through = through
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:

@@ -2,18 +2,22 @@
 
 from typing import Any
 
-from toolmd._model.result import SkillResult
-from toolmd._model.run import Answer, Order, Question, RunEvent, RunState
-from toolmd._run.engine.outcomes import ended
-from toolmd._run.journal import CancelledRunError, Doubt, Effect, Journal, ParkedError
-from toolmd._workspace.listeners import NoticeListener
+from toolmd._skills.engine.outcomes import ended
+from toolmd._skills.journal import CancelledRunError, Effect, Journal, ParkedError, UncertainOutcome
+from toolmd._types.result import SkillResult
+from toolmd._types.run import Answer, Order, Question, RunEvent, RunState
+from toolmd._workspace.listeners import WorkspaceEventListener
 
 
 class NotifyingJournal:
     """The journal of a run, with a notice of each event while it is played."""
 
     def __init__(
-        self, order: Order, journal: Journal, tell: NoticeListener, told: set[tuple[str, str, str]]
+        self,
+        order: Order,
+        journal: Journal,
+        tell: WorkspaceEventListener,
+        told: set[tuple[str, str, str]],
     ) -> None:
         """`told` are the events of when the run was played before, which are not told again."""
         self._told = told
@@ -26,12 +30,17 @@ class NotifyingJournal:
         self.holds = journal.holds
 
     async def perform(
-        self, key: str, effect: Effect, *, undoing: bool = False, doubt: Doubt | None = None
+        self,
+        key: str,
+        effect: Effect,
+        *,
+        undoing: bool = False,
+        uncertain: UncertainOutcome | None = None,
     ) -> Any:
         """Do as the journal does; a run that was not agreed to does nothing new but undo."""
         if self._stopped and not undoing and not self._journal.holds(key):
             raise CancelledRunError
-        return await self._journal.perform(key, effect, undoing=undoing, doubt=doubt)
+        return await self._journal.perform(key, effect, undoing=undoing, uncertain=uncertain)
 
     async def answer(self, question: Question) -> Answer:
         """Do as the journal does."""

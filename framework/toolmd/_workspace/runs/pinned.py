@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._bind.edits.loosening import tightened
-from toolmd._bind.pin import Pinned, unpin
-from toolmd._model.plan import Plan
-from toolmd._model.registry import Bound, Registry
-from toolmd._model.run import Order, Question
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
+from toolmd._load.edits.weakening import tightened
+from toolmd._load.pin import Pinned, unpin
+from toolmd._types.plan import Plan
+from toolmd._types.registry import Bound, Registry
+from toolmd._types.run import Order, Question
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ImplementationError
 
@@ -31,7 +31,7 @@ class PinnedLives:
         """`given` are the plugins that the workspace was opened with, by name."""
         self._current = current
         self._given = given
-        self._held: OrderedDict[tuple[int, int], tuple[Live, Live, Live]] = OrderedDict()
+        self._pairs: OrderedDict[tuple[int, int], tuple[Live, Live, Live]] = OrderedDict()
         self._made: OrderedDict[tuple[str, ...], Live] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -61,11 +61,11 @@ class PinnedLives:
             return then, order
         with self._lock:
             # The two are kept beside what was made of them: an id alone may come again.
-            kept = self._held.get((id(then), id(now)))
+            kept = self._pairs.get((id(then), id(now)))
             if kept is None:
-                kept = self._held[id(then), id(now)] = then, now, _held(then, now)
-            while len(self._held) > MOST:
-                self._held.popitem(last=False)
+                kept = self._pairs[id(then), id(now)] = then, now, _pairs(then, now)
+            while len(self._pairs) > MOST:
+                self._pairs.popitem(last=False)
         live = kept[2]
         tools = {
             name: live.registry.tools[name].spec if name in live.registry.tools else spec
@@ -80,9 +80,9 @@ class PinnedLives:
         """Close what they hold."""
         with self._lock:
             made, self._made = list(self._made.values()), OrderedDict()
-            held, self._held = list(self._held.values()), OrderedDict()
-        for live in (*made, *(live for _, _, live in held)):
-            live.close_door()
+            pair, self._pairs = list(self._pairs.values()), OrderedDict()
+        for live in (*made, *(live for _, _, live in pair)):
+            live.close_dispatcher()
         for live in made:
             live.snapshot.resources.retire()
 
@@ -116,7 +116,7 @@ class PinnedLives:
         return live
 
 
-def _held(then: Live, now: Live) -> Live:
+def _pairs(then: Live, now: Live) -> Live:
     tools, changed = dict(then.registry.tools), False
     for name, mine in then.registry.tools.items():
         if (todays := now.registry.tools.get(name)) is None:

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
-from toolmd._model.result import SkillResult
-from toolmd._model.run import Order
-from toolmd._run.interpreter import Interpreter
-from toolmd._run.journal import Journal, ParkedError
-from toolmd._workspace.listeners import NoticeListener
-from toolmd._workspace.runs.executor import DoorExecutor
+from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.journal import Journal, ParkedError
+from toolmd._types.result import SkillResult
+from toolmd._types.run import Order
+from toolmd._workspace.listeners import WorkspaceEventListener
+from toolmd._workspace.runs.executor import DispatchExecutor
 from toolmd._workspace.runs.journal import NotifyingJournal
 from toolmd._workspace.runs.pinned import FindCode, PinnedLives, python_gone
 from toolmd._workspace.snapshot.live import Live
@@ -21,7 +21,7 @@ class Player:
     def __init__(
         self,
         current: Callable[[], Live],
-        tell: NoticeListener,
+        tell: WorkspaceEventListener,
         find_code: FindCode,
         given: Mapping[str, object] | None,
     ) -> None:
@@ -53,7 +53,7 @@ class Player:
         try:
             live, order = await self._resumed(order, notifying)
             with live.snapshot.resources.hold():
-                executor = DoorExecutor(live.door or live.open_door())
+                executor = DispatchExecutor(live.dispatcher or live.open_dispatcher())
                 result = await Interpreter(executor).play(order, notifying)
         except ParkedError as parked:
             notifying.parked(parked)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._model.call import Call
-from toolmd._model.held import HeldCall
-from toolmd._model.pending import Pending
-from toolmd._model.run import Answer, Order, Question
-from toolmd._model.skill import SkillSpec
-from toolmd._model.tool import ToolSpec
-from toolmd._run.engine import OpenQuestion
-from toolmd._values.redact import changes, redacted, without_sensitive
+from toolmd._skills.engine import OpenQuestion
+from toolmd._types.call import Call
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.pending import PendingCall
+from toolmd._types.run import Answer, Order, Question
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
+from toolmd._validation.redact import changes, redacted, without_sensitive
 from toolmd._workspace.runs.engines import Engines
 
 
@@ -19,12 +19,12 @@ def question_id(question: Question) -> str:
     return f"{question.run_id}/{question.key}"
 
 
-def pending_of(question: Question, call: Call) -> Pending:
+def pending_of(question: Question, call: Call) -> PendingCall:
     """Return what the caller of a run needs to know of a question; `call` began it, as shown."""
     given = question.arguments if question.tool is not None else call.arguments
     assert isinstance(given, Mapping)
     tool, kind = question.tool or call.tool, question.kind or "confirm"
-    return Pending(question_id(question), kind, call.id, tool, dict(given), question.prompt,
+    return PendingCall(question_id(question), kind, call.id, tool, dict(given), question.prompt,
                    question.sensitivity, question.saves)  # fmt: skip
 
 
@@ -34,14 +34,14 @@ class Questions:
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
 
-    def waiting(self, run_id: str | None = None) -> tuple[HeldCall, ...]:
+    def waiting(self, run_id: str | None = None) -> tuple[Confirmation, ...]:
         """Return the open questions of all runs, or of one, as held calls."""
         return tuple(map(self._held, self._engines.waiting(run_id)))
 
-    def find(self, held_id: str) -> HeldCall | None:
+    def find(self, confirmation_id: str) -> Confirmation | None:
         """Return an open question by its id; None where nothing of that id is open."""
-        run_id = held_id.partition("/")[0]
-        return next((held for held in self.waiting(run_id) if held.id == held_id), None)
+        run_id = confirmation_id.partition("/")[0]
+        return next((held for held in self.waiting(run_id) if held.id == confirmation_id), None)
 
     def notes(self, question: Question, answer: Answer) -> tuple[str, ...]:
         """Return what the result says of an answer: what it changed, or whose words it holds."""
@@ -69,7 +69,7 @@ class Questions:
         assert order is not None
         return order
 
-    def _held(self, one: OpenQuestion) -> HeldCall:
+    def _held(self, one: OpenQuestion) -> Confirmation:
         question = one.question
         order = self._order(question.run_id)
         skill, asked = order.plan.skill, self._asked(question, order)
@@ -79,5 +79,5 @@ class Questions:
         name = question_id(question)
         call = Call(question.tool or skill.name, given, name, caller=order.caller)
         shown = redacted(given, asked.parameters)
-        return HeldCall(name, question.kind or "confirm", call, "", prompt, question.sensitivity,
+        return Confirmation(name, question.kind or "confirm", call, "", prompt, question.sensitivity,
                         one.opened, one.expires, shown=shown, saves=question.saves)  # fmt: skip

@@ -7,16 +7,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from typing import Any
 
-from toolmd._call.arguments.misfit import misfit
-from toolmd._call.confirm.desk import NOT_YOURS
-from toolmd._call.ladder import check_call
-from toolmd._call.refusal import Refusal
+from toolmd._call.arguments.argument_errors import mismatch
+from toolmd._call.confirmation.flow import NOT_YOURS
+from toolmd._call.denial import CallDenied
+from toolmd._call.pipeline import check_call
 from toolmd._call.threads import AROUND
-from toolmd._model.call import Call
-from toolmd._model.plan import Plan
-from toolmd._model.registry import Bound, Specs
-from toolmd._model.result import Failure, Result, SkillResult
-from toolmd._model.run import (
+from toolmd._skills.engine.memory import utc_now
+from toolmd._skills.engine.outcomes import AnsweredError, result_of
+from toolmd._skills.plan import make_plan
+from toolmd._skills.replay import trace, veiled
+from toolmd._types.call import Call
+from toolmd._types.plan import Plan
+from toolmd._types.registry import Bound, Specs
+from toolmd._types.result import Failure, Result, SkillResult
+from toolmd._types.run import (
     Answer,
     Asker,
     Clock,
@@ -27,14 +31,10 @@ from toolmd._model.run import (
     RunTrace,
     RunView,
 )
-from toolmd._model.skill import SkillSpec
-from toolmd._run.engine.memory import utc_now
-from toolmd._run.engine.outcomes import AnsweredError, result_of
-from toolmd._run.plan import make_plan
-from toolmd._run.retrace import trace, veiled
-from toolmd._values import ArgumentsValidator, InvalidArgumentsError, MalformedError
-from toolmd._values.redact import Secrets
-from toolmd._workspace.listeners import NoticeListener
+from toolmd._types.skill import SkillSpec
+from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
+from toolmd._validation.redact import Secrets
+from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.names import known_name
 from toolmd._workspace.runs.answers import crashed, denied, late, waits
 from toolmd._workspace.runs.budgets import LateRunError, in_time, within
@@ -55,7 +55,7 @@ class RunService:
         self,
         current: Callable[[], Live],
         clock: Clock | None,
-        tell: NoticeListener,
+        tell: WorkspaceEventListener,
         given: Mapping[str, object] | None = None,
     ) -> None:
         """Begin runs on the snapshot that `current` returns; `tell` hears of them.
@@ -87,9 +87,9 @@ class RunService:
             check_call(call)
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
-            return self._said(call, denied(call, misfit(error)), began)
-        except Refusal as refusal:
-            why = refusal.failure() if callable(refusal.failure) else refusal.failure
+            return self._said(call, denied(call, mismatch(error)), began)
+        except CallDenied as denial:
+            why = denial.failure() if callable(denial.failure) else denial.failure
             return self._said(call, denied(call, why), began)
         call = call._replace(arguments=inputs)
         if call.dry_run:
@@ -261,7 +261,7 @@ class RunService:
         """Add what each Result has: the model's name for the call, its time, the crisis flag."""
         ms = (perf_counter() - began) * 1000
         result = result._replace(tool_call_id=call.id, duration_ms=ms)
-        return self._current().open_door().last_words(call, result)
+        return self._current().open_dispatcher().finish(call, result)
 
 
 def new_run_id() -> str:

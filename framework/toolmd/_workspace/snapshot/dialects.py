@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from toolmd._bind.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason, several
 from toolmd._dialect import DIALECTS
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.reply import Dialect
+from toolmd._load.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason, several
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.reply import Dialect
 
 
 class Dialects(NamedTuple):
@@ -19,19 +19,19 @@ class Dialects(NamedTuple):
 def dialects_of(plugins: Plugins) -> Dialects:
     """Ask each plugin for its dialects; a name that is taken already is left out."""
     known = dict(DIALECTS)
-    troubles = []
+    problems = []
     for answer in plugins.ask("toolmd_dialects"):
         given, wrong = _given(answer)
         if wrong is not None:
             message = f"can't give dialects: {reason(wrong)}"
-            troubles.append(broken_plugin(answer.plugin, message))
+            problems.append(broken_plugin(answer.plugin, message))
         for dialect in given:
             if dialect.name in known:
                 message = f"can't bring the dialect {dialect.name!r}: the name is taken"
-                troubles.append(broken_plugin(answer.plugin, message))
+                problems.append(broken_plugin(answer.plugin, message))
             else:
                 known[dialect.name] = dialect
-    return Dialects(known, tuple(troubles))
+    return Dialects(known, tuple(problems))
 
 
 def _given(answer: PluginAnswer) -> tuple[list[Dialect], BaseException | None]:

@@ -5,22 +5,22 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolmd._bind.build import Snapshot
-from toolmd._bind.edits.last_python import OVERLAP_S
-from toolmd._bind.plugins.manager import reason
-from toolmd._bind.source.files import whole_file
-from toolmd._model.code import Code
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.registry import Registry
-from toolmd._model.run import Clock
-from toolmd._model.settings import Settings
-from toolmd._workspace.snapshot.door_hooks import judges_of, listeners_of, origins_of
+from toolmd._load.build import Snapshot
+from toolmd._load.edits.last_python import OVERLAP_S
+from toolmd._load.plugins.manager import reason
+from toolmd._load.source.files import whole_file
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.registry import Registry
+from toolmd._types.run import Clock
+from toolmd._types.settings import Settings
+from toolmd._workspace.snapshot.call_hooks import guards_of, listeners_of, origins_of
 
 if TYPE_CHECKING:
-    from toolmd._bind.pin import Pin
-    from toolmd._call import Door
-    from toolmd._call.limits.tally import Tally
+    from toolmd._call import Dispatcher
+    from toolmd._call.limits.counter import CallCounter
     from toolmd._export.exported import Exported
+    from toolmd._load.pin import Pin
     from toolmd._workspace.snapshot.dialects import Dialects
 
 
@@ -32,21 +32,21 @@ class Live:
         settings: Settings,
         snapshot: Snapshot,
         clock: Clock | None = None,
-        tallies: "dict[str, Tally] | None" = None,
+        counters: "dict[str, CallCounter] | None" = None,
         beside: Snapshot | None = None,
     ) -> None:
-        """`tallies` are the workspace's counts of calls by tool, which outlive the snapshot.
+        """`counters` are the workspace's counts of calls by tool, which outlive the snapshot.
 
         `beside` is the snapshot whose judges rule on the calls too.
         """
         self.settings = settings
         self.snapshot = snapshot
-        self.door: Door | None = None
+        self.dispatcher: Dispatcher | None = None
         """Made once a call needed it: what only looks at definitions does not import it."""
         self.exports: dict[tuple[str, bool], Exported] = {}
         """What was exported of all definitions, by target and whether with skills."""
         self._clock = clock
-        self._tallies: dict[str, Tally] = {} if tallies is None else tallies
+        self._tallies: dict[str, CallCounter] = {} if counters is None else counters
         self._beside = beside
         self._lock = threading.Lock()
         self._found: tuple[Diagnostic, ...] | None = None
@@ -56,27 +56,27 @@ class Live:
         """What can be called."""
         return self.snapshot.registry
 
-    def open_door(self) -> "Door":
+    def open_dispatcher(self) -> "Dispatcher":
         """Give the one door of this snapshot."""
-        from toolmd._call import Door
+        from toolmd._call import Dispatcher
 
         with self._lock:
-            if self.door is None:
+            if self.dispatcher is None:
                 snapshot, clock = self.snapshot, self._clock
                 beside = None if self._beside is None else self._beside.plugins
                 before, after = listeners_of(snapshot.plugins)
-                self.door = Door(
+                self.dispatcher = Dispatcher(
                     self.registry,
                     self.settings,
                     resources=snapshot.resources,
-                    judges=judges_of(snapshot.plugins, beside),
+                    guards=guards_of(snapshot.plugins, beside),
                     before=before,
                     after=after,
                     clock=time.time if clock is None else lambda: clock().timestamp(),
-                    tallies=self._tallies,
+                    counters=self._tallies,
                     origins=origins_of(snapshot.plugins, self.settings, self.registry.tools),
                 )
-            return self.door
+            return self.dispatcher
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Give a snapshot of before a door of its own, before which today's judges rule too."""
@@ -85,16 +85,16 @@ class Live:
     @cached_property
     def pin(self) -> "Pin":
         """The snapshot's Python by its bytes."""
-        from toolmd._bind.pin import pin_of
+        from toolmd._load.pin import pin_of
 
         return pin_of(self.snapshot, self.settings.root.resolve())
 
-    def close_door(self) -> None:
+    def close_dispatcher(self) -> None:
         """Close what the door keeps open; no call comes any more."""
         with self._lock:
-            door, self.door = self.door, None
-        if door is not None:
-            door.close()
+            dispatcher, self.dispatcher = self.dispatcher, None
+        if dispatcher is not None:
+            dispatcher.close()
 
     @cached_property
     def dialects(self) -> "Dialects":

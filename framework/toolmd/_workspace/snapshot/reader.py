@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolmd._model.diagnostic import Diagnostic
-from toolmd._model.registry import AnySpec, SkillSpecs, ToolSpecs
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
-    from toolmd._model.skill import SkillSpec
+    from toolmd._types.skill import SkillSpec
 
 _ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
 """Whose code decides what is read of a file, or found in a skill."""
@@ -24,7 +24,7 @@ _LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "cel_expr_python", "re
 
 
 class FileReader:
-    """Reads definitions with the parser, and skills with the checker of `_run`."""
+    """Reads definitions with the parser, and skills with the checker of `_skills`."""
 
     @cached_property
     def fingerprint(self) -> str:
@@ -66,7 +66,7 @@ class FileReader:
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
     ) -> tuple[Diagnostic, ...]:
         """Say what a skill asks that its tools can't give."""
-        from toolmd._run.check import check_skill
+        from toolmd._skills.check import check_skill
 
         return check_skill(spec, tools, skills, implemented=implemented)
 

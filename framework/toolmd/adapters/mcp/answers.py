@@ -5,9 +5,9 @@ from typing import Any
 
 from mcp.types import CallToolResult, ContentBlock, TextContent
 
-from toolmd._model.result import Failure, Result
-from toolmd._model.skill import SkillSpec
-from toolmd._values import problems
+from toolmd._types.result import Failure, Result
+from toolmd._types.skill import SkillSpec
+from toolmd._validation import problems
 from toolmd.adapters.mcp.catalog import Listed
 from toolmd.adapters.mcp.content import read_blocks
 
@@ -20,27 +20,27 @@ CAN_CONFIRM = "The user must confirm this call, and did not. Nothing ran."
 def answer(listed: Listed, result: Result) -> CallToolResult:
     """Give what the client gets of a call."""
     if not result.success:
-        return refusal(result)
+        return denial(result)
     if isinstance(listed.spec, SkillSpec):
         return _done(_of_skill(result), result)
     if listed.blocks:
         blocks = read_blocks(result.data)
         if blocks is None:
-            return refusal(_misfit(result, "it is no content of the protocol"))
+            return denial(_mismatch(result, "it is no content of the protocol"))
         meta = {RESULT: _host_facts(result)}
         return CallToolResult(content=[*blocks, *_notes(result)], _meta=meta)
     data = result.data
     if wrong := problems(data, listed.spec.returns):
-        return refusal(_misfit(result, wrong[0].message))
+        return denial(_mismatch(result, wrong[0].message))
     if result.message and result.message != data and not _says(data):
         # Where Returns has no place for it, the tool's own sentence stands on the Result alone.
         result = result._replace(notes=(result.message, *result.notes))
     return _done({"result": data} if listed.wrapped else data, result)
 
 
-def refusal(result: Result) -> CallToolResult:
+def denial(result: Result) -> CallToolResult:
     """Give a call that was refused, held or failed, with its stable code."""
-    error = result.error or _held(result)
+    error = result.error or _confirmation(result)
     told = [f"{error.code}: {error.message}"]
     told += [problem.message for problem in error.details if problem.message not in error.message]
     shown = {**result.to_dict(), "error": error.to_dict()}
@@ -51,17 +51,17 @@ def refusal(result: Result) -> CallToolResult:
     )
 
 
-def _held(result: Result) -> Failure:
+def _confirmation(result: Result) -> Failure:
     if result.outcome == "review":
         message = result.message or "Somebody who looks after this system must look at it first."
         return Failure("held_for_review", message)
     return Failure("confirmation_required", CAN_CONFIRM)
 
 
-def _misfit(result: Result, why: str) -> Result:
+def _mismatch(result: Result, why: str) -> Result:
     # The client would refuse it, and hide that the tool ran.
     message = f"{result.tool} ran and took effect, but what it gave does not fit its Returns: {why}"
-    failure = Failure("result_misfit", message)
+    failure = Failure("result_mismatch", message)
     return result._replace(success=False, outcome="failed", error=failure, notes=())
 
 

@@ -16,15 +16,15 @@ from mcp.types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from toolmd._model.call import Caller
-from toolmd._model.pending import Pending
-from toolmd._model.result import Failure, Held, Result
+from toolmd._types.call import Caller
+from toolmd._types.pending import PendingCall
+from toolmd._types.result import ConfirmationRequest, Failure, Result
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.form import changed, form, form_for_words
 
 KEY = "confirm"
 """The name of a result's one input request, but where words are kept: then it is theirs."""
-PATIENCE_S = 600.0
+LOCK_RETRY_S = 600.0
 """How long a person may take, in seconds: as long as a held call may be approved."""
 MAX_ROUNDS = 8
 """Questions of one request in the old era; a form that never fits must come to an end."""
@@ -61,10 +61,10 @@ class Asking:
         caller: Caller,
     ) -> Result | InputRequiredResult:
         """Go on where the client comes back with an answer, or with none."""
-        held_id = str(json.loads(state)["held"])
-        pending = await self._waiting(held_id)
+        confirmation_id = str(json.loads(state)["held"])
+        pending = await self._waiting(confirmation_id)
         if pending is None:
-            return _gone(held_id)
+            return _gone(confirmation_id)
         response = responses.get(_key(pending))
         if not isinstance(response, ElicitResult):
             return self._required(ctx, pending, pending.prompt)
@@ -73,7 +73,7 @@ class Asking:
         result = await self.decide(pending, response, caller)
         return await self.through(ctx, result, caller)
 
-    async def decide(self, pending: Pending, told: ElicitResult, caller: Caller) -> Result:
+    async def decide(self, pending: PendingCall, told: ElicitResult, caller: Caller) -> Result:
         """Do what the user said; an edit is validated and judged again."""
         if told.action != "accept":
             return await self._workspace.confirmations.reject(pending.id, user=caller.user)
@@ -84,24 +84,24 @@ class Asking:
         result = await confirmations.approve(pending.id, edit or None, user=caller.user)
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The form came back with what does not fit: nothing was decided, ask again.
-            held = Held(pending.id, pending.prompt, pending.sensitivity)
-            return result._replace(outcome="confirm", confirmation=held)
+            confirmation = ConfirmationRequest(pending.id, pending.prompt, pending.sensitivity)
+            return result._replace(outcome="confirm", confirmation=confirmation)
         return result
 
-    async def _pending(self, result: Result) -> Pending | None:
+    async def _pending(self, result: Result) -> PendingCall | None:
         if result.outcome != "confirm" or result.confirmation is None:
             return None
         return await self._waiting(result.confirmation.id)
 
-    async def _waiting(self, held_id: str) -> Pending | None:
-        held = await self._workspace.confirmations.get(held_id)
-        if held is None or held.state != "pending":
+    async def _waiting(self, confirmation_id: str) -> PendingCall | None:
+        confirmation = await self._workspace.confirmations.get(confirmation_id)
+        if confirmation is None or confirmation.state != "pending":
             return None
-        parameters = dict(held.shown) if isinstance(held.shown, Mapping) else {}
-        return Pending(held.id, held.kind, held.call.id, held.call.tool, parameters, held.prompt,
-                       held.sensitivity, held.saves)  # fmt: skip
+        parameters = dict(confirmation.shown) if isinstance(confirmation.shown, Mapping) else {}
+        return PendingCall(confirmation.id, confirmation.kind, confirmation.call.id, confirmation.call.tool, parameters, confirmation.prompt,
+                       confirmation.sensitivity, confirmation.saves)  # fmt: skip
 
-    def _form(self, ctx: ServerRequestContext[Any, Any], pending: Pending) -> dict[str, Any]:
+    def _form(self, ctx: ServerRequestContext[Any, Any], pending: PendingCall) -> dict[str, Any]:
         if pending.saves is not None:
             return form_for_words(pending.saves)
         bound = self._workspace.tools.get(pending.tool)
@@ -109,7 +109,7 @@ class Asking:
         return form(parameters, pending.parameters, ctx.protocol_version)
 
     def _required(
-        self, ctx: ServerRequestContext[Any, Any], pending: Pending, message: str
+        self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
     ) -> InputRequiredResult:
         asked = ElicitRequestFormParams(message=message, requested_schema=self._form(ctx, pending))
         # The boundary seals it, and binds it to this call and caller.
@@ -119,10 +119,10 @@ class Asking:
         )
 
     async def _elicited(
-        self, ctx: ServerRequestContext[Any, Any], pending: Pending, message: str
+        self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
     ) -> ElicitResult | None:
         try:
-            with anyio.fail_after(PATIENCE_S):
+            with anyio.fail_after(LOCK_RETRY_S):
                 return await ctx.session.elicit_form(
                     message, self._form(ctx, pending), related_request_id=ctx.request_id
                 )
@@ -141,11 +141,11 @@ def can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
     return elicitation.form is not None or elicitation.url is None
 
 
-def _key(pending: Pending) -> str:
+def _key(pending: PendingCall) -> str:
     return pending.saves or KEY
 
 
-def _words(pending: Pending, told: ElicitResult) -> str | None:
+def _words(pending: PendingCall, told: ElicitResult) -> str | None:
     """Give what the person wrote for a run to keep; None where they said no more than yes."""
     if pending.saves is None:
         return None
@@ -153,28 +153,28 @@ def _words(pending: Pending, told: ElicitResult) -> str | None:
     return wrote if isinstance(wrote, str) and wrote.strip() else None
 
 
-def _worded(result: Result, pending: Pending) -> str:
-    held, error = result.confirmation, result.error
-    prompt = held.prompt if held is not None else pending.prompt
+def _worded(result: Result, pending: PendingCall) -> str:
+    confirmation, error = result.confirmation, result.error
+    prompt = confirmation.prompt if confirmation is not None else pending.prompt
     return prompt if error is None else f"{error.message}\n\n{prompt}"
 
 
-def _gone(held_id: str) -> Result:
+def _gone(confirmation_id: str) -> Result:
     message = "This call waits for nobody any more: call the tool again."
     failure = Failure("confirmation_not_found", message)
-    return _refused(held_id, failure, None)
+    return _denied(confirmation_id, failure, None)
 
 
-def _unanswered(pending: Pending) -> Result:
-    held = Held(pending.id, pending.prompt, pending.sensitivity)
-    return _refused(pending.tool, None, held)
+def _unanswered(pending: PendingCall) -> Result:
+    confirmation = ConfirmationRequest(pending.id, pending.prompt, pending.sensitivity)
+    return _denied(pending.tool, None, confirmation)
 
 
-def _refused(tool: str, failure: Failure | None, held: Held | None) -> Result:
+def _denied(tool: str, failure: Failure | None, confirmation: ConfirmationRequest | None) -> Result:
     return Result(
         success=False,
         tool=tool,
-        outcome="denied" if held is None else "confirm",
+        outcome="denied" if confirmation is None else "confirm",
         error=failure,
-        confirmation=held,
+        confirmation=confirmation,
     )

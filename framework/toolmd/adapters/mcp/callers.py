@@ -4,8 +4,8 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-from toolmd._gate import CALLER
-from toolmd._model.call import Caller
+from toolmd._auth import CALLER
+from toolmd._types.call import Caller
 
 RequestContext = ServerRequestContext[Any, Any]
 

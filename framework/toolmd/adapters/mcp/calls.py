@@ -14,8 +14,8 @@ from mcp.types import (
 )
 
 from toolmd._export.function import CONFIDENCE
-from toolmd._model.call import Call, Caller
-from toolmd._model.result import Result
+from toolmd._types.call import Call, Caller
+from toolmd._types.result import Result
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.answers import answer
 from toolmd.adapters.mcp.asking import Asking

@@ -15,7 +15,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.types import NotificationParams
 
-from toolmd._model.registry import Registry
+from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from typing import Any
 from mcp.types import ContentBlock
 from pydantic import TypeAdapter, ValidationError
 
-from toolmd._model.schema import Schema
+from toolmd._types.schema import Schema
 
 KINDS = frozenset(("text", "image", "audio", "resource", "resource_link"))
 _BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])

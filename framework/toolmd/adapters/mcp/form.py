@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._model.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 
 FORMATS = frozenset(("email", "uri", "date", "date-time"))
 """What the protocol's forms know."""

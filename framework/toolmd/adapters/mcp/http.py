@@ -8,8 +8,8 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from toolmd._gate import CALLER
-from toolmd._model.call import Caller
+from toolmd._auth import CALLER
+from toolmd._types.call import Caller
 from toolmd.adapters.mcp.server import McpServer
 
 MAX_BODY = 512 * 1024

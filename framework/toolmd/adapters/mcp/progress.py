@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-from toolmd._model.result import Event
+from toolmd._types.result import Event
 
 LONGEST = 1000
 """Characters of one message; a whole item may be large."""

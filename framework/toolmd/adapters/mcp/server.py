@@ -11,7 +11,7 @@ from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.types import NotificationParams, PaginatedRequestParams
 
-from toolmd._model.call import Caller
+from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.calls import Calls
 from toolmd.adapters.mcp.changes import ListChanges

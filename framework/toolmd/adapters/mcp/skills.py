@@ -18,7 +18,7 @@ from mcp.types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolmd._model.registry import Registry
+from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.callers import RequestContext
 
@@ -116,8 +116,8 @@ class Skills:
         """`resources/read`."""
         del ctx
         file = self._file(params.uri, "Unknown resource:")
-        held = TextResourceContents(uri=file.uri, mime_type=MARKDOWN, text=file.text)
-        return ReadResourceResult(contents=[held])
+        confirmation = TextResourceContents(uri=file.uri, mime_type=MARKDOWN, text=file.text)
+        return ReadResourceResult(contents=[confirmation])
 
     async def read_folder(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
         """`resources/directory/read`: a skill's folder holds its one file."""

@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 
 from mcp.server.stdio import stdio_server
 
-from toolmd._model.call import Caller
+from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
 from toolmd.adapters.mcp.callers import FixedCaller
 from toolmd.adapters.mcp.server import McpServer

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from threading import Lock
 
 
-class Pace:
+class RateLimiter:
     """Lets requests start one by one, at least so many seconds apart."""
 
     def __init__(

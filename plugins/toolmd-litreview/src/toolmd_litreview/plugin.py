@@ -13,7 +13,7 @@ from toolmd_litreview.configuration import Configuration, origin, read
 from toolmd_litreview.embedding import Embedder, EndpointSource, LocalSource, Source
 from toolmd_litreview.library import Library
 from toolmd_litreview.model import Model
-from toolmd_litreview.pace import Pace
+from toolmd_litreview.pace import RateLimiter
 from toolmd_litreview.pubmed import PubMed
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ class Litreview:
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], datetime] = machine_time,
         apart_s: float | None = None,
-        pace: Pace | None = None,
+        pace: RateLimiter | None = None,
     ) -> None:
         """`clock` gives the time with its zone; `apart_s` is between two requests to NCBI."""
         self._environ = environ
         self._clock = clock
         self._apart_s = apart_s
         # Snapshots come and go; the requests of all of them count together.
-        self._pace = pace or Pace()
+        self._pace = pace or RateLimiter()
 
     @hookimpl
     def toolmd_definitions(self) -> Iterable[Traversable]:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from toolmd_litreview.configuration import Ncbi
-from toolmd_litreview.pace import Pace
+from toolmd_litreview.pace import RateLimiter
 from toolmd_litreview.paper import Paper
 from toolmd_litreview.records import PUBMED, Hits, read_hits, read_links, read_papers
 
@@ -24,7 +24,7 @@ _APART_WITH_KEY_S = 0.101
 class PubMed:
     """The E-utilities; each request is spaced from the one before, whichever call makes it."""
 
-    def __init__(self, ncbi: Ncbi, pace: Pace, apart_s: float | None = None) -> None:
+    def __init__(self, ncbi: Ncbi, pace: RateLimiter, apart_s: float | None = None) -> None:
         """`apart_s` overrides the seconds between two requests, for a server of one's own."""
         self._ncbi = ncbi
         self._pace = pace

@@ -6,13 +6,13 @@ from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from toolmd import Call, Ruling, Settings, ToolSpec, Verdict, hookimpl
+from toolmd import Action, Call, Settings, ToolSpec, Verdict, hookimpl
 from toolmd_simplescribe.store import OTHER_PATIENT, PatientStore
 
 if TYPE_CHECKING:
     import svcs
 
-    from toolmd.hooks import Judge
+    from toolmd.hooks import Guard
 
 TOOLS: Final = (
     "get_labs",
@@ -33,7 +33,7 @@ class SimpleScribe:
         return [files("toolmd_simplescribe") / "tools"]
 
     @hookimpl
-    def toolmd_judges(self, spec: ToolSpec) -> "Iterable[Judge]":
+    def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":
         """Give what refuses calls for another patient, before anything runs."""
         own = spec.name in TOOLS and "patient" in spec.requires_context
         return (
@@ -54,7 +54,7 @@ def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
     patient = call.caller.context.get("patient")
     if patient is not None and arguments.get("patient_id") == patient:
         return None
-    return Verdict(Ruling.DENY, "other_patient", OTHER_PATIENT)
+    return Verdict(Action.DENY, "other_patient", OTHER_PATIENT)
 
 
 class _Keeper:

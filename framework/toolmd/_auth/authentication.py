@@ -1,0 +1,179 @@
+"""Stand before an ASGI app: the right Host, Origin, token and content, or no answer from it."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from http import HTTPStatus
+from typing import Any
+
+from toolmd._auth.addresses import Addresses
+from toolmd._auth.headers import PAGE_POLICY
+from toolmd._auth.sessions import Sessions
+from toolmd._auth.tokens import Pass, Tokens
+from toolmd._types.call import fact_name
+
+AsgiScope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
+
+CALLER = "toolmd.caller"
+"""Under this key of `scope["state"]` stands the Caller that the token names."""
+OPERATOR = "toolmd.operator"
+"""Under this key, whether it is whoever started the server."""
+CONTEXT = "toolmd-context-"
+"""How the headers begin by which a host states facts: `Toolmd-Context-Patient`."""
+CONVERSATION = "toolmd-conversation"
+"""The header by which a host names the conversation, whose calls Max Calls counts together."""
+BODIES = frozenset(("POST", "PUT", "PATCH"))
+ONCE = frozenset(
+    ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", CONVERSATION)
+)  # fmt: skip
+"""What decides; of two such headers, two readers could take different ones."""
+_NAME = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+class RequestDenied(Exception):  # noqa: N818 - the answer that it becomes, not a mistake of ours
+    """A request that does not come in."""
+
+    def __init__(self, status: HTTPStatus, code: str, detail: str) -> None:
+        self.status = status
+        self.problem = {
+            "type": "about:blank",
+            "title": status.phrase,
+            "status": status,
+            "detail": detail,
+            "code": code,
+        }
+
+
+class Authentication:
+    """An ASGI app that lets requests through to another."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        addresses: Addresses,
+        tokens: Tokens,
+        open_paths: Collection[str] = (),
+        sessions: Sessions | None = None,
+        stranger: Callable[[], bytes] | None = None,
+    ) -> None:
+        """Guard `app`; `open_paths` need no token (a page that holds none of its secrets).
+
+        `sessions` are those of browsers. `stranger` gives the page, HTML, that a browser without
+        one is shown.
+        """
+        self._app = app
+        self._addresses = addresses
+        self._tokens = tokens
+        self._open_paths = frozenset(open_paths)
+        self._sessions = sessions
+        self._stranger = stranger
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer a refused request, or hand it on with its caller."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            # A websocket would carry its pages' Origin past the rules below.
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        try:
+            headers = _headers(scope)
+            self._check_place(headers)
+            if scope["path"] not in self._open_paths:
+                _check_caller(scope, self._passed(scope["method"], headers), headers)
+            _check_body(scope["method"], headers)
+        except RequestDenied as denial:
+            page = self._page(denial, scope)
+            await _answer(denial, page, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _check_place(self, headers: dict[str, str]) -> None:
+        if not self._addresses.host_fits(headers.get("host")):
+            detail = "This server has no such Host; --allow-host gives it another name."
+            raise RequestDenied(HTTPStatus.MISDIRECTED_REQUEST, "foreign_host", detail)
+        if not self._addresses.origin_fits(headers.get("origin")):
+            detail = "No page of this Origin may ask."
+            raise RequestDenied(HTTPStatus.FORBIDDEN, "foreign_origin", detail)
+
+    def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
+        authorization = headers.get("authorization")
+        if authorization is not None or self._sessions is None:
+            return self._tokens.find(authorization)
+        return self._sessions.find(method, headers)
+
+    def _page(self, denial: RequestDenied, scope: AsgiScope) -> bytes | None:
+        """Give what a person is shown who comes without a token."""
+        if denial.status != HTTPStatus.UNAUTHORIZED:
+            return None
+        if self._stranger is None or scope["method"] != "GET":
+            return None
+        accepts = (value for name, value in scope["headers"] if name == b"accept")
+        return self._stranger() if any(b"text/html" in value for value in accepts) else None
+
+
+def _headers(scope: AsgiScope) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key = name.decode("latin-1").lower()
+        if key in found and (key in ONCE or key.startswith(CONTEXT)):
+            detail = f"The header {key} stands twice."
+            raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
+        found[key] = value.decode("latin-1")
+    return found
+
+
+def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]) -> None:
+    if passed is None:
+        detail = "Give the token: Authorization: Bearer TOKEN."
+        raise RequestDenied(HTTPStatus.UNAUTHORIZED, "unauthorized", detail)
+    conversation = headers.get(CONVERSATION)
+    if conversation is not None and not _NAME.fullmatch(conversation):
+        detail = f"The header {CONVERSATION} holds 1 to 128 visible ASCII characters."
+        raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
+    caller = passed.caller(_stated(headers), conversation)
+    if caller is None:
+        detail = "The token does not allow this context."
+        raise RequestDenied(HTTPStatus.FORBIDDEN, "context_not_allowed", detail)
+    scope["state"] = {**scope.get("state", {}), CALLER: caller, OPERATOR: passed.operator}
+
+
+def _stated(headers: dict[str, str]) -> dict[str, str]:
+    """Return the facts that a request states, by name."""
+    stated: dict[str, str] = {}
+    for key, value in headers.items():
+        if key.startswith(CONTEXT):
+            fact = fact_name(key.removeprefix(CONTEXT))
+            if fact is None or fact in stated:
+                detail = f"The header {key} does not name one fact, as Toolmd-Context-Patient does."
+                raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
+            stated[fact] = value
+    return stated
+
+
+def _check_body(method: str, headers: dict[str, str]) -> None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if method in BODIES and kind != "application/json":
+        detail = "Send application/json."
+        raise RequestDenied(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
+
+
+async def _answer(denial: RequestDenied, page: bytes | None, send: Send) -> None:
+    body = json.dumps(denial.problem).encode() if page is None else page
+    kind = b"application/problem+json" if page is None else b"text/html; charset=utf-8"
+    headers = [
+        (b"content-type", kind),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    if page is not None:
+        headers.append((b"content-security-policy", PAGE_POLICY.encode()))
+    if denial.status == HTTPStatus.UNAUTHORIZED:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": denial.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,127 @@
+"""Serve an ASGI app on a socket that is bound already, until the process is told to end."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+from toolmd._auth.capacity import Capacity
+from toolmd._auth.connection import Connection
+from toolmd._auth.in_flight import InFlight
+from toolmd._auth.listener import Listener
+from toolmd._types.settings import ServeSettings
+
+DRAIN_S = 30.0
+"""How long calls under way may take when the server is told to end, in seconds."""
+CLOSE_S = 2
+"""How long connections may take to close after that, in seconds."""
+FORCED = 130
+"""The exit code where a second Ctrl-C cut calls off."""
+
+
+async def serve(
+    app: Any,
+    listening: socket.socket,
+    *,
+    settings: ServeSettings,
+    close: Callable[[], None] = lambda: None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve until SIGINT or SIGTERM; then finish what is under way, and return.
+
+    `close` ends streams that would never end; `tell` says what is waited for. A second signal
+    ends the process at once.
+    """
+    server = HttpServer(app, listening, settings=settings, close=close, tell=tell)
+    # A Ctrl-C that came before is raised here; within uvicorn it would be logged as a crash.
+    await asyncio.sleep(0)
+    await server.serve(sockets=[listening])
+
+
+class HttpServer(uvicorn.Server):
+    """Bounds its connections, and waits for calls, not for them, when the process is to end."""
+
+    def __init__(
+        self,
+        app: Any,
+        listening: socket.socket,
+        *,
+        settings: ServeSettings,
+        close: Callable[[], None] = lambda: None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Serve `app` on `listening`; `close` and `tell` as `serve` takes them."""
+        self._in_flight = InFlight(app)
+        config = uvicorn.Config(
+            self._in_flight,
+            http="h11",
+            # What clients do wrong is answered to them; in the log, they could fill the disk.
+            log_level="error",
+            server_header=False,
+            timeout_keep_alive=settings.idle_timeout,
+            timeout_graceful_shutdown=CLOSE_S,
+            ws="none",
+            lifespan="on",
+        )
+        super().__init__(config)
+        self._settings = settings
+        self._capacity = Capacity(settings.max_connections)
+        self._listener = Listener(listening, self._capacity, self._connection)
+        self._close = close
+        self._tell = tell
+        self._accepting: asyncio.Task[None] | None = None
+        self._draining: asyncio.Task[None] | None = None
+        self._told = False
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until told to end; a signal may come from now on."""
+        self._loop = asyncio.get_running_loop()
+        await super().serve(sockets)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept: by our own listener, since asyncio's spins where descriptors run out."""
+        del sockets
+        await super().startup(sockets=[])
+        self._accepting = self._loop.create_task(self._listener.run())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and let what is open end."""
+        if self._accepting is not None:
+            self._accepting.cancel()
+        await super().shutdown(sockets)
+
+    def _connection(self) -> Connection:
+        return Connection(
+            self.config,
+            self.server_state,
+            self.lifespan.state,
+            settings=self._settings,
+            capacity=self._capacity,
+        )
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Begin to end, or end now."""
+        del sig, frame
+        if self._told:
+            # The signal may come while the same stream is written to, which then can't be told on.
+            # Everything that is kept is kept in transactions: nothing is torn.
+            try:
+                self._tell("ended at once; what was under way is cut off")
+            finally:
+                os._exit(FORCED)
+        self._told = True
+        self._loop.call_soon_threadsafe(self._begin)
+
+    def _begin(self) -> None:
+        self._draining = self._loop.create_task(self._drain())
+
+    async def _drain(self) -> None:
+        self._close()
+        if self._in_flight.number:
+            calls = "1 call" if self._in_flight.number == 1 else f"{self._in_flight.number} calls"
+            self._tell(f"waiting for {calls} to finish; Ctrl-C again ends at once")
+        await self._in_flight.land(DRAIN_S)
+        self.should_exit = True

@@ -1,0 +1,195 @@
+"""Tools made ready for calls on their first use: all that a contract decides, decided once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from toolmd._call.arguments.argument_errors import mismatch, read
+from toolmd._call.denial import CallDenied, deny, guard_failed
+from toolmd._call.guards.plugins import ask
+from toolmd._call.guards.policy import rows_of
+from toolmd._call.invoke.context import CallServices
+from toolmd._call.invoke.invoker import Invoker
+from toolmd._call.invoke.trace import TracedInvoker, Tracing
+from toolmd._call.limits.call_limits import CallLimits
+from toolmd._crash import hiding
+from toolmd._types.call import Call
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.registry import BoundTool, Registry
+from toolmd._types.settings import SafetySettings
+from toolmd._types.verdict import ALLOWED, Problem, Verdict
+from toolmd._validation import (
+    ArgumentsValidator,
+    InvalidArgumentsError,
+    MalformedError,
+    read_object,
+)
+from toolmd._validation.redact import hider
+from toolmd.errors import did_you_mean, is_a_skill
+from toolmd.hooks import Guard
+
+_NOTHING_HIDDEN = nullcontext()
+
+
+class CompiledTool:
+    """One tool of one snapshot, its validator, rules and invoker."""
+
+    def __init__(
+        self,
+        tool: BoundTool,
+        dispatcher: CallServices,
+        safety: SafetySettings,
+        guards: Sequence[Guard],
+        limits: CallLimits,
+        tracing: Tracing | None = None,
+    ) -> None:
+        """Build the parts; raises where a restriction can't be read, and no call passes."""
+        call_spec = tool.call_spec
+        self.default_min = tool.default_min
+        self._rows = rows_of(call_spec, tool.default_min, safety)
+        self.guards = guards
+        self.limits = limits
+        self.bound = tool
+        """The tool itself; no call needs its spec."""
+        self.call_spec = call_spec
+        ignores = call_spec.unknown_parameters == "ignore"
+        self.validator = ArgumentsValidator(call_spec.parameters, ignore_unknown=ignores)
+        self._rules = _rules(call_spec)
+        self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        self._needs_caller = call_spec.requires_auth or bool(call_spec.requires_context)
+        self.ignores_unknown = ignores
+        self.invoker = (
+            Invoker(tool, dispatcher, limits)
+            if tracing is None
+            else TracedInvoker(tool, dispatcher, limits, tracing)
+        )
+
+    def hiding(self, arguments: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Keep the Sensitive values of a call from what is logged of it meanwhile."""
+        if not self._holds_sensitive:
+            return _NOTHING_HIDDEN
+        return hiding(hider(arguments, self.call_spec.parameters))
+
+    @property
+    def hash(self) -> str:
+        """The hash over what the file says, which records and approvals hold."""
+        return self.bound.hash
+
+    def admit(self, call: Call) -> None:
+        """Check that the host supplies the user and the facts that the tool requires."""
+        if not self._needs_caller:
+            return
+        name, caller, lacking = self.call_spec.name, call.caller, []
+        if self.call_spec.requires_auth and not caller.user:
+            message = f"{name} needs a signed-in user; the host names one."
+            lacking.append(Problem("auth_required", "", message))
+        for fact in self.call_spec.requires_context:
+            if not caller.context.get(fact):
+                message = f"{name} needs the {fact} in the caller's context; the host supplies it."
+                lacking.append(Problem("context_required", "", message))
+        if lacking:
+            read(call)
+            details = tuple(lacking) if len(lacking) > 1 else ()
+            raise deny(lacking[0].code, " ".join(one.message for one in lacking), details)
+
+    def arguments(self, call: Call) -> dict[str, Any]:
+        """Rows 1 and 3: a JSON object that fits the parameters, then the rules; with defaults."""
+        try:
+            arguments = self.validator.validate(call.arguments)
+        except (MalformedError, InvalidArgumentsError) as error:
+            raise CallDenied(mismatch(error)) from None
+        if self._rules is not None:
+            try:
+                self._rules.check(arguments)
+            except CallDenied:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+                with self.hiding(arguments):
+                    raise guard_failed(call.tool, "rule", error) from None
+        return arguments
+
+    def weigh(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Rows 4 to 7: the strictest verdict, of equals the first; raises a Refusal."""
+        worst = ALLOWED
+        try:
+            for row in self._rows:
+                verdict = row(call.confidence, call.caller.message, arguments)
+                if verdict is not ALLOWED and verdict.action > worst.action:
+                    worst = verdict
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+            with self.hiding(arguments):
+                raise guard_failed(call.tool, "policy", error) from None
+        return worst
+
+    async def guard(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Rows 4 to 7, then the judges of plugins; raises a Refusal."""
+        worst = self.weigh(call, arguments)
+        with self.hiding(arguments):
+            async for verdict in ask(self.guards, call, arguments):
+                if verdict.action > worst.action:
+                    worst = verdict
+        return worst
+
+    def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:
+        """Give the paths of unknown keys that were left out."""
+        return self.validator.dropped(read_object(arguments))
+
+
+class CompiledTools:
+    """The tools of one snapshot."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        safety: SafetySettings,
+        dispatcher: CallServices,
+        *,
+        guards: Callable[[BoundTool], Sequence[Guard]] | None = None,
+        limits: Callable[[ToolCallSpec], CallLimits],
+        tracing: Tracing | None = None,
+    ) -> None:
+        """`guards` and `limits` give those of a tool; they are asked once."""
+        self._registry = registry
+        self._safety = safety
+        self._dispatcher = dispatcher
+        self._guards = guards
+        self._limits = limits
+        self._tracing = tracing
+        self._ready: dict[str, CompiledTool] = {}
+
+    def find(self, call: Call) -> CompiledTool:
+        """Row 2: the tool is there; raises a Refusal."""
+        return self._ready.get(call.tool) or self._made(call)
+
+    def used(self, name: str) -> CompiledTool | None:
+        """Give a tool that was called before; None for any other."""
+        return self._ready.get(name)
+
+    def _made(self, call: Call) -> CompiledTool:
+        name = call.tool
+        bound = self._registry.tools.get(name)
+        if bound is None:
+            read(call)
+            if (folded := name.replace("-", "_")) in self._registry.skills:
+                raise deny("unknown_tool", f"{is_a_skill(folded)}.")
+            hint = did_you_mean(name, self._registry.tools, 3) or "it is not in this project."
+            raise deny("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
+        try:
+            guards = tuple(self._guards(bound)) if self._guards else ()
+            limits = self._limits(bound.call_spec)
+            ready = CompiledTool(
+                bound, self._dispatcher, self._safety, guards, limits, self._tracing
+            )
+        except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
+            raise guard_failed(name, "policy", error) from None
+        # Two threads may both make one: the first stays.
+        return self._ready.setdefault(name, ready)
+
+
+def _rules(call_spec: ToolCallSpec) -> Any:
+    """Give the tool's Rules, compiled; None where it has none, and needs no CEL."""
+    if not call_spec.rules:
+        return None
+    from toolmd._call.arguments.rules import Rules
+
+    return Rules(call_spec)

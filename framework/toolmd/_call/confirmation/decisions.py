@@ -1,0 +1,170 @@
+"""What people decide on held calls: each approved, refused or answered, once."""
+
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from time import perf_counter
+from typing import Any, Protocol
+
+from toolmd._call.audit.recorder import Recorder
+from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.confirmation.flow import ApprovedCall, ConfirmationFlow
+from toolmd._call.denial import deny
+from toolmd._call.result.outcome import answered, stale, stopped
+from toolmd._types.call import Call
+from toolmd._types.confirmation import Confirmation, ConfirmationState
+from toolmd._types.result import EventListener, Result
+
+
+class RestOfPipeline(Protocol):
+    """What is left of the ladder for a call that was held."""
+
+    def run(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: EventListener | None,
+        confirmation_id: str | None = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Rows 8 and 9: wait for a turn, record the decision, and run."""
+
+    def denied(
+        self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
+    ) -> Coroutine[Any, Any, Result]:
+        """Give the Result of a call that a row refused, or at which one broke."""
+
+    def finish(self, call: Call, result: Result) -> Result:
+        """Add to a result what rides on every outcome."""
+
+
+class Decisions:
+    """What a person may do with the calls that are held."""
+
+    def __init__(
+        self,
+        confirmations: ConfirmationFlow,
+        recorder: Recorder,
+        tools: CompiledTools,
+        pipeline: RestOfPipeline,
+    ) -> None:
+        self._confirmations = confirmations
+        self._recorder = recorder
+        self._tools = tools
+        self._pipeline = pipeline
+
+    async def confirm(
+        self,
+        confirmation_id: str,
+        *,
+        edit: Mapping[str, Any] | None = None,
+        user: str | None = None,
+        key: str | None = None,
+        on_event: EventListener | None = None,
+    ) -> Result:
+        """Approve a held call, with some arguments edited or as it is, and run it.
+
+        `key` is the idempotency key where a runtime made one. Never raises but for cancellation.
+        """
+        began = perf_counter()
+        call = Call(str(confirmation_id), {})
+        try:
+            confirmation = await self._confirmations.find(confirmation_id, user)
+            call = confirmation.call
+            await self._confirmations.admit(confirmation, user)
+            if call.is_of_a_run and key != call.key:
+                # Its run would do it once more, under its own key.
+                message = f"A run waits for this call: it is decided there ({call.id})."
+                raise deny("confirmation_not_found", message)  # noqa: TRY301 - a row like others
+            decided = await self._confirmations.resume(confirmation, edit, key)
+            call = decided.call
+            tool = self._tools.find(call)
+            if isinstance(decided, ApprovedCall):
+                result = await self._pipeline.run(
+                    tool, call, decided.arguments, began, on_event, confirmation_id
+                )
+            else:
+                await self._recorder.confirmation(call, tool, decided.arguments, decided.verdict,
+                                          decided.confirmation.id, instead_of=confirmation_id)  # fmt: skip
+                answer = stale if decided.stale else stopped
+                result = answer(call, decided.confirmation, decided.verdict, began)
+            result = result._replace(notes=(*decided.notes, *result.notes))
+        except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
+            result = await self._pipeline.denied(call, error, began, confirmation_id)
+        return self._pipeline.finish(call, result)
+
+    async def confirm_call(self, confirmation_id: str, call: Call) -> Result:
+        """Approve a held call with the arguments of `call`, as a run's person agreed to them.
+
+        Whose word a review takes is asked where the run is answered.
+        """
+        confirmation = await self._confirmations.look(confirmation_id)
+        given = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
+        before = confirmation.call.arguments if confirmation is not None else {}
+        assert isinstance(before, dict)
+        # As JSON text, where true is not 1.
+        edit = {
+            name: value
+            for name, value in given.items()
+            if name not in before or _text(before[name]) != _text(value)
+        }
+        reviewed = (
+            confirmation is not None
+            and confirmation.kind == "review"
+            and confirmation.call.key == call.key
+        )
+        user = None if reviewed else call.caller.user
+        return await self.confirm(confirmation_id, edit=edit, user=user, key=call.key)
+
+    async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
+        """Refuse a held call: it never runs."""
+
+        def no(_call: Call) -> Result:
+            message = "The user said no: do not call it again with the same arguments."
+            raise deny("rejected", message)
+
+        return await self._decide(confirmation_id, user, "rejected", no, drops=True)
+
+    async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
+        """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
+        return await self._decide(
+            confirmation_id, user, "responded", lambda call: answered(call, text)
+        )
+
+    def pending(self, user: str | None = None) -> tuple[Confirmation, ...]:
+        """Give the held calls that wait, the oldest first; of one user, or of all."""
+        return self._confirmations.pending(user)
+
+    async def confirmation(self, confirmation_id: str) -> Confirmation | None:
+        """Give a call that is held, or was; None where it can't be read."""
+        return await self._confirmations.look(confirmation_id)
+
+    def held_sync(self, confirmation_id: str) -> Confirmation | None:
+        """Do as `held`, for those who can't await; the calling thread waits."""
+        return self._confirmations.look_sync(confirmation_id)
+
+    async def _decide(
+        self,
+        confirmation_id: str,
+        user: str | None,
+        state: ConfirmationState,
+        answer: Callable[[Call], Result],
+        *,
+        drops: bool = False,
+    ) -> Result:
+        began = perf_counter()
+        call = Call(str(confirmation_id), {})
+        try:
+            confirmation = await self._confirmations.find(confirmation_id, user)
+            call = confirmation.call
+            await self._confirmations.admit(confirmation, user, drops=drops)
+            await self._confirmations.claim(confirmation, state)
+            result = answer(call)
+            await self._recorder.decided(call, self._tools.find(call), state, confirmation_id)
+        except Exception as error:  # noqa: BLE001 - as above
+            result = await self._pipeline.denied(call, error, began, confirmation_id)
+        return self._pipeline.finish(call, result)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)

@@ -1,0 +1,279 @@
+"""Hold calls for a person's decision, and redeem them: once, and only as they were approved."""
+
+import hashlib
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.confirmation.prompt import prompt_of
+from toolmd._call.confirmation.store import ConfirmationStore
+from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
+from toolmd._call.lock_retry import WAIT_S, LockRetry
+from toolmd._types.call import Call
+from toolmd._types.confirmation import Confirmation, ConfirmationState
+from toolmd._types.result import ConfirmationRequest
+from toolmd._types.settings import SafetySettings
+from toolmd._types.verdict import Action, Verdict
+from toolmd._validation.redact import changes, redacted
+
+EXPIRES_S = 600.0
+"""How long a held call may be approved, in seconds."""
+
+
+STALE = "The tool or its policy changed since this call was held: it must be confirmed anew."
+
+NOT_YOURS = (
+    "This call waits for somebody who looks after the system, not for the user who made it:"
+    " they find it under `toolmd pending`, or on the console's page of what waits."
+)
+
+
+class ApprovedCall(NamedTuple):
+    """A held call that was approved: what runs now."""
+
+    call: Call
+    arguments: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+class Stopped(NamedTuple):
+    """A decision that runs nothing yet: the call is held anew."""
+
+    call: Call
+    arguments: dict[str, Any]
+    confirmation: ConfirmationRequest
+    verdict: Verdict
+    """Why it is held anew: stricter than ALLOW."""
+    notes: tuple[str, ...] = ()
+    stale: bool = False
+
+
+class ConfirmationFlow:
+    """Where held calls wait."""
+
+    def __init__(
+        self,
+        holds: ConfirmationStore,
+        safety: SafetySettings,
+        tools: CompiledTools,
+        lock_retry: LockRetry,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Keep them in `holds`; `clock` gives seconds since the epoch."""
+        self._holds = holds
+        self._safety = safety
+        self._tools = tools
+        self._lock_retry = lock_retry
+        self._clock = clock
+
+    async def hold(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: Mapping[str, Any],
+        action: Action,
+        notes: tuple[str, ...] = (),
+    ) -> ConfirmationRequest:
+        """Keep a call until somebody decides; a dry run keeps nothing. Raises a Refusal.
+
+        `notes` are told with its result: what a person changed in it before.
+        """
+        call_spec = tool.call_spec
+        sensitivity = call_spec.safety.sensitivity or "low"
+        shown = redacted(arguments, call_spec.parameters)
+        prompt = prompt_of(call_spec, shown)
+        if call.dry_run:
+            return ConfirmationRequest("", prompt, sensitivity)
+        await tool.invoker.prepare()
+        now = self._clock()
+        kind: Literal["confirm", "review"] = "review" if action is Action.REVIEW else "confirm"
+        confirmation = Confirmation(
+            id=secrets.token_urlsafe(9).replace("-", "a"),
+            kind=kind,
+            call=call._replace(arguments=dict(arguments)),
+            bound_to=self._bound(tool, arguments),
+            prompt=prompt,
+            sensitivity=sensitivity,
+            created=now,
+            expires=now + EXPIRES_S,
+            shown=shown,
+            notes=notes,
+        )
+        try:
+            await self._lock_retry.give(lambda: self._holds.add(confirmation))
+        except (sqlite3.Error, OSError) as error:
+            raise guard_failed(call_spec.name, "confirmation", error) from None
+        return ConfirmationRequest(confirmation.id, prompt, sensitivity)
+
+    async def look(self, confirmation_id: str) -> Confirmation | None:
+        """Give a held call, decided or not; None where it can't be read."""
+        try:
+            return await self._lock_retry.give(lambda: self._holds.get(confirmation_id))
+        except (sqlite3.Error, OSError):
+            return None
+
+    def look_sync(self, confirmation_id: str) -> Confirmation | None:
+        """Do as `look`, for those who can't await; the calling thread waits."""
+        try:
+            return self._holds.get(confirmation_id, wait_s=WAIT_S)
+        except (sqlite3.Error, OSError):
+            return None
+
+    async def find(self, confirmation_id: str, user: str | None) -> Confirmation:
+        """Give a call that this user may know of, decided or not; raises a Refusal.
+
+        A host that names no user decides for its operator.
+        """
+        try:
+            # A host may hand on anything as an id: nothing is held under what is no text.
+            confirmation = await self._lock_retry.give(
+                lambda: self._holds.get(str(confirmation_id))
+            )
+        except (sqlite3.Error, OSError) as error:
+            raise guard_failed("the held call", "confirmation", error) from None
+        other = (
+            confirmation is not None
+            and user is not None
+            and confirmation.call.caller.user not in (None, user)
+        )
+        if confirmation is None or (other and confirmation.kind == "confirm"):
+            raise deny(
+                "confirmation_not_found", f"No call is held under {str(confirmation_id)[:40]!r}."
+            )
+        return confirmation
+
+    async def admit(
+        self, confirmation: Confirmation, user: str | None, *, drops: bool = False
+    ) -> None:
+        """Refuse a decision that this user can't take, or can't any more.
+
+        What waits for a review is not its own caller's to decide: with `drops` they may only
+        take it back.
+        """
+        if confirmation.state not in {"pending", "expired"}:
+            raise deny("confirmation_used", f"This call was decided before: {confirmation.state}.")
+        if confirmation.state == "expired" or self._is_over(confirmation):
+            await self._lock_retry.give(lambda: self._holds.claim(confirmation.id, "expired"))
+            message = "The time to confirm this call is over: call the tool again."
+            raise deny("confirmation_expired", message)
+        is_own = user is not None and user == confirmation.call.caller.user
+        if confirmation.kind == "review" and is_own and not drops:
+            raise deny("held_for_review", NOT_YOURS)
+
+    async def resume(
+        self, confirmation: Confirmation, edit: Mapping[str, Any] | None, key: str | None
+    ) -> ApprovedCall | Stopped:
+        """Approve a held call, edited or as it is; raises a Refusal.
+
+        Whatever could stop the call is asked again: the arguments, the rules, the judges. Its
+        caller and what the tool asks of callers are as they were, or it is held anew.
+        """
+        tool = self._tools.find(confirmation.call)
+        before = confirmation.call.arguments
+        assert isinstance(before, dict)
+        await tool.invoker.prepare()
+        if self._bound(tool, before) != confirmation.bound_to:
+            await self.claim(confirmation, "stale")
+            return await self._anew(tool, confirmation)
+        arguments = tool.arguments(confirmation.call)
+        call = _edited(confirmation.call, edit)
+        if edit:
+            arguments = tool.arguments(call)
+        verdict = await tool.guard(call, arguments)
+        if verdict.action is Action.DENY:
+            raise overruled(verdict)
+        escalated = verdict.action is Action.REVIEW and confirmation.kind != "review"
+        notes = (*confirmation.notes, *changes(before, arguments, tool.call_spec.parameters))
+        # An edit of a critical call is shown once more, with the values that would run.
+        if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
+            await self.claim(confirmation, "edited")
+            again = call._replace(caller=confirmation.call.caller)
+            return await self._again(tool, again, arguments, verdict, notes)
+        tool.limits.check(call)
+        await self.claim(confirmation, "edited" if edit else "approved")
+        runs = call._replace(
+            arguments=arguments, caller=confirmation.call.caller, key=key or confirmation.id
+        )
+        return ApprovedCall(runs, arguments, notes)
+
+    def pending(self, user: str | None) -> tuple[Confirmation, ...]:
+        """Give what waits, for one user or for all; what a run holds, it asks for itself.
+
+        The calling thread waits where the store is locked.
+        """
+        kept = self._holds.pending(self._clock(), wait_s=WAIT_S)
+        waiting = (h for h in kept if not self._is_over(h))
+        asked = (h for h in waiting if not h.call.is_of_a_run)
+        return tuple(h for h in asked if user is None or h.call.caller.user == user)
+
+    def _is_over(self, confirmation: Confirmation) -> bool:
+        """Tell whether the time to decide is over; so too where the clock went far back since.
+
+        How long a call waited that is held in the future can't be told.
+        """
+        assert confirmation.expires is not None
+        return not confirmation.created - EXPIRES_S <= self._clock() < confirmation.expires
+
+    async def claim(self, confirmation: Confirmation, state: ConfirmationState) -> None:
+        """Take a held call out of waiting; raises a Refusal where somebody was quicker."""
+        try:
+            won = await self._lock_retry.give(lambda: self._holds.claim(confirmation.id, state))
+        except (sqlite3.Error, OSError) as error:
+            raise guard_failed(confirmation.call.tool, "confirmation", error) from None
+        if not won:
+            raise deny("confirmation_used", "This call was decided before.")
+
+    async def _anew(self, tool: CompiledTool, confirmation: Confirmation) -> Stopped:
+        """Hold a call anew, as the tool is now; raises a Refusal where it would not be held."""
+        call = confirmation.call
+        try:
+            tool.admit(call)
+            arguments = tool.arguments(call)
+            verdict = await tool.guard(call, arguments)
+            if verdict.action is Action.DENY:
+                raise overruled(verdict)
+        except CallDenied as denial:
+            raise _denied_now(denial) from None
+        stale = verdict._replace(code="confirmation_stale", message=STALE)
+        again = await self._again(tool, call, arguments, stale, confirmation.notes)
+        return again._replace(stale=True)
+
+    async def _again(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        verdict: Verdict,
+        notes: tuple[str, ...],
+    ) -> Stopped:
+        action = max(verdict.action, Action.CONFIRM)
+        confirmation = await self.hold(tool, call, arguments, action, notes)
+        return Stopped(call, arguments, confirmation, verdict._replace(action=action), notes)
+
+    def _bound(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
+        """Give what an approval is good for: exactly this call of exactly this tool."""
+        safety = self._safety
+        policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
+                  safety.on_missing_confidence]  # fmt: skip
+        parts = [tool.hash, tool.invoker.implementation_hash(), policy, dict(arguments)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _denied_now(denial: CallDenied) -> CallDenied:
+    why = denial.failure() if callable(denial.failure) else denial.failure
+    message = f"The tool or its policy changed since this call was held: {why.message}"
+    return deny("confirmation_stale", message, why.details, why.retry_after_ms)
+
+
+def _edited(call: Call, edit: Mapping[str, Any] | None) -> Call:
+    if not edit:
+        return call
+    assert isinstance(call.arguments, dict)
+    # What the user typed into the form is said by the user.
+    typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
+    caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
+    return call._replace(arguments={**call.arguments, **edit}, caller=caller)

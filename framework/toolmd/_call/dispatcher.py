@@ -1,0 +1,175 @@
+"""The one door: every call, whoever makes it, comes in here and goes down the ladder."""
+
+import hashlib
+import json
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import cached_property
+from time import perf_counter, time
+from typing import TYPE_CHECKING, Any
+
+from toolmd._call.audit.recorder import Recorder
+from toolmd._call.compiled import CompiledTools
+from toolmd._call.denial import deny
+from toolmd._call.invoke.clients import Clients
+from toolmd._call.invoke.context import Resources
+from toolmd._call.invoke.trace import tracing_of
+from toolmd._call.limits.call_limits import limits_of
+from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.timing import MACHINE, Timing
+from toolmd._call.observers import Observers
+from toolmd._call.pipeline import Pipeline
+from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
+from toolmd._types.call_spec import CallSpec
+from toolmd._types.registry import BoundTool, Registry
+from toolmd._types.result import EventListener, Result
+from toolmd._types.settings import Settings
+from toolmd.hooks import Guard
+
+if TYPE_CHECKING:
+    # What a call that nobody holds or records does not wait for.
+    from toolmd._call.audit.chain import Audit
+    from toolmd._call.confirmation.decisions import Decisions
+    from toolmd._call.confirmation.flow import ConfirmationFlow
+    from toolmd._call.lock_retry import LockRetry
+
+
+class Dispatcher:
+    """Takes the calls of one snapshot."""
+
+    def __init__(  # noqa: PLR0913 - what a snapshot brings, by keyword
+        self,
+        registry: Registry,
+        settings: Settings,
+        *,
+        resources: Resources | None = None,
+        guards: Callable[[BoundTool], Sequence[Guard]] | None = None,
+        before: Callable[[Call, BoundTool], None] | None = None,
+        after: Callable[[Call, BoundTool, Result], None] | None = None,
+        clock: Callable[[], float] = time,
+        provider: Any = None,
+        timing: Timing = MACHINE,
+        counters: dict[str, CallCounter] | None = None,
+        origins: Callable[[str], Iterable[str]] | None = None,
+    ) -> None:
+        """Open the door; `clock` gives seconds since the epoch, `timing` is what limits go by.
+
+        `provider` is OpenTelemetry's; the one that is installed where it is None. `counters`
+        are the counts of a workspace by tool, which outlive the door. `origins` gives what the
+        operator approved beside a tool's Allowed Domains.
+        """
+        self.registry = registry
+        self.resources = resources
+        self._settings = settings
+        self._clock = clock
+        self._clients = Clients(origins)
+        self._timing = timing
+        self.audit = _audit_of(settings)
+        self._recorder = Recorder(self.audit, self._lock_retry if self.audit else None, clock)
+        tracing = tracing_of(settings, provider)
+        self._tools = CompiledTools(
+            registry,
+            settings.safety,
+            self,
+            guards=guards,
+            limits=limits_of(settings, {} if counters is None else counters, timing),
+            tracing=tracing,
+        )
+        observers = Observers(registry, before, after, settings.safety.crisis_words)
+        self._pipeline = Pipeline(
+            self._tools, self._recorder, observers, lambda: self._confirmations
+        )
+        self.take = self._pipeline.take
+        self.finish = self._pipeline.finish
+
+    @cached_property
+    def _lock_retry(self) -> "LockRetry":
+        """With data bases that are locked."""
+        from toolmd._call.lock_retry import LockRetry
+
+        return LockRetry(self._timing.now, self._timing.sleep)
+
+    @cached_property
+    def _confirmations(self) -> "ConfirmationFlow":
+        """Where calls are held, once one is."""
+        from toolmd._call.confirmation.flow import ConfirmationFlow
+        from toolmd._call.confirmation.store import ConfirmationStore
+
+        holds = ConfirmationStore(self._settings.state / "held.sqlite3")
+        return ConfirmationFlow(
+            holds, self._settings.safety, self._tools, self._lock_retry, self._clock
+        )
+
+    @cached_property
+    def decisions(self) -> "Decisions":
+        """What people decide on held calls."""
+        from toolmd._call.confirmation.decisions import Decisions
+
+        return Decisions(self._confirmations, self._recorder, self._tools, self._pipeline)
+
+    def call(  # noqa: PLR0913, PLR0917 - the face of a call; by place it costs a third
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | bytes,
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
+        conversation: str | None = None,
+        call_id: str | None = None,
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
+        budget: Budget | None = None,
+        on_event: EventListener | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Call a tool with an object or its JSON text; never raises but for cancellation."""
+        caller = Caller(user, context, message, conversation)
+        if idempotency_key is None and call_id is not None:
+            idempotency_key = _key_of(call_id, name, arguments, caller)
+        call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
+        return self.take(call, on_event)
+
+    def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
+        """Make the HTTP client of one call, which has so many seconds."""
+        return self._clients.open(call_spec, seconds)
+
+    async def deny_reply(
+        self, code: str, message: str, *, caller: Caller, dry_run: bool = False
+    ) -> Result:
+        """Rows 0 and 1 of a model's whole reply that can't be read: none of its calls runs."""
+        call = Call("", {}, caller=caller, dry_run=dry_run)
+        denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
+        return self.finish(call, denied)
+
+    def close(self) -> None:
+        """Close the records."""
+        if self.audit is not None:
+            self.audit.close()
+
+
+def _audit_of(settings: Settings) -> "Audit | None":
+    if not settings.audit:
+        return None
+    from toolmd._call.audit import chain
+
+    # Whoever records is patient beside the loop.
+    return chain.Audit(settings.state / chain.AUDIT_FILE, wait_s=0.0)
+
+
+def _key_of(
+    call_id: str, name: str, arguments: Mapping[str, Any] | str | bytes, caller: Caller
+) -> str | None:
+    """Make the idempotency key of a call that its host named: the same where it is made again.
+
+    Another call under this name has another key, so that none is taken for it. The names in a
+    model's reply make no keys.
+    """
+    whose = [
+        call_id, caller.user, sorted(caller.context.items()), caller.conversation, name,
+    ]  # fmt: skip
+    if isinstance(arguments, Mapping):
+        try:
+            arguments = json.dumps(arguments, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            return None  # No JSON: row 3 says so.
+    return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]

@@ -1,0 +1,53 @@
+"""Ask the judges that plugins bring; whatever breaks or answers oddly refuses the call."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from toolmd._call.denial import guard_failed
+from toolmd._call.threads import AROUND
+from toolmd._types.call import Call
+from toolmd._types.verdict import Action, Verdict
+from toolmd.hooks import Guard
+
+UNNAMED = "denied"
+"""The code of a verdict that has none: what a model reads always has one."""
+LOCK_RETRY_S = 5.0
+"""How long a judge may take, in seconds."""
+
+
+async def ask(
+    guards: Sequence[Guard],
+    call: Call,
+    arguments: Mapping[str, Any],
+    lock_retry: float = LOCK_RETRY_S,
+) -> AsyncIterator[Verdict]:
+    """Give each judge's verdict; raises a Refusal for one that fails, is slow or answers oddly."""
+    for guard in guards:
+        # Of its own: a judge that changes what it was shown must not change what runs.
+        shown = call._replace(arguments=deepcopy(dict(arguments)))
+        try:
+            async with asyncio.timeout(lock_retry):
+                verdict = await _answer(guard, shown)
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+            raise guard_failed(call.tool, "judge", error) from None
+        if verdict is not None:
+            yield verdict if verdict.code else verdict._replace(code=UNNAMED)
+
+
+async def _answer(guard: Guard, call: Call) -> Verdict | None:
+    arguments = deepcopy(call.arguments)
+    assert isinstance(arguments, dict)
+    answer: Any
+    if inspect.iscoroutinefunction(guard):
+        answer = await guard(call, arguments)
+    else:
+        # In a thread, so that a slow one can be given up.
+        answer = await AROUND.run(lambda: guard(call, arguments))
+        if inspect.isawaitable(answer):
+            answer = await answer
+    if answer is None or (isinstance(answer, Verdict) and isinstance(answer.action, Action)):
+        return answer
+    raise TypeError(f"{guard!r} answered {type(answer).__name__}, not a Verdict")

@@ -1,0 +1,172 @@
+"""Rows 4 to 7: what the file, the project and plugins demand before a call may run."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from toolmd._call.guards.intent import MAX_MESSAGE, finder, unsaid
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.schema import Schema
+from toolmd._types.settings import OnMissingConfidence, SafetySettings
+from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
+
+Row = Callable[[float | None, str, Mapping[str, Any]], Verdict]
+"""Judges a call by the confidence it states, its user's message and its validated arguments."""
+
+
+def rows_of(
+    call_spec: ToolCallSpec, default_min: float | None, safety: SafetySettings
+) -> tuple[Row, ...]:
+    """Give the rows that can stop a call of this tool, in the ladder's order.
+
+    A row that can never say anything but ALLOW is left out. Raises ExpressionError for a
+    condition that can't be compiled: the tool can't be called then.
+    """
+    own = call_spec.safety
+    rows: list[Row] = []
+    if (least := threshold(call_spec, default_min, safety)) is not None:
+        rows.append(_confidence(call_spec.name, least, on_missing(call_spec, safety)))
+    said: list[Row] = []
+    if own.explicit_intent:
+        said.append(_intent(call_spec))
+    if verbatim := {p.name: p.shape for p in call_spec.parameters if p.shape.holds_verbatim}:
+        said.append(_verbatim(verbatim))
+    rows += _one_row(said)
+    looked_at: list[Row] = []
+    if safety.crisis_words:
+        looked_at.append(_crisis(safety.crisis_words))
+    if own.escalate_when is not None:
+        looked_at.append(_when(call_spec, own.escalate_when, _ESCALATED))
+    rows += _one_row(looked_at)
+    if own.requires_confirmation or own.sensitivity == "critical":
+        rows.append(lambda _stated, _message, _arguments: _UNCONFIRMED)
+    elif own.confirm_when is not None:
+        rows.append(_when(call_spec, own.confirm_when, _UNCONFIRMED))
+    return tuple(rows)
+
+
+def threshold(
+    call_spec: ToolCallSpec, default_min: float | None, safety: SafetySettings
+) -> float | None:
+    """Give the confidence (0..1) that a call of the tool needs; None where it needs none."""
+    own = call_spec.safety.min_confidence
+    if own is None:
+        own = safety.default_min if default_min is None else default_min
+    return max((least for least in (own, safety.floor) if least is not None), default=None)
+
+
+def on_missing(call_spec: ToolCallSpec, safety: SafetySettings) -> OnMissingConfidence:
+    """Give what becomes of a call that states no confidence, where the tool needs one."""
+    return call_spec.safety.on_missing_confidence or safety.on_missing_confidence
+
+
+def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
+    """Make one row of checks that stand in the same: the first that fails gives the code.
+
+    All that fail are told, and listed in the details.
+    """
+    if len(checks) < 2:  # noqa: PLR2004 - several
+        return checks
+
+    def row(stated: float | None, message: str, arguments: Mapping[str, Any]) -> Verdict:
+        failed = [v for check in checks if (v := check(stated, message, arguments)) is not ALLOWED]
+        if len(failed) < 2:  # noqa: PLR2004 - as above
+            return failed[0] if failed else ALLOWED
+        told = " ".join(verdict.message for verdict in failed)
+        listed = [v.details or (Problem(v.code, "", v.message),) for v in failed]
+        return failed[0]._replace(message=told, details=tuple(chain.from_iterable(listed)))
+
+    return (row,)
+
+
+_ESCALATED = Verdict(Action.REVIEW, "held_for_review", "Somebody must look at this call first.")
+_CRISIS = Verdict(
+    Action.REVIEW,
+    "held_for_review",
+    "The user's words may tell of a crisis, so somebody must look at this call first.",
+)
+_UNCONFIRMED = Verdict(Action.CONFIRM, "confirmation_required", "The user must confirm it.")
+
+
+def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Row:
+    wanted = f"{name} needs a confidence of at least {least:g}"
+    action = Action.CONFIRM if unstated == "confirm" else Action.DENY
+    missing = Verdict(action, "missing_confidence", f"{wanted}: state it (0 to 1) with the call.")
+
+    def row(stated: float | None, _message: str, _arguments: Mapping[str, Any]) -> Verdict:
+        if stated is None:
+            return missing
+        if stated >= least:
+            return ALLOWED
+        told = f"{wanted}, not {stated:g}: ask the user instead."
+        return Verdict(Action.DENY, "low_confidence", told)
+
+    return row
+
+
+def _intent(call_spec: ToolCallSpec) -> Row:
+    name, told = call_spec.name, finder(call_spec.safety.intent_keywords)
+    missing = Verdict(
+        Action.DENY,
+        "no_explicit_intent",
+        f"The user did not ask for {name} in words of their own: ask whether they want it.",
+    )
+
+    def row(_stated: float | None, message: str, _arguments: Mapping[str, Any]) -> Verdict:
+        # Nobody states an intent behind so many words: what follows lets nothing through.
+        return ALLOWED if told(message[:MAX_MESSAGE]) else missing
+
+    return row
+
+
+def _verbatim(shapes: Mapping[str, Schema]) -> Row:
+    def row(_stated: float | None, message: str, arguments: Mapping[str, Any]) -> Verdict:
+        missing = tuple(
+            Problem("not_stated_by_user", path, f"{path} must be in the user's own words")
+            for name, shape in shapes.items()
+            if name in arguments
+            for path in _unsaid(arguments[name], shape, name, message)
+        )
+        if not missing:
+            return ALLOWED
+        told = "; ".join(problem.message for problem in missing)
+        return Verdict(Action.DENY, "not_stated_by_user", f"{told}: ask the user.", missing)
+
+    return row
+
+
+def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[str]:
+    if shape.verbatim:
+        if unsaid(value, message):
+            yield path
+        return
+    if isinstance(value, list) and shape.items is not None:
+        for index, item in enumerate(value):
+            yield from _unsaid(item, shape.items, f"{path}[{index}]", message)
+    elif isinstance(value, dict):
+        fields = {field.name: field.shape for field in shape.properties or ()}
+        for name, item in value.items():
+            if (inner := fields.get(name, shape.values)) is not None:
+                yield from _unsaid(item, inner, f"{path}.{name}", message)
+
+
+def _crisis(words: tuple[str, ...]) -> Row:
+    told = finder(words)
+    return lambda _stated, message, _arguments: _CRISIS if told(message) else ALLOWED
+
+
+def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:
+    # Only here: most tools have no expression, and its import takes longer than a thousand calls.
+    from toolmd._expressions import EvaluationError, compile_expression
+
+    program = compile_expression(expression, frozenset(p.name for p in call_spec.parameters))
+
+    def row(_stated: float | None, _message: str, arguments: Mapping[str, Any]) -> Verdict:
+        try:
+            answer = program.evaluate(arguments)
+        except EvaluationError:
+            return verdict
+        # Only a plain "no" lets the call through; anything odd counts as "yes".
+        return ALLOWED if answer is False else verdict
+
+    return row

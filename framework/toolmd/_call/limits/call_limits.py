@@ -1,0 +1,116 @@
+"""Row 8: how often a tool may start, and how many of its calls may run at one time."""
+
+from collections.abc import Callable
+
+from toolmd._call.denial import deny
+from toolmd._call.limits.counter import CallCounter, Who
+from toolmd._call.limits.deadline import DEFAULT_S
+from toolmd._call.limits.rate_limiter import RateLimiter
+from toolmd._call.limits.semaphore import CallSemaphore
+from toolmd._call.limits.shared_rates import SharedRates, shared_rates
+from toolmd._call.limits.timing import Timing
+from toolmd._types.call import Call
+from toolmd._types.call_spec import Limits, ToolCallSpec
+from toolmd._types.settings import Settings
+
+
+class CallLimits:
+    """The Rate, Max Calls and Max Concurrent of one tool."""
+
+    def __init__(
+        self,
+        name: str,
+        limits: Limits,
+        counter: CallCounter,
+        timing: Timing,
+        shared: SharedRates | None,
+    ) -> None:
+        """Count in `counter`, which outlives the snapshot; `shared` are all processes' starts."""
+        self._name = name
+        self._seconds = limits.timeout_s or DEFAULT_S
+        self._max_calls = limits.max_calls
+        self._counter = counter
+        self.timing = timing
+        """What the tries of a call go by, too."""
+        rate, most = limits.rate, limits.max_concurrent
+        self._rate_limiter = (
+            RateLimiter(name, rate, counter, timing, shared) if rate is not None else None
+        )
+        self._places = CallSemaphore(name, most, counter) if most is not None else None
+        self.binds = bool(self._rate_limiter or self._places or self._max_calls is not None)
+        """Whether there is any limit at all."""
+
+    def check(self, call: Call) -> None:
+        """Raise a Refusal where the call would be one too many now."""
+        with self._counter.lock:
+            self._check_calls(_who(call))
+        if self._places is not None:
+            self._places.check()
+        if self._rate_limiter is not None:
+            self._rate_limiter.check(self._longest(call))
+
+    async def start(self, call: Call) -> None:
+        """Count a call and wait for its place and its turn; raises a Refusal.
+
+        It waits as long as it might run at most: its Timeout, or what its plan allows.
+        """
+        who, longest = _who(call), self._longest(call)
+        if self._max_calls is not None:
+            with self._counter.lock:
+                self._check_calls(who)
+                self._counter.count(who, 1)
+        try:
+            if self._places is not None:
+                await self._places.enter(longest)
+            try:
+                await self.wait(longest)
+            except BaseException:
+                self.end()
+                raise
+        except BaseException:
+            if self._max_calls is not None:
+                with self._counter.lock:
+                    self._counter.count(who, -1)
+            raise
+
+    async def wait_again(self, call: Call) -> None:
+        """Wait once more for a call that let its start go by; raises a Refusal."""
+        await self.wait(self._longest(call))
+
+    async def wait(self, longest: float) -> None:
+        """Wait for one more start; raises a Refusal where it would take longer."""
+        if self._rate_limiter is not None:
+            await self._rate_limiter.wait(longest)
+
+    def end(self) -> None:
+        """Give the place of a call back."""
+        if self._places is not None:
+            self._places.leave()
+
+    def _check_calls(self, who: Who) -> None:
+        if self._max_calls is not None and self._counter.made_by(who) >= self._max_calls:
+            most = self._max_calls
+            times = "once" if most == 1 else f"{most} times"
+            message = f"{self._name} may be called {times} in a conversation, and was."
+            raise deny("budget_exhausted", message)
+
+    def _longest(self, call: Call) -> float:
+        planned = call.budget
+        return self._seconds if planned is None else min(self._seconds, planned.timeout_ms / 1000)
+
+
+def limits_of(
+    settings: Settings, counters: dict[str, CallCounter], timing: Timing
+) -> Callable[[ToolCallSpec], CallLimits]:
+    """Give what makes a tool's limits; it counts in `counters`, by the tools' names."""
+    shared = shared_rates(settings, timing)
+
+    def limits(call_spec: ToolCallSpec) -> CallLimits:
+        counter = counters.setdefault(call_spec.name, CallCounter())
+        return CallLimits(call_spec.name, call_spec.limits, counter, timing, shared)
+
+    return limits
+
+
+def _who(call: Call) -> Who:
+    return call.caller.user, call.caller.conversation

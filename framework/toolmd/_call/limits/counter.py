@@ -1,0 +1,40 @@
+"""What is counted of one tool: it outlives the snapshots, so that a reload forgives nothing."""
+
+import math
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from threading import Lock
+
+MAX_CONVERSATIONS = 100_000
+"""Whose calls are remembered; beyond these the one that called longest ago is forgotten."""
+
+Who = tuple[str | None, str | None]
+"""The user and the conversation whose calls count together."""
+
+
+class CallCounter:
+    """The counts of one tool in this process; whoever changes them holds the lock."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.last_start = -math.inf
+        """By the clock of the limits, in seconds."""
+        self.tickets: list[int] = []
+        """The calls that wait for their turn, in order."""
+        self.next_ticket = 0
+        self.running = 0
+        """The calls that have a place."""
+        self.wakers: deque[Callable[[], bool]] = deque()
+        """The calls that wait for a place; each says whether it takes the one it is given."""
+        self._made: OrderedDict[Who, int] = OrderedDict()
+
+    def made_by(self, who: Who) -> int:
+        """Tell how many calls were made in this conversation."""
+        return self._made.get(who, 0)
+
+    def count(self, who: Who, calls: int) -> None:
+        """Add calls to a conversation; -1 takes back one that never started."""
+        self._made[who] = self.made_by(who) + calls
+        self._made.move_to_end(who)
+        if len(self._made) > MAX_CONVERSATIONS:
+            self._made.popitem(last=False)

@@ -1,0 +1,113 @@
+"""A tool's Rate: starts keep a distance, and calls wait for their turn in order."""
+
+import math
+from bisect import bisect_left
+
+from toolmd._call.denial import CallDenied, deny
+from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.shared_rates import SharedRates
+from toolmd._call.limits.timing import Timing
+from toolmd._types.call_spec import Rate
+
+MAX_WAITING = 1000
+"""Calls of one tool that may wait in this process; more are refused."""
+_SLACK = 1.02
+"""A start is seen a moment after it was granted; this keeps a window of one second true."""
+_LATE = 0.01
+"""How much later than usual, as a part of the rate's time, a shared start may be heard of: half of
+the slack. A start that came later could meet the next ones in one window."""
+_MOMENT = 1e-6
+"""What is due so soon, in seconds, is due now: the rounding of a clock makes no wait."""
+
+
+class RateLimiter:
+    """The distance of one tool's starts; safe for threads and event loops at one time.
+
+    Spacing, not a bursting bucket: with `3/s` starts are 0.34 s apart, so that no window of a
+    second, wherever it lies, holds more than three.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rate: Rate,
+        counter: CallCounter,
+        timing: Timing,
+        shared: SharedRates | None = None,
+    ) -> None:
+        """`shared` are the starts of all processes, where the engine is shared."""
+        self._name = name
+        self._apart = rate.per_s / rate.calls * _SLACK
+        self._late = rate.per_s * _LATE
+        self._counter = counter
+        self._timing = timing
+        self._shared = shared
+        self._quickest = math.inf
+
+    def check(self, longest: float) -> None:
+        """Raise a Refusal where a call that came now could not start in time."""
+        with self._counter.lock:
+            self._check(longest)
+
+    async def wait(self, longest: float) -> None:
+        """Wait to start, so many seconds at most; raises a Refusal where it would take longer."""
+        counter, now = self._counter, self._timing.now
+        with counter.lock:
+            self._check(longest)
+            ticket = counter.next_ticket
+            counter.next_ticket += 1
+            counter.tickets.append(ticket)
+        until = now() + longest
+        try:
+            while wait := await self._try(ticket):
+                if now() + wait > until:
+                    raise self._too_often(wait)
+                await self._timing.sleep(wait)
+        finally:
+            with counter.lock:
+                counter.tickets.remove(ticket)
+
+    def _check(self, longest: float) -> None:
+        wait = self._due(len(self._counter.tickets)) - self._timing.now()
+        if wait > longest or len(self._counter.tickets) >= MAX_WAITING:
+            raise self._too_often(wait)
+
+    async def _try(self, ticket: int) -> float:
+        """Start, or give the seconds until it is worth trying again."""
+        counter, now = self._counter, self._timing.now
+        with counter.lock:
+            rank = bisect_left(counter.tickets, ticket)
+            # Those before it come first, unless they slept too long.
+            wait = self._due(rank) - now()
+            if self._shared is not None:
+                # They ask the other processes first, too, and their start is not known yet.
+                wait = max(wait, self._apart * rank)
+            if wait > _MOMENT:
+                return wait
+            if self._shared is None:
+                counter.last_start = now()
+                return 0.0
+        return await self._share(self._shared)
+
+    async def _share(self, shared: SharedRates) -> float:
+        """Start before all processes, or give the seconds until it is worth trying again."""
+        await shared.ready(self._name)
+        now = self._timing.now
+        asked = now()
+        wait = await shared.take(self._name, self._apart)
+        with self._counter.lock:
+            took = now() - asked
+            self._quickest = min(self._quickest, took)
+            # The last start was this one, or another process's, by the clock of this one.
+            last = now() + wait - self._apart if wait else asked
+            self._counter.last_start = max(self._counter.last_start, last)
+            is_late = took - self._quickest > self._late
+            return self._apart if is_late and not wait else wait
+
+    def _due(self, rank: int) -> float:
+        return self._counter.last_start + self._apart * (rank + 1)
+
+    def _too_often(self, wait: float) -> CallDenied:
+        ms = max(1, round(wait * 1000))
+        message = f"{self._name} was called too often: try again in {ms} ms."
+        return deny("rate_limited", message, retry_after_ms=ms)

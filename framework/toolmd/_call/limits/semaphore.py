@@ -1,0 +1,80 @@
+"""A tool's Max Concurrent: so many of its calls run at one time, the others wait in order."""
+
+import asyncio
+from collections.abc import Callable
+
+from toolmd._call.denial import CallDenied, deny
+from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.rate_limiter import MAX_WAITING
+
+
+class CallSemaphore:
+    """The places of one tool; safe for threads and event loops at one time."""
+
+    def __init__(self, name: str, most: int, counter: CallCounter) -> None:
+        self._name = name
+        self._most = most
+        self._counter = counter
+
+    def check(self) -> None:
+        """Raise a Refusal where nobody may wait any more."""
+        if len(self._counter.wakers) >= MAX_WAITING:
+            raise self._full()
+
+    async def enter(self, longest: float) -> None:
+        """Take a place, waiting so many seconds at most; raises a Refusal where none is free."""
+        counter = self._counter
+        with counter.lock:
+            if counter.running < self._most:
+                counter.running += 1
+                return
+            self.check()
+            waiting = asyncio.get_running_loop().create_future()
+            waker = _waker(waiting)
+            counter.wakers.append(waker)
+        try:
+            async with asyncio.timeout(longest):
+                await waiting
+        except BaseException as error:
+            with counter.lock:
+                late = waker not in counter.wakers
+                if not late:
+                    counter.wakers.remove(waker)
+            if late:
+                # It was given a place in the same moment: somebody else may have it.
+                self.leave()
+            if isinstance(error, TimeoutError):
+                raise self._full() from None
+            raise
+
+    def leave(self) -> None:
+        """Give the place back, to the one who waits longest."""
+        counter = self._counter
+        with counter.lock:
+            while counter.wakers and counter.running <= self._most:
+                if counter.wakers.popleft()():
+                    return
+            counter.running -= 1
+
+    def _full(self) -> CallDenied:
+        message = f"{self._most} calls of {self._name} are running: try later."
+        return deny("rate_limited", message)
+
+
+def _waker(waiting: asyncio.Future[None]) -> Callable[[], bool]:
+    loop = waiting.get_loop()
+
+    def wake() -> bool:
+        try:
+            loop.call_soon_threadsafe(_settle, waiting)
+        except RuntimeError:
+            # Its loop was closed: nobody waits there.
+            return False
+        return True
+
+    return wake
+
+
+def _settle(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)

@@ -1,0 +1,155 @@
+"""The ladder: what each call passes, row by row, until it runs or is refused (behaviour.md)."""
+
+from collections.abc import Callable, Coroutine
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from toolmd._call.audit.recorder import Recorder
+from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.denial import denial_of, deny, overruled
+from toolmd._call.observers import Observers
+from toolmd._call.result.outcome import allowed, denied, ignored, stopped
+from toolmd._crash import logged
+from toolmd._types.call import Call
+from toolmd._types.result import EventListener, Result
+from toolmd._types.verdict import ALLOWED, Action, Verdict
+
+if TYPE_CHECKING:
+    # What a call that nobody holds does not wait for.
+    from toolmd._call.confirmation.flow import ConfirmationFlow
+
+MAX_CALL_DEPTH = 16
+"""How many calls may stand around one: tools that call tools must come to an end."""
+
+
+class Pipeline:
+    """Takes the calls of one snapshot down its rows."""
+
+    def __init__(
+        self,
+        tools: CompiledTools,
+        recorder: Recorder,
+        observers: Observers,
+        confirmations: "Callable[[], ConfirmationFlow]",
+    ) -> None:
+        """`confirmations` gives where calls are held."""
+        self._tools = tools
+        self._recorder = recorder
+        self._keeps = recorder.keeps
+        self._observers = observers
+        self._has_observers = observers.has_observers
+        self.finish = observers.finish
+        self._confirmations = confirmations
+
+    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+        """Take a call down the ladder; the first row that does not pass gives the answer."""
+        began = perf_counter()
+        try:
+            check_call(call)  # row 1
+            tool = self._tools.find(call)  # row 2
+            tool.admit(call)  # row 2a
+            arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
+            note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
+            if tool.guards:  # rows 4 to 7
+                verdict = await tool.guard(call, arguments)
+            else:
+                verdict = tool.weigh(call, arguments)
+            if verdict is not ALLOWED:
+                result = await self._stop(tool, call, arguments, verdict, began)
+            elif call.dry_run:
+                tool.limits.check(call)  # row 8
+                result = allowed(call, began)
+            else:
+                result = await self.run(tool, call, arguments, began, on_event)  # rows 8 and 9
+            if note:
+                result = result._replace(notes=(*result.notes, note))
+        except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
+            result = await self.denied(call, error, began)
+        return self.finish(call, result) if self._has_observers else result
+
+    def run(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: EventListener | None = None,
+        confirmation_id: str | None = None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Rows 8 and 9, for a call that nothing stops: `confirmation_id` is the held call it redeems."""
+        if self._keeps or tool.limits.binds:
+            return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
+        self._announce(tool, call)
+        return tool.invoker.run(call, arguments, began, on_event)
+
+    async def _in_turn(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: EventListener | None,
+        confirmation_id: str | None,
+    ) -> Result:
+        """Wait for a place and a turn, record that the call runs now, and run.
+
+        Raises a Refusal where it has to wait too long, or that can't be written.
+        """
+        limits = tool.limits
+        if limits.binds:
+            await limits.start(call)
+        try:
+            if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
+                # The audit was locked: the turn is over, and others may have come as late.
+                await limits.wait_again(call)
+            self._announce(tool, call)
+            return await tool.invoker.run(call, arguments, began, on_event)
+        finally:
+            try:
+                limits.end()
+            except Exception as error:  # noqa: BLE001 - the call has run: too late to refuse it
+                logged(error, "the place of a call of %s was not given back", call.tool)
+
+    def _announce(self, tool: CompiledTool, call: Call) -> None:
+        """Tell those who listen that the call runs now."""
+        if self._observers.before is not None:
+            self._observers.tell_before(call, tool)
+
+    async def _stop(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        verdict: Verdict,
+        began: float,
+    ) -> Result:
+        """Refuse a call, or hold it for a person."""
+        if verdict.action is Action.DENY:
+            raise overruled(verdict)
+        confirmation = await self._confirmations().hold(tool, call, arguments, verdict.action)
+        await self._recorder.confirmation(call, tool, arguments, verdict, confirmation.id)
+        return stopped(call, confirmation, verdict, began)
+
+    async def denied(
+        self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
+    ) -> Result:
+        """Give the Result of a call that a row refused, or at which one broke."""
+        denial = denial_of(call.tool, error)
+        if self._keeps:
+            await self._recorder.denied(call, self._tools.used(call.tool), denial, confirmation_id)
+        return denied(call, denial, began)
+
+
+def check_call(call: Call) -> None:
+    """Row 1 but for the arguments: a confidence from 0 to 1, and no endless round of tools.
+
+    Raises a Refusal.
+    """
+    stated = call.confidence
+    if stated is not None and (type(stated) not in _NUMBERS or not 0 <= stated <= 1):
+        raise deny("malformed_call", "confidence must be a number from 0 to 1")
+    if call.depth > MAX_CALL_DEPTH:
+        raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
+
+
+_NUMBERS = (int, float)

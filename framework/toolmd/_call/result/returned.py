@@ -1,0 +1,69 @@
+"""Make the Result of what an implementation gave, within its bounds and with what it told."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolmd._call.result.answer import as_json
+from toolmd._call.result.truncate import Bounds, Cut, cut
+from toolmd._crash import logged
+from toolmd._types.result import Result
+
+ReadOn = Callable[[int], Mapping[str, Any]]
+"""Gives the arguments to read on with, of the number of rows given."""
+
+
+class Remarks:
+    """What an implementation says of its result, beside it."""
+
+    __slots__ = ("lowered", "read_on", "tool")
+
+    def __init__(self, tool: str) -> None:
+        self.tool = tool
+        self.lowered: dict[str, float] = {}
+        """The parameters whose values the tool lowered, and to what."""
+        self.read_on: ReadOn | None = None
+
+
+def given(
+    value: Any,
+    bounds: Bounds,
+    remarks: Remarks,
+    arguments: Mapping[str, Any],
+    notes: tuple[str, ...],
+    answer: Callable[[Any, bytes | None], Result],
+) -> Result:
+    """Give the Result of a value, cut where it is too much; `notes` tell of items skipped.
+
+    Raises AnswerError for what is no JSON.
+    """
+    lowered = remarks.lowered
+    if not (bounds.bind or lowered):
+        result = answer(value, None)
+        # What is missing fits no Returns, and that is said already.
+        return result._replace(notes=notes) if notes else result
+    found = cut(value, bounds)
+    result = answer(found.value, found.text)
+    missing = bool(notes) or (found.value is None and found.bytes)
+    told = [
+        *(() if missing else result.notes),
+        *notes,
+        *(f"`{name}` was lowered to {most:g}, the most that the tool gives."
+          for name, most in lowered.items()),
+        *found.notes,
+    ]  # fmt: skip
+    return result._replace(notes=tuple(told), truncated=_truncated(found, remarks, arguments))
+
+
+def _truncated(found: Cut, remarks: Remarks, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    rows = found.rows or bool(remarks.lowered)
+    if not (rows or found.bytes):
+        return None
+    truncated: dict[str, Any] = {"rows": rows, "bytes": found.bytes}
+    # After no row at all, reading on would begin at the same place again.
+    if remarks.read_on is not None and found.kept:
+        try:
+            changed = remarks.read_on(found.kept)
+            truncated["next"] = as_json({**arguments, **changed})
+        except Exception as error:  # noqa: BLE001 - what was found is given all the same
+            logged(error, "%s could not say how to read on", remarks.tool)
+    return truncated

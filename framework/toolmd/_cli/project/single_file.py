@@ -1,0 +1,94 @@
+"""Read a definition by itself: a file, or text on stdin, without a project."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from toolmd._cli.project.paths import STDIN, SUFFIXES
+from toolmd._cli.terminal.screen import read_stdin
+from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.skill import SkillSpec
+from toolmd._types.source import Span
+from toolmd._types.tool import ToolSpec
+from toolmd.errors import NotFoundError
+
+_SHOWN_STDIN = "<stdin>"
+
+
+class ReadAlone(NamedTuple):
+    """A definition as it was read by itself."""
+
+    path: str
+    text: str | None
+    """None where the bytes are no text."""
+    spec: ToolSpec | SkillSpec | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_alone(name: str) -> ReadAlone:
+    """Read one definition, from a file or `-`; raises NotFoundError where there is none."""
+    if name == STDIN:
+        shown, data = _SHOWN_STDIN, read_stdin("the definition")
+    else:
+        shown = name
+        try:
+            data = Path(name).read_bytes()
+        except FileNotFoundError:
+            raise NotFoundError(f"{name}: no such file") from None
+        except OSError as error:
+            span = Span(name, 1, 1, 1, 1)
+            said = f"the file can't be read: {error.strerror}"
+            help_ = "let the user who runs Toolmd read it"
+            unread = Diagnostic(span, Code.UNREADABLE_FILE, Severity.ERROR, said, help_)
+            return ReadAlone(shown, None, None, (unread,))
+    text, diagnostics = decode(data, shown)
+    if text is None:
+        return ReadAlone(shown, None, None, diagnostics)
+    spec, found = parse(text, shown)
+    return ReadAlone(shown, text, spec, (*diagnostics, *found))
+
+
+def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
+    """Read a text as what its name says; where that says nothing, as what it fits better."""
+    kind = next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)
+    if kind == "tool":
+        return parse_tool(text, path)
+    if kind == "skill":
+        return parse_skill(text, path)
+    as_tool, as_skill = parse_tool(text, path), parse_skill(text, path)
+    return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
+
+
+def checked(read: ReadAlone) -> tuple[Diagnostic, ...]:
+    """Give what was found on reading, and the policies that stand in a tool's prose alone."""
+    if read.text is None or not isinstance(read.spec, ToolSpec):
+        return read.diagnostics
+    return (*read.diagnostics, *lint_tool(read.spec, read.text))
+
+
+def check_steps(read: ReadAlone, among: Iterable[ReadAlone]) -> tuple[Diagnostic, ...]:
+    """Hold a skill's steps against the tools and skills that were read with it.
+
+    Nothing is said of the others: a file by itself does not show what its project has.
+    """
+    skill = read.spec
+    if not isinstance(skill, SkillSpec):
+        return ()
+    found = [other.spec for other in among if other.spec is not None]
+    tools = {spec.name: spec for spec in found if isinstance(spec, ToolSpec)}
+    skills = {spec.name: spec for spec in found if isinstance(spec, SkillSpec)}
+    whole = tools.keys() >= {*skill.required_tools} and skills.keys() >= {*skill.required_skills}
+    stem = Path(read.path).name.partition(".")[0]
+    names = {f"{stem}.py", f"{stem.replace('-', '_')}.py"}
+    python = any(Path(read.path).with_name(name).is_file() for name in names)
+    from toolmd._skills.check import check_skill
+
+    return check_skill(skill, tools, skills, implemented=python, partial=not whole)
+
+
+def _cost(diagnostics: Iterable[Diagnostic]) -> tuple[int, ...]:
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    return tuple(counts[severity] for severity in Severity)

@@ -1,0 +1,47 @@
+"""`accept`: the edits that loosen a policy, and the word that makes one live."""
+
+from typing import Annotated
+
+import typer
+
+from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
+from toolmd._cli.terminal.screen import counted, err, out, out_json, paint, printable
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("ack", rich_help_panel="Run")(accept)
+
+
+def accept(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The tool or skill; none lists them.")
+    ] = None,
+    *,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Acknowledge an edit that loosens a policy, so that it becomes live.
+
+    Until then the stricter policy holds. Without NAME the edits that wait are listed. Ends with 5
+    where no edit of NAME waits.
+    """
+    with open_workspace(project_of(ctx, project)) as workspace:
+        changes = workspace.changes
+        edits = changes.list_sync() if name is None else (changes.accept_sync(name),)
+    if json:
+        told = [edit.to_dict() for edit in edits]
+        out_json(told if name is None else told[0])
+        return
+    for edit in edits:
+        out(f"{paint(f'{edit.path}:{edit.line}', 'bold')}: {edit.name}")
+        for line in edit.diff.splitlines():
+            out(f"  {paint(printable(line), 'red' if line.startswith('-') else 'green')}")
+    if name is not None:
+        err(f"{edits[0].name}: this is live now.")
+    elif edits:
+        err(f"{counted(len(edits), 'edit')} held: `toolmd ack NAME` makes one live.")
+    else:
+        err("No edit is held.")

@@ -1,0 +1,102 @@
+"""Check an expression against the types of its names, down to the fields, without running it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolmd._expressions.environment import environment
+from toolmd._expressions.error import ExpressionError
+from toolmd._expressions.growth import growth_of
+from toolmd._expressions.messages import compile_error
+from toolmd._expressions.rewrite import CLASHING, GIVEN, Rewritten, fold, rewrite
+from toolmd._expressions.shapes import Shapes, at_path
+from toolmd._types.schema import Schema
+from toolmd.errors import did_you_mean
+
+_OPTIONAL = "optional_type<"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedExpression:
+    """What an expression gives."""
+
+    schema: Schema | None
+    """Of the result, an optional unwrapped; None where it can't be told before it runs."""
+    optional: bool
+    """Whether it may give no value (`slots.first()`)."""
+    unguarded: frozenset[str]
+    """Names that are read and never tested by `has()`."""
+    names: frozenset[str]
+
+
+class Checker:
+    """The names of one scope with their types; checks any number of expressions.
+
+    An object with known fields is closed: a field that it lacks is a mistake. With `functions`,
+    `now()` and `next_days()` are there.
+    """
+
+    def __init__(self, names: Mapping[str, Schema], *, functions: bool = False) -> None:
+        self._names = dict(names)
+        self._functions = functions
+        self._shapes = Shapes()
+        self._environment: Any = None
+
+    def check(self, source: str) -> CheckedExpression:
+        """Give what the expression gives, or raise ExpressionError with its place."""
+        rewritten = rewrite(source, self._names)
+        self._check_tested(rewritten)
+        if self._environment is None:
+            self._environment = self._make()
+        try:
+            compiled = self._environment.compile(rewritten.text)
+            kind = compiled.return_type().name()
+            growth_of(compiled)
+        except (RuntimeError, ValueError, MemoryError, SystemError) as error:
+            fields = self._shapes.fields()
+            raise compile_error(str(error), rewritten, self._names, fields) from None
+        return self._checked(rewritten, kind)
+
+    def _make(self) -> Any:
+        from cel_expr_python import cel
+
+        variables = {_called(n): self._shapes.type_of(s) for n, s in self._names.items()}
+        variables[GIVEN] = cel.Type.Map(cel.Type.STRING, cel.Type.BOOL)
+        pool = self._shapes.pool()
+        return environment(variables, functions=self._functions, pool=pool)
+
+    def _check_tested(self, rewritten: Rewritten) -> None:
+        for name in sorted(set(rewritten.tested.values()) - set(self._names)):
+            line, column = rewritten.tested_at(name)
+            raise ExpressionError(
+                f"unknown name '{name}'", column, line=line, help=did_you_mean(name, self._names)
+            )
+
+    def _checked(self, rewritten: Rewritten, kind: str) -> CheckedExpression:
+        if optional := kind.startswith(_OPTIONAL):
+            kind = kind[len(_OPTIONAL) : -1]
+        if _OPTIONAL in kind:
+            message = "an optional lies inside the result"
+            raise ExpressionError(message, help="unwrap it by `.orValue(…)`, or write `[?…]`")
+        schema = self._shapes.schema_of(kind)
+        if rewritten.path and not optional:
+            root, *fields = rewritten.path
+            schema = at_path(self._names.get(root), fields) or schema
+        tested = set(rewritten.tested.values())
+        used = {rewritten.aliases.get(_called(n), n) for n in rewritten.variables}
+        used = {rewritten.aliases.get(n, n) for n in used} & set(self._names)
+        return CheckedExpression(
+            schema, optional, frozenset(used - tested), frozenset(used | tested)
+        )
+
+
+def _called(name: str) -> str:
+    """Give what a variable of this name is called in the compiled text."""
+    return f"v_{name}" if name in CLASHING else fold(name)
+
+
+def check_expression(
+    source: str, names: Mapping[str, Schema], *, functions: bool = False
+) -> CheckedExpression:
+    """Check one expression; for several over the same names make one Checker (1.4 ms each)."""
+    return Checker(names, functions=functions).check(source)

@@ -1,0 +1,43 @@
+"""What is answered instead of what was asked for: problem details (RFC 9457)."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from toolmd._http.api.wire import json_bytes
+
+PROBLEM = "application/problem+json"
+
+
+class ApiError(Exception):  # noqa: N818 - the answer that it becomes
+    """A request that comes to nothing; `code` is stable, while the words are not."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        """`more` are members beside those that every problem has."""
+        super().__init__(detail)
+        self.status = status
+        self.headers = dict(headers or {})
+        self.problem = {
+            "type": "about:blank",
+            "title": HTTPStatus(status).phrase,
+            "status": status,
+            "detail": detail,
+            "code": code,
+            **more,
+        }
+
+    def answer(self) -> Response:
+        """Give the response."""
+        return Response(
+            json_bytes(self.problem), self.status, headers=self.headers, media_type=PROBLEM
+        )

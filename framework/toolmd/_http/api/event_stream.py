@@ -1,0 +1,87 @@
+"""Hear what happens in a workspace, whichever door it came through, and tell the feed."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from toolmd._http.api.feed import Feed
+from toolmd._types.call import Call
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.registry import Bound, Registry
+from toolmd._types.result import Result
+from toolmd._types.tool import ToolSpec
+from toolmd._workspace import Workspace
+from toolmd.hooks import hookimpl
+
+PLUGIN = "toolmd-events"
+"""The name by which `toolmd plugins` would show it: hand `EventSource` to `Workspace.open` so."""
+
+
+class EventSource:
+    """A plugin of the workspace that it listens to."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self._generation = 1
+        self._ends: list[Callable[[], None]] = []
+
+    @property
+    def generation(self) -> int:
+        """The number of the snapshot since the start; the first is 1."""
+        return self._generation
+
+    def listen(self, workspace: Workspace) -> None:
+        """Begin to hear of snapshots, decisions and runs."""
+        self._ends = [
+            workspace.on_change(self._changed),
+            workspace.on_checked(self._checked),
+            workspace.on_workspace_event(self.feed.publish),
+        ]
+
+    def close(self) -> None:
+        """Hear no more."""
+        for end in self._ends:
+            end()
+
+    @hookimpl
+    def toolmd_after_call(self, call: Call, spec: ToolSpec, result: Result) -> None:
+        """Tell of a call, and of what it waits for."""
+        del spec
+        if call.dry_run:
+            return
+        told = {"tool": result.tool, "outcome": result.outcome}
+        if result.tool_call_id is not None:
+            told["tool_call_id"] = result.tool_call_id
+        if result.error is not None:
+            told["code"] = result.error.code
+        self.feed.publish("call", told, call.caller.user)
+        confirmation = result.confirmation
+        if confirmation is not None and confirmation.id:
+            waiting = {"id": confirmation.id, "state": "pending", "tool": result.tool}
+            self.feed.publish("pending", waiting, call.caller.user)
+
+    def _changed(self, old: Registry, new: Registry) -> None:
+        self._generation += 1
+        before, after = _named(old), _named(new)
+        told: dict[str, Any] = {
+            "generation": self._generation,
+            "tools": len(new.tools),
+            "skills": len(new.skills),
+            "added": sorted(after.keys() - before.keys()),
+            "removed": sorted(before.keys() - after.keys()),
+            "changed": sorted(n for n in after.keys() & before.keys() if after[n] != before[n]),
+        }
+        self.feed.publish("snapshot", told)
+        if old.pending_changes != new.pending_changes:
+            names = [edit.name for edit in new.pending_changes]
+            self.feed.publish("held-edit", {"names": names}, None)
+
+    def _checked(self, found: tuple[Diagnostic, ...]) -> None:
+        counted = Counter(str(one.severity) for one in found)
+        told = {f"{kind}s": counted[kind] for kind in ("error", "warning", "hint")}
+        self.feed.publish("diagnostics", told, None)
+
+
+def _named(registry: Registry) -> dict[str, tuple[str, bool, str]]:
+    bound: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
+    return {one.name: (one.hash, one.stale, one.target) for one in bound}

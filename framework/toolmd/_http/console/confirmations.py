@@ -1,0 +1,54 @@
+"""Held calls as slips: what would run, for whom, and a form to change it before it does."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from toolmd._http.console.form import FormField, fields_of
+from toolmd._types.confirmation import Confirmation
+from toolmd._validation.redact import HIDDEN, redacted
+from toolmd._workspace import Workspace
+
+
+class Slip(NamedTuple):
+    """One held call."""
+
+    confirmation: Confirmation
+    kind: Literal["tool", "skill"]
+    """What would go on: a call, or a skill that asks something else."""
+    shown: Mapping[str, Any]
+    """The arguments, Sensitive values hidden."""
+    fields: tuple[FormField, ...]
+    """Of the arguments that may be changed; one that hides something would lose it."""
+    run_id: str
+    """Of the run that asks; empty for a call of its own."""
+
+
+def held_slips(workspace: Workspace) -> list[Slip]:
+    """Give what waits, the oldest first."""
+    return [
+        _slip(workspace, confirmation) for confirmation in workspace.confirmations.pending_sync()
+    ]
+
+
+async def find_slip(workspace: Workspace, confirmation_id: str) -> Slip | None:
+    """Return one held call; None where it waits no more."""
+    confirmation = await workspace.confirmations.get(confirmation_id)
+    return (
+        _slip(workspace, confirmation)
+        if confirmation is not None and confirmation.state == "pending"
+        else None
+    )
+
+
+def _slip(workspace: Workspace, confirmation: Confirmation) -> Slip:
+    name = confirmation.call.tool
+    tool = workspace.tools.get(name)
+    bound = tool or workspace.skills.get(name)
+    parameters = () if bound is None else bound.spec.parameters
+    run_id, slash, _ = confirmation.id.partition("/")
+    given = confirmation.shown if isinstance(confirmation.shown, Mapping) else {}
+    # What a run asks about comes as it stands in the run.
+    shown = dict.fromkeys(given, HIDDEN) if bound is None else redacted(given, parameters)
+    plain = () if tool is None else tuple(p for p in parameters if not p.shape.holds_sensitive)
+    kind: Literal["tool", "skill"] = "skill" if name in workspace.skills else "tool"
+    return Slip(confirmation, kind, shown, fields_of(plain), run_id if slash else "")

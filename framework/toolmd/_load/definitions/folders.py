@@ -1,0 +1,168 @@
+"""Find the folders of definitions: the project's own and those of installed packages."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolmd._load.plugins.manager import (
+    PluginAnswer,
+    Plugins,
+    broken_plugin,
+    home_of,
+    reason,
+    several,
+)
+from toolmd._load.source.files import File, Folder, read_one, walk, whole_file
+from toolmd._load.source.imports import imports_of
+from toolmd._load.source.modules import Modules
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.settings import Settings
+
+PLUGIN = "plugin.py"
+"""At the root of a folder of definitions: that folder's plugin."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Group:
+    """A folder of definitions and where its Python is imported from."""
+
+    folder: Folder
+    module: Callable[[File], ModuleType]
+    """Imports one of the folder's files."""
+    package: str | None = None
+    """The plugin that gave the folder; None for the project's own."""
+    default_min: float | None = None
+    plugin: str | None = None
+    """The name of the folder's own plugin, if there is one."""
+    may_implement: bool = False
+    """Whether the folder's own plugin may give implementations; known without running it."""
+
+
+def project_groups(
+    settings: Settings,
+    plugins: Plugins,
+    before: Mapping[str, File] | None = None,
+    packages: list[Group] | None = None,
+) -> Iterator[Group]:
+    """Read the folders that the settings name; one inside another is read once.
+
+    `before` is Python, by path, that stands for what the files hold now. A folder that is one of
+    `packages`, too, is the project's own and leaves them, unless its Python imports from above it.
+    """
+    roots: dict[Path, Path] = {}
+    wanted = dict.fromkeys(settings.tools, "tools") | dict.fromkeys(settings.skills, "skills")
+    for name, setting in wanted.items():
+        root = settings.root / Path(name).expanduser()
+        if not root.is_dir():
+            if setting in settings.origin:
+                plugins.diagnostics.append(_no_folder(settings, name))
+            continue
+        real = root.resolve()
+        if not any(real.is_relative_to(known) for known in roots):
+            roots = {k: v for k, v in roots.items() if not k.is_relative_to(real)} | {real: root}
+    for real, root in roots.items():
+        folder = walk(real, settings.root, Path(os.path.normpath(root)))
+        if before:
+            folder.modules = [before.get(file.path, file) for file in folder.modules]
+        twin = next((group for group in packages or () if group.folder.root == root), None)
+        if twin is None or packages is None:
+            yield own_group(folder, plugins)
+        elif not _imports_from_above(folder):
+            packages.remove(twin)
+            group = own_group(folder, plugins)
+            group.default_min = twin.default_min
+            yield group
+
+
+def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
+    """Read the folders that installed plugins give."""
+    least: dict[str, float] = {}
+    refused: set[str] = set()
+    for answer in plugins.ask("toolmd_default_min", awake=False):
+        value = answer.value
+        if type(value) in (int, float) and 0 <= value <= 1:
+            least[answer.plugin] = float(value)
+        else:
+            # A restriction that can't be read closes the door: the tools do not load.
+            refused.add(answer.plugin)
+            fault = reason(answer.error) if answer.error else f"{value!r} is no number 0..1"
+            plugins.diagnostics.append(
+                broken_plugin(answer.plugin, f"fails in toolmd_default_min: {fault}")
+            )
+    for answer in plugins.ask("toolmd_definitions", awake=False):
+        if answer.plugin in refused:
+            continue
+        for folder in _given(answer, settings, plugins):
+            module = _importer(plugins.plugin(answer.plugin), folder, plugins.modules)
+            yield Group(folder, module, answer.plugin, least.get(answer.plugin))
+
+
+def _imports_from_above(folder: Folder) -> bool:
+    """Check whether a folder's Python imports relative to the package in which it lies."""
+    return any(
+        wanted.level > len(file.parts)
+        for file in folder.modules
+        for wanted in imports_of(file.data).found
+    )
+
+
+def own_group(folder: Folder, plugins: Plugins) -> Group:
+    """Take in a folder of the project's own, with its plugin."""
+    modules = plugins.modules
+    package = modules.add_folder(folder.root.name, folder.modules)
+    group = Group(folder, lambda file: modules.load(modules.name_of(package, file)))
+    for file in folder.modules:
+        if file.parts == (PLUGIN,):
+            group.plugin = file.path
+            group.may_implement = b"toolmd_implementation" in file.data
+            plugins.add_late(file.path, lambda: modules.load(f"{package}.plugin"))
+    return group
+
+
+def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterator[Folder]:
+    if answer.error is not None:
+        fault = f"fails in toolmd_definitions: {reason(answer.error)}"
+        plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
+        return
+    try:
+        paths = [Path(str(path)) for path in several(answer.value)]
+    except Exception as error:  # noqa: BLE001 - a plugin may give anything
+        fault = f"gives no list of paths in toolmd_definitions: {reason(error)}"
+        plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
+        return
+    for path in paths:
+        if path.is_dir():
+            yield walk(path.resolve(), settings.root)
+        elif path.is_file():
+            yield read_one(path.resolve(), settings.root)
+        else:
+            fault = f"gives {path}, which is no folder and no file on disk"
+            plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
+
+
+def _importer(plugin: Any, folder: Folder, modules: Modules) -> Callable[[File], ModuleType]:
+    """Import a package's files by their own names, so that all of it shares its types."""
+    top = home_of(plugin).partition(".")[0]
+    for base in getattr(sys.modules.get(top), "__path__", ()):
+        root = Path(base).resolve()
+        if folder.root.is_relative_to(root):
+            package = ".".join((top, *folder.root.relative_to(root).parts))
+            return lambda file: importlib.import_module(
+                ".".join((package, *file.parts[:-1], file.parts[-1].removesuffix(".py")))
+            )
+    name = modules.add_folder(folder.root.name, folder.modules)
+    return lambda file: modules.load(modules.name_of(name, file))
+
+
+def _no_folder(settings: Settings, name: str) -> Diagnostic:
+    path = settings.file.name if settings.file is not None else "settings"
+    message = f"the folder of definitions {name!r} is not there"
+    help_ = f"make it, or take it out of the settings (looked in {settings.root})"
+    found = whole_file(path, Code.MISSING_FOLDER, message, help_)
+    return found._replace(severity=Severity.WARNING)

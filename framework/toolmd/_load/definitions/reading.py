@@ -1,0 +1,204 @@
+"""Read definitions through the cache or the parser, each file's bytes once."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from toolmd._load.definitions.cache import NONSENSE, Cache, CacheEntry, digest
+from toolmd._load.definitions.encoded import decode, decode_call_spec, encode, hash_of
+from toolmd._load.definitions.folders import Group
+from toolmd._load.source.files import DefinitionKind, File, whole_file
+from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
+
+if TYPE_CHECKING:
+    from toolmd._types.skill import SkillSpec
+
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class DefinitionReader(Protocol):
+    """What turns bytes into specs, and holds skills against tools; handed in by the workspace."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Something that changes with whatever decides what is read of a file."""
+
+    def parse(
+        self, kind: DefinitionKind, data: bytes, path: str
+    ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
+        """Read a definition; never raises for its author's mistake."""
+
+    def check_skill(
+        self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
+    ) -> tuple[Diagnostic, ...]:
+        """Say what a skill asks that its tools can't give."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class FoundDefinition:
+    """A definition, read, on its way to be bound; without a name where it gave no spec."""
+
+    kind: DefinitionKind
+    file: File
+    digest: str
+    group: Group
+    name: str
+    spec: AnySpec | _Encoded | None
+    """The spec, or what reads it; None where the file gave none."""
+    requires: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    encoded: bytes = b""
+    """The spec as JSON; empty where there is none, or JSON can't hold it."""
+    stale: bool = False
+    """Whether the file is broken, and this is what it said last."""
+
+    @property
+    def get(self) -> Callable[[], AnySpec]:
+        """What gives the spec."""
+        spec = self.spec
+        assert spec is not None
+        return spec.spec if isinstance(spec, _Encoded) else lambda: spec
+
+    @property
+    def call_spec(self) -> Callable[[], CallSpec]:
+        """What gives what the definition's Python, and of a tool its calls, are held to."""
+        spec = self.spec
+        assert spec is not None
+        return spec.call_spec if isinstance(spec, _Encoded) else lambda: spec
+
+    @property
+    def content_hash(self) -> Callable[[], str]:
+        """What gives the hash over what the file says."""
+        spec = self.spec
+        assert spec is not None
+        return spec.content_hash if isinstance(spec, _Encoded) else lambda: spec.hash
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Reading:
+    """The files of one snapshot as they are read."""
+
+    reader: DefinitionReader
+    cache: Cache | None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    entries: dict[str, CacheEntry] = field(default_factory=dict)
+    fresh: bool = False
+    """Whether anything was parsed, so that the cache must be written."""
+
+    def group(self, group: Group) -> Iterator[FoundDefinition]:
+        """Read a folder's definitions; those that give no spec come without a name."""
+        self.diagnostics += group.folder.diagnostics
+        known = self.cache.entries if self.cache is not None else {}
+        for kind, file in group.folder.definitions:
+            key = digest(file.data)
+            entry = known.get(file.path)
+            kept = self._kept(kind, file, group, entry) if entry and entry.digest == key else None
+            definition = kept or self._parsed(kind, file, key, group)
+            self.diagnostics += definition.diagnostics
+            yield definition
+
+    def _kept(
+        self, kind: DefinitionKind, file: File, group: Group, entry: CacheEntry
+    ) -> FoundDefinition | None:
+        try:
+            said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
+        except NONSENSE:
+            return None
+        if type(entry.name) is not str:
+            return None
+        self.entries[file.path] = entry
+        spec = _Encoded(self.reader, kind, file, entry.spec)
+        return FoundDefinition(
+            kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
+        )
+
+    def _parsed(self, kind: DefinitionKind, file: File, key: str, group: Group) -> FoundDefinition:
+        try:
+            spec, said = self.reader.parse(kind, file.data, file.path)
+        except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
+            return FoundDefinition(kind, file, key, group, "", None, (), (fault(file, error),))
+        self.fresh = True
+        requires = requires_of(spec)
+        name = spec.name if spec is not None else ""
+        encoded = encode(spec) if spec is not None else b""
+        if self.cache is not None and (encoded or spec is None):
+            self.entries[file.path] = CacheEntry(key, name, encoded, requires, said)
+        # A thousand specs kept alive cost the reading of the next ones more than decoding later.
+        told = _Encoded(self.reader, kind, file, encoded) if encoded else spec
+        return FoundDefinition(kind, file, key, group, name, told, requires, said, encoded)
+
+    def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
+        """Bring the cache up to date, where anything changed."""
+        if self.cache is None:
+            return
+        gone = len(self.cache.entries) != len(self.entries)
+        if self.fresh or fresh or gone:
+            self.cache.save(self.entries, checks)
+
+
+class _Encoded:
+    """A definition of which the JSON is there: read on first use."""
+
+    __slots__ = ("_contract", "_encoded", "_file", "_kind", "_reader")
+
+    def __init__(
+        self, reader: DefinitionReader, kind: DefinitionKind, file: File, encoded: bytes
+    ) -> None:
+        self._reader = reader
+        self._kind = kind
+        self._file = file
+        self._encoded = encoded
+        self._call_spec: ToolCallSpec | None = None
+
+    def spec(self) -> AnySpec:
+        """Give what the file says."""
+        try:
+            return decode(self._kind, self._encoded)
+        except ValueError:
+            # The hashes held and yet it is no spec: somebody else's. The file itself decides.
+            spec, _ = self._reader.parse(self._kind, self._file.data, self._file.path)
+            if spec is None:
+                raise
+            return spec
+
+    def call_spec(self) -> CallSpec:
+        """Give of a tool what its calls are held to, without the rest; a skill is read whole."""
+        if self._kind == "skill":
+            return self.spec()
+        if self._call_spec is None:
+            try:
+                self._call_spec = decode_call_spec(self._encoded)
+            except NONSENSE:
+                return self.spec()
+        return self._call_spec
+
+    def content_hash(self) -> str:
+        """Give the hash over what the file says; of a tool without making its spec."""
+        call_spec = self.call_spec()
+        if call_spec is self._call_spec:
+            with contextlib.suppress(*NONSENSE):
+                return hash_of(call_spec, self._encoded)
+        return self.spec().hash
+
+
+def fault(file: File, error: Exception) -> Diagnostic:
+    """Make the diagnostic of a fault of Toolmd's own, met on a file; the trace is logged."""
+    _log.error("reading %s failed", file.path, exc_info=error)
+    message = f"Toolmd itself failed on this file: {type(error).__name__}: {error}"
+    help_ = "please report it with the file; until then, write it in the canonical form"
+    return whole_file(file.path, Code.READER_FAILED, message, help_)
+
+
+def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
+    """Give the tools and skills that a skill names."""
+    if spec is None or isinstance(spec, ToolCallSpec):
+        return ()
+    return (*spec.required_tools, *spec.required_skills)

@@ -1,0 +1,216 @@
+"""Hold what the files say now to what was live last: broken ones, and edits that loosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from toolmd._load.definitions.cache import digest
+from toolmd._load.definitions.encoded import decode, encode
+from toolmd._load.definitions.folders import Group
+from toolmd._load.definitions.reading import FoundDefinition, requires_of
+from toolmd._load.edits.baseline import Known, LastLive
+from toolmd._load.source.files import File, whole_file
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.pending_change import PendingChange, Weakening
+from toolmd._types.registry import AnySpec
+from toolmd._types.settings import Settings
+from toolmd._types.source import Span
+
+_UNREAD = frozenset({Code.UNREADABLE_FILE, Code.FILE_TOO_LARGE, Code.OUTSIDE_ROOT})
+
+
+class Waiting(NamedTuple):
+    """An edit that waits to be acknowledged, and what would be live then."""
+
+    edit: PendingChange
+    row: LastLive
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Kept:
+    """The definitions that are live, and what is to be remembered of them."""
+
+    named: dict[str, FoundDefinition]
+    rows: dict[str, LastLive] = field(default_factory=dict)
+    forget: set[str] = field(default_factory=set)
+    waiting: dict[str, Waiting] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+class Keeper:
+    """Decides for one reading of all files; nothing is written here."""
+
+    def __init__(self, groups: Sequence[Group], known: Known, settings: Settings) -> None:
+        self._groups = groups
+        self._known = known
+        self._settings = settings
+        self._at: dict[str, list[LastLive]] = {}
+        for row in known.rows.values():
+            self._at.setdefault(row.path, []).append(row)
+
+    def keep(self, named: Mapping[str, FoundDefinition], broken: Iterable[FoundDefinition]) -> Kept:
+        """Hold the definitions, and bring back what the broken files said last."""
+        kept = Kept(dict(named))
+        for name, definition in named.items():
+            self._keep(kept, name, definition, named)
+        unread = {d.file.path: d for d in broken}
+        for row in self._known.rows.values():
+            if row.name in named or row.name in kept.forget:
+                continue
+            if (file := unread.get(row.path) or self._unreadable(row)) is not None:
+                self._bring_back(kept, row, file)
+        return kept
+
+    def revert(self, kept: Kept, name: str) -> bool:
+        """Bring back what a skill said last, where its file says what its tools can't give."""
+        row, broken = self._known.rows.get(name), kept.named[name]
+        kept.rows.pop(name, None)
+        kept.waiting.pop(name, None)
+        if row is None or broken.stale or row.digest == broken.digest or row.kind != broken.kind:
+            return False
+        return self._bring_back(kept, row, broken)
+
+    def _keep(
+        self,
+        kept: Kept,
+        name: str,
+        definition: FoundDefinition,
+        named: Mapping[str, FoundDefinition],
+    ) -> None:
+        path, kind = definition.file.path, definition.kind
+        row = LastLive(name, kind, path, definition.digest, definition.encoded)
+        own = self._known.rows.get(name)
+        if own == row and self._at[path] == [own]:
+            kept.rows[name] = own
+            return
+        # The file of a definition that is no more: renamed, and held to what it was.
+        olds = [old for old in self._at.get(path, ()) if old.name not in named]
+        kept.forget.update(old.name for old in olds)
+        if own is not None:
+            olds.append(own)
+        kept.rows[name] = row
+        if self._settings.trust_edits:
+            return
+        olds = [old for old in olds if old.digest != row.digest and old.kind == kind]
+        if not olds:
+            return
+        spec, found = self._stricter(kept, definition, olds)
+        if not found:
+            return
+        edit = PendingChange(name, kind, path, spec.source.line, found)
+        kept.waiting[name] = Waiting(edit, row)
+        encoded = encode(spec)
+        kept.rows[name] = LastLive(name, kind, path, "", encoded)
+        kept.named[name] = replace(
+            definition,
+            spec=spec,
+            digest=digest(encoded),
+            requires=requires_of(spec),
+            diagnostics=(*definition.diagnostics, _weakened(edit)),
+        )
+        kept.diagnostics.append(_weakened(edit))
+
+    def _stricter(
+        self, kept: Kept, definition: FoundDefinition, olds: Iterable[LastLive]
+    ) -> tuple[AnySpec, tuple[Weakening, ...]]:
+        """Hold a definition to all that it was; gives what may be live, and what got looser."""
+        from toolmd._load.edits.weakening import keep_stricter
+
+        spec = definition.get()
+        found: list[Weakening] = []
+        least = definition.group.default_min
+        least = self._settings.safety.default_min if least is None else least
+        for old in olds:
+            if (before := self._said(kept, old)) is not None:
+                stricter = keep_stricter(before, spec, default_min=least)
+                spec = stricter.spec
+                found += [one for one in stricter.weakened if one not in found]
+        return spec, tuple(found)
+
+    def _said(self, kept: Kept, row: LastLive) -> AnySpec | None:
+        try:
+            return decode(row.kind, row.spec)
+        except ValueError:
+            message = f"what {row.name} was before can't be read, so its edit is not held to that"
+            help_ = "look at its policy yourself"
+            told = whole_file(row.path, Code.UNREADABLE_STATE, message, help_)
+            kept.diagnostics.append(told._replace(severity=Severity.WARNING))
+            return None
+
+    def _bring_back(self, kept: Kept, row: LastLive, broken: FoundDefinition) -> bool:
+        spec = self._said(kept, row)
+        if spec is None:
+            return False
+        if isinstance(spec, ToolCallSpec) and spec.safety.sensitivity == "critical":
+            told = _suspended(row.name, broken.file.path)
+            kept.diagnostics.append(told)
+            return False
+        told = _stale(row.name, broken.file.path)
+        kept.diagnostics.append(told)
+        kept.rows[row.name] = row
+        kept.named[row.name] = FoundDefinition(
+            row.kind,
+            broken.file,
+            digest(row.spec),
+            broken.group,
+            row.name,
+            spec,
+            requires_of(spec),
+            (*broken.diagnostics, told),
+            row.spec,
+            stale=True,
+        )
+        return True
+
+    def _unreadable(self, row: LastLive) -> FoundDefinition | None:
+        """Give the file of a row where it is there and was not read; None where it is gone."""
+        for group in self._groups:
+            for found in group.folder.diagnostics:
+                place = found.span.path.rstrip("/")
+                inside = row.path == place or row.path.startswith(f"{place}/") or place == "."
+                if found.code in _UNREAD and inside:
+                    return _empty(row, group, found)
+        return None
+
+
+def parted(read: Iterable[FoundDefinition]) -> tuple[list[FoundDefinition], list[FoundDefinition]]:
+    """Part what gave a spec from what gave none."""
+    whole: list[FoundDefinition] = []
+    broken: list[FoundDefinition] = []
+    for definition in read:
+        (whole if definition.name else broken).append(definition)
+    return whole, broken
+
+
+def _empty(row: LastLive, group: Group, found: Diagnostic) -> FoundDefinition:
+    folder = group.folder
+    below = "" if folder.shown == "." else f"{folder.shown}/"
+    parts = tuple(row.path.removeprefix(below).split("/"))
+    file = File(row.path, str(folder.root.joinpath(*parts)), parts, b"")
+    return FoundDefinition(row.kind, file, "", group, "", None, (), (found,))
+
+
+def _weakened(edit: PendingChange) -> Diagnostic:
+    told = "; ".join(str(weakening) for weakening in edit.weakened)
+    message = f"this edit loosens {edit.name}, so the stricter policy stays live: {told}"
+    help_ = (
+        f"`toolmd ack {edit.name}` makes the edit live; `trust_edits = true` in the settings "
+        "takes every edit at once, for as long as you alone write and call the tools"
+    )
+    span = Span(edit.path, edit.line, 1, edit.line, 2)
+    return Diagnostic(span, Code.WEAKENED_POLICY, Severity.WARNING, message, help_)
+
+
+def _stale(name: str, path: str) -> Diagnostic:
+    message = f"the file is broken: {name} stays live as the file was last read"
+    told = whole_file(path, Code.STALE_DEFINITION, message, "mend the file, or delete it")
+    return told._replace(severity=Severity.WARNING)
+
+
+def _suspended(name: str, path: str) -> Diagnostic:
+    message = f"the file is broken, and {name} is critical: it can't be called until it is mended"
+    return whole_file(path, Code.SUSPENDED_TOOL, message, "mend the file, or delete it")

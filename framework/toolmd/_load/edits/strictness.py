@@ -1,0 +1,149 @@
+"""Tell of each field that restricts whether a new value of it lets more through than the old.
+
+One table for each noun; a value of None, or an empty one, restricts nothing. Where two values
+can't be compared, such as two patterns, the new one counts as looser.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolmd._types.call_spec import Batch, Rate
+
+Looser = Callable[[Any, Any], bool]
+"""Takes the old value and the new one."""
+
+SENSITIVITIES = (None, "low", "medium", "high", "critical")
+IDEMPOTENCE = ("yes", "keyed", "no")
+"""The stricter last: `no` is never tried again."""
+UNKNOWN = ("ignore", "reject")
+MISSING = ("confirm", None, "deny")
+"""Where the file says nothing the project does."""
+
+
+def least(old: Any, new: Any) -> bool:
+    """Compare lower bounds."""
+    return old is not None and (new is None or new < old)
+
+
+def most(old: Any, new: Any) -> bool:
+    """Compare upper bounds."""
+    return old is not None and (new is None or new > old)
+
+
+def demand(old: Any, new: Any) -> bool:
+    """Compare what is demanded where it is true."""
+    return bool(old) and not new
+
+
+def needs(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Compare names that are all required: more are stricter."""
+    return not set(old) <= set(new)
+
+
+def claim(old: Any, new: Any) -> bool:
+    """Compare what frees of care where it is true."""
+    return bool(new) and not old
+
+
+def unlike(old: Any, new: Any) -> bool:
+    """Compare what can only be equal or not."""
+    return old not in (None, {}) and new != old
+
+
+def ranked(ranks: tuple[Any, ...]) -> Looser:
+    """Compare words by their rank, the strictest last."""
+    return lambda old, new: ranks.index(new) < ranks.index(old)
+
+
+def choices(old: Any, new: Any) -> bool:
+    """Compare JSON values to choose from: fewer are stricter, none at all are no restriction."""
+    return bool(old) and (not new or not set(map(_text, new)) <= set(map(_text, old)))
+
+
+def words(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Compare words of which one must be said, in any case."""
+    return bool(old) and (not new or not set(map(str.casefold, new)) <= set(map(str.casefold, old)))
+
+
+def types(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Compare types; every integer is a number."""
+    known = {*old, "integer"} if "number" in old else {*old}
+    return bool(old) and (not new or not known.issuperset(new))
+
+
+def domains(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Compare hosts; `*.suffix` stands for every host below it."""
+    return bool(old) and (not new or not all(any(_within(n, o) for o in old) for n in new))
+
+
+def rate(old: Rate | None, new: Rate | None) -> bool:
+    """Compare rates; as strict is only what allows no more starts in no shorter window."""
+    return old is not None and (new is None or new.calls > old.calls or new.per_s < old.per_s)
+
+
+def batch(old: Batch | None, new: Batch | None) -> bool:
+    """Compare batches of the same parameter."""
+    return old is not None and (
+        new is None or new.parameter != old.parameter or new.size > old.size
+    )
+
+
+SAFETY: Mapping[str, Looser] = {
+    "min_confidence": least,
+    "on_missing_confidence": ranked(MISSING),
+    "requires_confirmation": demand,
+    "confirm_when": unlike,
+    "sensitivity": ranked(SENSITIVITIES),
+    "explicit_intent": demand,
+    "intent_keywords": words,
+    "escalate_when": unlike,
+}
+LIMITS: Mapping[str, Looser] = {
+    "timeout_s": most,
+    "retries": most,
+    "backoff_s": least,
+    "rate": rate,
+    "max_rows": most,
+    "max_bytes": most,
+    "max_batch": batch,
+    "max_calls": most,
+    "max_concurrent": most,
+    "allowed_domains": domains,
+}
+METADATA: Mapping[str, Looser] = {
+    "requires_auth": demand,
+    "requires_context": needs,
+    "read_only": claim,
+    "idempotent": ranked(IDEMPOTENCE),
+    "unknown_parameters": ranked(UNKNOWN),
+}
+SCHEMA: Mapping[str, Looser] = {
+    "types": types,
+    "enum": choices,
+    "minimum": least,
+    "maximum": most,
+    "min_length": least,
+    "max_length": most,
+    "pattern": unlike,
+    "format": unlike,
+    "min_items": least,
+    "max_items": most,
+    "unique": demand,
+    "sensitive": demand,
+    "verbatim": demand,
+}
+"""What lies within a value (items, properties, values) is compared field by field."""
+RESULT: Mapping[str, Looser] = {"sensitive": demand}
+"""A result restricts nobody, but for what must not be recorded."""
+SKILL: Mapping[str, Looser] = {"durable": demand, "context": unlike}
+
+
+def _within(host: str, allowed: str) -> bool:
+    host, allowed = host.casefold(), allowed.casefold()
+    return host == allowed or (allowed.startswith("*.") and host.endswith(allowed[1:]))
+
+
+def _text(value: Any) -> str:
+    # As JSON, where true is not 1.
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,296 @@
+"""Gather the plugins of one snapshot: built in, installed, and of the definitions' folders."""
+
+import inspect
+import logging
+import re
+import reprlib
+import threading
+import traceback
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pluggy
+from pluggy._hooks import HookImpl
+
+from toolmd._load.plugins.points import entry_points
+from toolmd._load.source.files import whole_file
+from toolmd._load.source.loading import BoundedImports, ForeignExitError
+from toolmd._load.source.modules import PREFIX, Modules
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.plugin import PluginInfo
+from toolmd.errors import ImplementationError, ToolmdError, did_you_mean
+from toolmd.hooks import new_manager
+
+_log = logging.getLogger(__name__)
+
+_PRIVATE = re.compile(rf"{PREFIX}\d+\.")
+
+
+class PluginAnswer(NamedTuple):
+    """What one plugin said when a hook was called."""
+
+    plugin: str
+    value: Any
+    error: BaseException | None = None
+
+
+class Plugins:
+    """The plugins of a snapshot, in a manager of its own.
+
+    Installed ones load at once, since they say where definitions are. Those of a folder of
+    definitions load when a hook is first asked that they may answer: reading a project runs none
+    of its code.
+    """
+
+    def __init__(
+        self,
+        allowed: Sequence[str] | None = None,
+        given: Mapping[str, object] | None = None,
+        project: Path | None = None,
+        *,
+        import_timeout: float,
+    ) -> None:
+        """Load those in `allowed` (None: all) of the installed, and of the package in `project`."""
+        self.manager = new_manager()
+        self.diagnostics: list[Diagnostic] = []
+        self.listed: dict[str, PluginInfo] = {}
+        """What came of each plugin, by its name."""
+        self.imports = BoundedImports(import_timeout)
+        self.modules = Modules()
+        """The Python of the snapshot; forgotten when its plugins are."""
+        self._late: dict[str, Callable[[], object]] = {}
+        self._points: dict[str, str] = {}
+        """The modules that entry points name, by plugin."""
+        self._beside: set[str] = set()
+        """The implementations' modules: which of them are loaded depends on the calls."""
+        self._broken: dict[str, BaseException] = {}
+        self._lock = threading.RLock()
+        for name, plugin in (given or {}).items():
+            self._register(name, plugin)
+        for name, point, package in entry_points(allowed, project, self._report):
+            self._load(name, point, package)
+
+    def add_late(self, name: str, load: Callable[[], object]) -> None:
+        """Take a folder's plugin, to be loaded when a hook is asked."""
+        with self._lock:
+            self._late[name] = load
+            self.listed[name] = PluginInfo(name, state="asleep")
+
+    def add_module(self, name: str, module: object) -> None:
+        """Take an implementation's module: its hooks, if any, count from now on."""
+        with self._lock:
+            if not self.manager.has_plugin(name):
+                self._beside.add(name)
+                self._admit(name, module)
+
+    def wake(self) -> None:
+        """Load the folders' plugins; a broken one is kept in `broken`, and the rest load."""
+        if not self._late:
+            return
+        with self._lock:
+            for name, load in list(self._late.items()):
+                try:
+                    self._admit(name, self.imports.run(name, load, self.key_of(name)))
+                except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+                    self._broken[name] = error
+                    self.listed[name] = PluginInfo(name, state="broken", about=reason(error))
+                else:
+                    self.listed[name] = PluginInfo(name, about=_about(self.plugin(name)))
+                del self._late[name]
+
+    def key_of(self, path: str) -> Callable[[], Hashable]:
+        """Return what names the code of a file, together with all that it may import."""
+        return lambda: (path, self.modules.fingerprint())
+
+    def demand(self, name: str) -> None:
+        """Raise ImplementationError where the folder's plugin `name` does not load."""
+        self.wake()
+        if (error := self._broken.get(name)) is not None:
+            # It may hold judges: without it, its folder's tools would be guarded less.
+            raise ImplementationError(
+                f"{name} can't be loaded: {reason(error)}; tools of its folder are refused"
+            ) from error
+
+    def sound(self, name: str) -> bool:
+        """Tell whether the folder's plugin `name` loads."""
+        self.wake()
+        return name not in self._broken
+
+    def broken(self) -> Iterator[tuple[str, BaseException]]:
+        """Give the folders' plugins that do not load, and why."""
+        self.wake()
+        yield from self._broken.items()
+
+    def implements(self, hook: str, *, awake: bool = True) -> bool:
+        """Tell whether any plugin answers this hook; asleep, only those that are loaded."""
+        if awake:
+            self.wake()
+        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+        return bool(caller.get_hookimpls())
+
+    def ask(
+        self, hook: str, *, awake: bool = True, at_load: bool = True, **arguments: Any
+    ) -> Iterator[PluginAnswer]:
+        """Ask each plugin in turn; one that fails is told apart and stops no other.
+
+        What is not asked `at_load` runs in the caller's thread, without a deadline.
+        """
+        if awake:
+            self.wake()
+        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+        for implementation in reversed(caller.get_hookimpls()):
+            plugin, answer = implementation.plugin_name, partial(_call, implementation, arguments)
+            try:
+                if at_load:
+                    key = partial(tuple[Any, ...], (plugin, implementation.function))
+                    value = self.imports.run(f"{hook} of {plugin}", answer, key)
+                else:
+                    value = answer()
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+                _log.warning("%s of %s failed", hook, implementation.plugin_name, exc_info=error)
+                yield PluginAnswer(implementation.plugin_name, None, error)
+            else:
+                yield PluginAnswer(implementation.plugin_name, value)
+
+    def plugin(self, name: str) -> object | None:
+        """Give a plugin by its name."""
+        plugin: object | None = self.manager.get_plugin(name)
+        return plugin
+
+    def modules_of(self, name: str) -> tuple[str, ...]:
+        """Return the dotted names of the modules in which a plugin's code begins."""
+        own = home_of(self.plugin(name))
+        return tuple(dict.fromkeys((own, self._points.get(name, own))))
+
+    def modules_behind(self, hook: str) -> Iterator[str]:
+        """Return the modules of the plugins that answer a hook; implementations' own left out."""
+        self.wake()
+        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+        for implementation in caller.get_hookimpls():
+            if implementation.plugin_name not in self._beside:
+                yield implementation.function.__module__
+                yield from self.modules_of(implementation.plugin_name)
+
+    def _load(self, name: str, point: Any, package: Any) -> None:
+        info = PluginInfo(name, package.name, package.version, "loaded")
+        try:
+            self._points[name] = point.module
+            plugin = self.imports.run(
+                f"plugin {name}", partial(_made, point), lambda: (name, point)
+            )
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            self._report(name, f"can't be loaded: {reason(error)}")
+        else:
+            self._register(name, plugin)
+        if self.manager.has_plugin(name):
+            self.listed[name] = info._replace(about=_about(self.plugin(name)))
+        else:
+            self.listed[name] = info._replace(state="broken", about=self.diagnostics[-1].message)
+
+    def _register(self, name: str, plugin: object) -> None:
+        try:
+            self._admit(name, plugin)
+        except _UnknownHookError as error:
+            self._report(name, str(error), Code.UNKNOWN_HOOK)
+        except ToolmdError as error:
+            self._report(name, str(error))
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            self._report(name, f"does not fit: {reason(error)}")
+
+    def _admit(self, name: str, plugin: object) -> None:
+        try:
+            self.manager.register(plugin, name)
+            for unknown in _unknown_hooks(self.manager, plugin):
+                # A misspelt judge would guard nothing, and say nothing.
+                known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
+                hint = did_you_mean(unknown, known)
+                message = f"implements {unknown}, which is no hook{hint and '; '}{hint}"
+                raise _UnknownHookError(message)  # noqa: TRY301 - as any of its faults
+        except Exception as error:
+            if self.manager.has_plugin(name):
+                self.manager.unregister(name=name)
+            if isinstance(error, pluggy.PluginValidationError):
+                raise ToolmdError(_mismatch(error, self.manager)) from error
+            raise
+
+    def _report(self, name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> None:
+        self.diagnostics.append(broken_plugin(name, message, code))
+
+
+class _UnknownHookError(ToolmdError):
+    """A plugin implements what nobody calls."""
+
+
+def _mismatch(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:
+    """Say what an implementation takes that its hook does not give."""
+    said = re.search(r"for hook '(\w+)'.*Argument\(s\) \{(.+?)\}", str(error), re.DOTALL)
+    if said is None:
+        return f"does not fit: {error}"
+    given = getattr(manager.hook, said[1]).spec.argnames
+    return f"takes {said[2]} in {said[1]}, which gives {', '.join(given) or 'nothing'}"
+
+
+def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> Diagnostic:
+    """Make the diagnostic of a plugin, which stands in no file: its name is the place."""
+    help_ = f"mend or uninstall the package, or leave it out of `plugins`: {name}"
+    return whole_file(name, code, f"plugin {name} {message}", help_)
+
+
+def home_of(plugin: object) -> str:
+    """Return the dotted name of the module that is a plugin, or in which its class stands."""
+    return plugin.__name__ if isinstance(plugin, ModuleType) else type(plugin).__module__
+
+
+def several(answer: Any) -> list[Any]:
+    """Return the items that a plugin gave, none where it gave None; raises TypeError."""
+    if answer is None:
+        return []
+    if isinstance(answer, str | bytes | Mapping):
+        raise TypeError(f"{reprlib.repr(answer)} is not a list")
+    return list(answer)
+
+
+def reason(error: BaseException) -> str:
+    """Give an exception in one line, with the place in which it was raised."""
+    if isinstance(error, ForeignExitError) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, ToolmdError):
+        return " ".join(str(error).split())
+    text = " ".join(traceback.format_exception_only(error)[-1].split())
+    # The private names of a snapshot's modules tell nobody anything, and change with each.
+    text = _PRIVATE.sub("", text)
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SyntaxError):  # its place is in the file that could not be read
+        known = error.filename and error.filename not in text
+        return f"{text} ({error.filename}:{error.lineno})" if known else text
+    if not frames:
+        return text
+    return f"{text} ({frames[-1].filename}:{frames[-1].lineno})"
+
+
+def _about(plugin: object) -> str:
+    return (inspect.getdoc(plugin) or "").partition("\n")[0]
+
+
+def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> list[str]:
+    return [
+        name
+        for name in dir(plugin)
+        if manager.parse_hookimpl_opts(plugin, name) is not None
+        and not getattr(manager.hook, name).has_spec()
+    ]
+
+
+def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
+    value = implementation.function(*(arguments[name] for name in implementation.argnames))
+    # A generator has run nothing yet: its body belongs under the same deadline.
+    return list(value) if inspect.isgenerator(value) else value
+
+
+def _made(point: Any) -> Any:
+    plugin = point.load()
+    return plugin() if inspect.isclass(plugin) else plugin

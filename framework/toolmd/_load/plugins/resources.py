@@ -1,0 +1,125 @@
+"""Provide what implementations ask for by type: a registry per snapshot, a container per call."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from toolmd._load.plugins.manager import Plugins, reason
+from toolmd._types.settings import Settings
+from toolmd.errors import ImplementationError
+
+_T = TypeVar("_T")
+
+
+class SnapshotResources:
+    """The resources of one snapshot; nothing is made, nor svcs imported, before one is wanted.
+
+    Registered values live as long as the snapshot is in use, products of factories as long as
+    one call. A snapshot that was replaced is closed when the last call on it has ended.
+    """
+
+    def __init__(self, plugins: Plugins, settings: Settings) -> None:
+        self._plugins = plugins
+        self._settings = settings
+        self._registry: Any = None
+        self._lock = threading.RLock()
+        self._users = 0
+        self._retired = False
+
+    def provides(self, wanted: type) -> bool:
+        """Tell whether a plugin registered this type; raises ImplementationError if one failed."""
+        return wanted in self.registry
+
+    @property
+    def registry(self) -> Any:
+        """The svcs registry, filled by the plugins on first use."""
+        with self._lock:
+            if self._registry is None:
+                self._registry = self._filled()
+            return self._registry
+
+    def _filled(self) -> Any:
+        import svcs
+
+        registry = svcs.Registry()
+        asked = self._plugins.ask("toolmd_resources", registry=registry, settings=self._settings)
+        for answer in asked:
+            if answer.error is not None:
+                registry.close()
+                raise ImplementationError(
+                    f"plugin {answer.plugin} can't provide its resources: {reason(answer.error)}"
+                ) from answer.error
+        return registry
+
+    async def scope(self) -> "CallResources":
+        """Begin one call's use; end it with the scope's `close`."""
+        with self._lock:
+            self._users += 1
+        return CallResources(self)
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep them for longer than a call, such as a skill's run."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """End one use."""
+        with self._lock:
+            self._users -= 1
+        self._close_unused()
+
+    def retire(self) -> None:
+        """Close, as soon as nobody uses them any more."""
+        self._retired = True
+        self._close_unused()
+
+    async def aretire(self) -> None:
+        """Do as `retire`, awaiting what closes asynchronously."""
+        self._retired = True
+        if (registry := self._take_unused()) is not None:
+            await registry.aclose()
+
+    def _close_unused(self) -> None:
+        if (registry := self._take_unused()) is not None:
+            registry.close()
+
+    def _take_unused(self) -> Any:
+        with self._lock:
+            if not self._retired or self._users:
+                return None
+            registry, self._registry = self._registry, None
+            return registry
+
+
+class CallResources:
+    """One call's resources; a container is made with the first."""
+
+    __slots__ = ("_container", "_resources")
+
+    def __init__(self, resources: SnapshotResources) -> None:
+        self._resources = resources
+        self._container: Any = None
+
+    async def get(self, wanted: type[_T]) -> _T:
+        """Give the resource of this type; its factory may be async."""
+        if self._container is None:
+            import svcs
+
+            self._container = svcs.Container(self._resources.registry)
+        found: _T = await self._container.aget(wanted)
+        return found
+
+    async def close(self) -> None:
+        """Close what factories made for this call."""
+        container, self._container = self._container, None
+        try:
+            if container is not None:
+                await container.aclose()
+        finally:
+            self._resources.release()

@@ -1,0 +1,100 @@
+"""Turn JSON values into the types that an implementation's annotations name."""
+
+import datetime as dt
+import decimal
+import enum
+import types
+import typing
+import uuid
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
+from typing import Any, Literal
+
+from toolmd._load.python.annotations import anything, bare, hints, is_typed_dict, members, show
+from toolmd._load.python.fits import MAX_DEPTH, adapter, mismatch
+from toolmd._types.schema import Schema
+
+_LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
+_DICTS = (dict, Mapping, MutableMapping)
+
+
+_WORDS: dict[Any, str] = {
+    dt.datetime: "an ISO 8601 date and time such as 2026-03-05T09:00:00",
+    dt.date: "an ISO 8601 date such as 2026-03-05",
+    dt.time: "an ISO 8601 time such as 09:00",
+    dt.timedelta: "an ISO 8601 duration such as PT15M",
+    uuid.UUID: "a UUID such as 6f1c2a0e-8f0b-4c1e-9d57-0a4be1f0c9d2",
+    decimal.Decimal: "a decimal number",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    types.NoneType: "null",
+}
+
+
+class Converter:
+    """Makes the annotated type of a JSON value, by a pydantic adapter that is built when needed.
+
+    Raises ValueError where the value can't become the type.
+    """
+
+    __slots__ = ("_annotation", "_validate")
+
+    def __init__(self, annotation: Any) -> None:
+        self._annotation = annotation
+        self._validate: Callable[[Any], Any] | None = None
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be, in words that a model can act on."""
+        words = [_WORDS.get(m) or f"a value for {show(m)}" for m in members(self._annotation)]
+        return " or ".join(words)
+
+    def __call__(self, value: Any) -> Any:
+        if self._validate is None:
+            self._validate = adapter(self._annotation)
+        return self._validate(value)
+
+
+def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
+    """Give what turns a value of `shape` into the annotated type; None where nothing has to."""
+    if annotation is float:
+        # A whole number comes as an int, and an int is no float to `is_integer` and its like.
+        return None if shape.types == ("integer",) else _as_float
+    if is_plain(annotation) and mismatch(shape, annotation) is None:
+        return None
+    return Converter(annotation)
+
+
+def is_plain(annotation: Any, depth: int = 0) -> bool:
+    """Tell whether a JSON value that fits is what the annotation means, as it is."""
+    if depth > MAX_DEPTH:
+        return True
+    if typing.get_origin(bare(annotation)) is typing.Annotated:
+        return False
+    return all(_plain_one(member, depth) for member in members(annotation))
+
+
+def _plain_one(member: Any, depth: int) -> bool:
+    origin = typing.get_origin(member) or member
+    arguments = typing.get_args(member)
+    if anything(member) or member in (str, int, bool, None, types.NoneType):
+        return True
+    if origin is Literal:
+        return not any(isinstance(value, enum.Enum | bytes) for value in arguments)
+    if origin in (*_LISTS, *_DICTS):
+        return all(is_plain(inner, depth + 1) for inner in arguments)
+    if is_typed_dict(origin):
+        return all(is_plain(hint, depth + 1) for hint in hints(origin).values())
+    return False
+
+
+def _as_float(value: Any) -> Any:
+    return float(value) if type(value) is int else value

@@ -1,0 +1,279 @@
+"""Load the Python behind a definition, and hold the two against each other."""
+
+from __future__ import annotations
+
+import functools
+import reprlib
+import threading
+import traceback
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from toolmd._load.plugins.manager import Plugins, reason
+from toolmd._load.plugins.resources import SnapshotResources
+from toolmd._load.python.own_clients import own_clients
+from toolmd._load.python.signature import Bond, bind
+from toolmd._load.source.code import CodeHashes
+from toolmd._load.source.files import File, shown_path, whole_file
+from toolmd._load.source.loading import REMEDY, ForeignExitError, Load, OverdueError, caught
+from toolmd._types.call_spec import CallSpec
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.registry import AnySpec, Implementation
+from toolmd.errors import ImplementationError, near_words
+
+_MOST_WRAPPERS = 16
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class SnapshotParts:
+    """What the implementations of one snapshot share."""
+
+    project: Path
+    plugins: Plugins
+    resources: SnapshotResources
+    code: CodeHashes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.code = CodeHashes(self.plugins.modules, self.project)
+
+
+class Found(NamedTuple):
+    """A function, and where its code lies."""
+
+    function: Callable[..., Any]
+    modules: tuple[str, ...]
+    """The dotted names of the modules in which its code begins."""
+    file: File | None = None
+    """Its file, where the bytes were read."""
+
+
+Find = Callable[[CallSpec], Found]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Loader:
+    """Loads one implementation on first use, under a deadline and in a thread of its own.
+
+    A failure is told again, not remembered; what is late and ends after all counts.
+    """
+
+    around: SnapshotParts
+    call_spec_of: Callable[[], CallSpec]
+    markdown: File
+    find: Find
+    """Gives the function; raises ImplementationError."""
+    target: str
+    plugin: str | None = None
+    """The plugin of the folder, without which its tools are refused."""
+    python: File | None = None
+    """The file that is imported, where it stands beside the markdown."""
+    _load: Load[tuple[Implementation, Bond]] | None = None
+    _bond: Bond | None = None
+    _found: Implementation | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def load(self) -> Implementation:
+        """Give the implementation; raises ImplementationError, which says what is wrong."""
+        found = self._loaded()
+        assert self._bond is not None
+        faults = [d for d in self._bond.diagnostics if d.severity is Severity.ERROR]
+        if faults:
+            raise ImplementationError(
+                f"{self._bond.call_spec.name} does not fit its Python: "
+                + "; ".join(fault.message for fault in faults),
+                diagnostics=tuple(faults),
+            )
+        return found
+
+    def start(self, seconds: float) -> bool:
+        """Begin to load and wait at most `seconds`; return whether there is an answer by then."""
+        if self._found is not None:
+            return True
+        try:
+            if self.plugin is not None:
+                self.around.plugins.demand(self.plugin)
+            return self._begun().wait(seconds)
+        except ImplementationError:
+            return True  # Whoever loads it is told.
+
+    def ready(self) -> bool:
+        """Tell whether it is loaded and fits; loads nothing."""
+        bond = self._bond
+        return bond is not None and all(d.severity is not Severity.ERROR for d in bond.diagnostics)
+
+    def inspect(self) -> tuple[Diagnostic, ...]:
+        """Give all that is to be said; a failure to load is said too."""
+        if self.plugin is not None and not self.around.plugins.sound(self.plugin):
+            return ()  # Said once, of the plugin.
+        try:
+            self._loaded()
+        except ImplementationError as error:
+            return error.diagnostics or (
+                whole_file(self.markdown.path, Code.BROKEN_IMPLEMENTATION, str(error)),
+            )
+        bond = self._bond
+        assert bond is not None
+        ways_out = own_clients(bond.file) if bond.file is not None else ()
+        return (*bond.diagnostics, *ways_out)
+
+    def _loaded(self) -> Implementation:
+        """Return what was found; everything that runs foreign code happens under the deadline."""
+        if self._found is not None:
+            return self._found
+        if self.plugin is not None:
+            self.around.plugins.demand(self.plugin)
+        load: Load[tuple[Implementation, Bond]] | None = None
+        try:
+            load = self._begun()
+            found, self._bond = self.around.plugins.imports.end(load, self._key())
+            self._found = found
+        except OverdueError as error:
+            raise self._overdue(error) from None
+        except ForeignExitError as error:
+            raise ImplementationError(f"{self._name()} can't be loaded: {reason(error)}") from error
+        finally:
+            with self._lock:
+                if load is not None and not load.runs and self._load is load:
+                    self._load = None
+        return found
+
+    def _begun(self) -> Load[tuple[Implementation, Bond]]:
+        with self._lock:
+            if self._load is None:
+                imports = self.around.plugins.imports
+                self._load = imports.begin(self._name(), self._look, self._key())
+            return self._load
+
+    def _look(self) -> tuple[Implementation, Bond]:
+        call_spec, around = self.call_spec_of(), self.around
+        function, modules, file = self.find(call_spec)
+        bond = Bond(call_spec, function, self.markdown.data.decode(errors="replace"), file)
+        found = bind(bond, f"{self.target}:{call_spec.name}", around.resources.provides)
+        providers = around.plugins.modules_behind("toolmd_resources")
+        digest = around.code.of(modules, providers, provided=bool(bond.resources))
+        return found._replace(hash=digest, keeps=around.plugins.modules), bond
+
+    def _name(self) -> str:
+        return f"the Python of {self.markdown.path}"
+
+    def _key(self) -> Callable[[], Hashable]:
+        return self.around.plugins.key_of(f"{self.target} {self.markdown.path}")
+
+    def _overdue(self, error: OverdueError) -> ImplementationError:
+        """Say which line of the project is held up, and what to do."""
+        path, line = self.python.path if self.python is not None else self.markdown.path, 1
+        for frame in error.stack:
+            if (place := _own_place(frame, self.python, self.around.project)) is not None:
+                path, line = place
+        found = whole_file(path, Code.IMPORT_TIMEOUT, error.sentence, REMEDY)
+        found = found._replace(span=found.span._replace(line=line, end_line=line))
+        return ImplementationError(f"{error.sentence}; {REMEDY}", diagnostics=(found,))
+
+
+def from_module(around: SnapshotParts, load: Callable[[], ModuleType], file: File) -> Find:
+    """Find the function of a definition's name in the Python beside it."""
+
+    def find(call_spec: CallSpec) -> Found:
+        try:
+            module = caught(load)
+            around.plugins.add_module(file.path, module)
+        except Exception as error:
+            raise _broken(call_spec, file, error, around.project) from error
+        function = getattr(module, call_spec.name, None)
+        if not callable(function):
+            raise _missing(call_spec, file, module)
+        return Found(function, (module.__name__,), file)
+
+    return find
+
+
+def from_plugins(around: SnapshotParts, spec_of: Callable[[], AnySpec]) -> Find:
+    """Ask the plugins for the function behind a definition; None means that it is not theirs."""
+
+    def find(call_spec: CallSpec) -> Found:
+        for answer in around.plugins.ask("toolmd_implementation", spec=spec_of()):
+            failed = f"plugin {answer.plugin} can't give {call_spec.name}: "
+            if answer.error is not None:
+                raise ImplementationError(failed + reason(answer.error)) from answer.error
+            if callable(answer.value):
+                modules = around.plugins.modules_of(answer.plugin)
+                return Found(answer.value, (*_homes(answer.value), *modules))
+            if answer.value is not None:
+                odd = reprlib.repr(answer.value)
+                raise ImplementationError(
+                    f"{failed}toolmd_implementation gave {odd}, which is not a function; give a "
+                    "function, or None for a definition of others"
+                )
+        raise ImplementationError(
+            f"{call_spec.name} has no implementation: no Python stands beside "
+            f"{call_spec.source.path}, and no plugin gives any"
+        )
+
+    return find
+
+
+def _homes(function: Any) -> Iterator[str]:
+    """Return the modules in which a function, and what it wraps, were written."""
+    for _ in range(_MOST_WRAPPERS):
+        scope = getattr(function, "__globals__", {})
+        for name in (scope.get("__name__"), getattr(function, "__module__", None)):
+            if isinstance(name, str):
+                yield name
+        inner = function.func if isinstance(function, functools.partial) else None
+        function = inner or getattr(function, "__wrapped__", None)
+
+
+def _broken(
+    call_spec: CallSpec, file: File, error: BaseException, project: Path
+) -> ImplementationError:
+    path, line, said = file.path, 1, reason(error)
+    if isinstance(error, ForeignExitError) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, SyntaxError) and error.filename:
+        path, line = shown_path(Path(error.filename), project), error.lineno or 1
+        said = said.removesuffix(f" ({error.filename}:{error.lineno})")
+    else:
+        whole = ""
+        for frame in traceback.extract_tb(error.__traceback__):
+            # The deepest line of the project's own: that is where the author can act.
+            if (place := _own_place(frame, file, project)) is not None:
+                path, line = place
+                whole = f" ({frame.filename}:{line})"
+        said = said.removesuffix(whole)
+    message = f"the Python of {call_spec.name} ({call_spec.source.path}) can't be imported: {said}"
+    lacks = error.name if isinstance(error, ModuleNotFoundError) else ""
+    help_ = f"install what gives `{lacks}`, or mend the import" if lacks else "mend that line"
+    found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, help_)
+    found = found._replace(span=found.span._replace(line=line, end_line=line))
+    return ImplementationError(f"{message} ({path}:{line})", diagnostics=(found,))
+
+
+def _own_place(
+    frame: traceback.FrameSummary, file: File | None, project: Path
+) -> tuple[str, int] | None:
+    """Return the path and line of a frame where the project's author can act; None elsewhere."""
+    if file is not None and frame.filename == file.location:
+        return file.path, frame.lineno or 1
+    if Path(frame.filename).is_relative_to(project):
+        return shown_path(Path(frame.filename), project), frame.lineno or 1
+    return None
+
+
+def _missing(call_spec: CallSpec, file: File, module: ModuleType) -> ImplementationError:
+    own = [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and getattr(value, "__module__", "") == module.__name__
+    ]
+    near = near_words(call_spec.name, own) or own[:1]
+    hint = f"rename {near[0]}, or " if near else ""
+    source = call_spec.source
+    message = f"{file.path} has no function `{call_spec.name}` ({source.path}:{source.line})"
+    found = whole_file(
+        file.path, Code.MISSING_FUNCTION, message, f"{hint}define `{call_spec.name}`"
+    )
+    return ImplementationError(message, diagnostics=(found,))

@@ -1,0 +1,265 @@
+"""Hold a definition's markdown against a Python signature."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolmd._load.python.annotations import members, show
+from toolmd._load.python.convert import converter
+from toolmd._load.python.fits import mismatch
+from toolmd._load.python.gives import unwritable
+from toolmd._load.python.places import in_markdown, in_python
+from toolmd._load.source.files import File
+from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd._types.code import Code
+from toolmd._types.context import Context
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.registry import Implementation, Mode
+from toolmd._types.schema import Parameter, Schema
+from toolmd.hooks import INLINE
+
+CONTEXT = "context"
+"""The keyword-only parameter that takes the Context."""
+
+_RETURNS = "Returns"
+"""The section of the markdown that says what a tool gives."""
+_Kind = inspect.Parameter
+_NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Bond:
+    """A definition and a function side by side, and what was found between them."""
+
+    call_spec: CallSpec
+    function: Callable[..., Any]
+    text: str
+    """The markdown, for places."""
+    file: File | None = None
+    """The Python's file, where its bytes were read."""
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    converters: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    context: str | None = None
+    resources: dict[str, type] = field(default_factory=dict)
+
+    def report(
+        self,
+        code: Code,
+        message: str,
+        help_: str,
+        parameter: str | None = None,
+        python: str | None = None,
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        """Report a difference, with both places: the span is the markdown's."""
+        source = self.call_spec.source
+        span = in_markdown(source.path, self.text, parameter, source.line)
+        place = in_python(self.file, self.function, python)
+        message = f"{message} (Python: {place}; markdown: {span.path}:{span.line})"
+        self.diagnostics.append(Diagnostic(span, code, severity, message, help_))
+
+
+def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implementation:
+    """Hold the two sides against each other, fill the bond's diagnostics, and give both as one.
+
+    `provides` tells which types a plugin registered; it is asked only where one is wanted.
+    """
+    signature = _signature(bond)
+    accepted = signature.parameters if signature else {}
+    named = {name: p for name, p in accepted.items() if p.kind in _NAMED}
+    open_ended = signature is None or any(p.kind is _Kind.VAR_KEYWORD for p in accepted.values())
+    matched = _match(bond, named)
+    for parameter in bond.call_spec.parameters:
+        own = matched.get(parameter.name)
+        if own is not None:
+            _check_type(bond, parameter, named[own])
+        elif not open_ended:
+            _report_lacking(bond, parameter, named)
+    taken = set(matched.values())
+    for name, p in accepted.items():
+        if name not in taken:
+            _provide(bond, p, provides)
+    mode = mode_of(bond.function)
+    if signature is not None and isinstance(bond.call_spec, ToolCallSpec):
+        _check_returns(bond, bond.call_spec.returns, signature, mode)
+    return Implementation(
+        target=target,
+        hash="",
+        function=bond.function,
+        mode=mode,
+        names=bond.names,
+        converters=bond.converters,
+        context=bond.context,
+        resources=bond.resources,
+    )
+
+
+def mode_of(function: Callable[..., Any]) -> Mode:
+    """Tell how a function is run."""
+    if inspect.isasyncgenfunction(function) or inspect.isasyncgenfunction(_called(function)):
+        return "stream"
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_called(function)):
+        return "async"
+    return "inline" if getattr(function, INLINE, False) else "sync"
+
+
+def _called(function: Callable[..., Any]) -> Any:
+    # An object with an async `__call__`, or a partial of an async function.
+    inner = getattr(function, "func", None)
+    return inner if inner is not None else getattr(type(function), "__call__", None)  # noqa: B004 - not whether, but which
+
+
+def folded(name: str) -> str:
+    """Give what camelCase, snake_case and kebab-case of one name have in common."""
+    return "".join(letter for letter in name if letter.isalnum()).casefold()
+
+
+def _signature(bond: Bond) -> inspect.Signature | None:
+    try:
+        return inspect.signature(bond.function)
+    except (TypeError, ValueError):
+        # Some callables of C do not tell: they are called as the markdown says.
+        return None
+
+
+def _match(bond: Bond, named: Mapping[str, inspect.Parameter]) -> dict[str, str]:
+    """Pair the markdown's parameters with Python's, by name, then by folded name."""
+    matched = {p.name: p.name for p in bond.call_spec.parameters if p.name in named}
+    free: dict[str, str] = {}
+    for name in named:
+        if name not in matched and name != CONTEXT:
+            free.setdefault(folded(name), name)
+    for parameter in bond.call_spec.parameters:
+        if parameter.name in matched:
+            continue
+        if (own := free.pop(folded(parameter.name), None)) is not None:
+            matched[parameter.name] = bond.names[parameter.name] = own
+    return matched
+
+
+def _report_lacking(
+    bond: Bond, parameter: Parameter, named: Mapping[str, inspect.Parameter]
+) -> None:
+    name = bond.function.__name__ if hasattr(bond.function, "__name__") else "the implementation"
+    takes = ", ".join(named) or "no parameters"
+    bond.report(
+        Code.PARAMETER_DRIFT,
+        f"`{name}` does not take the parameter `{parameter.name}`",
+        f"it takes {takes}; add `{parameter.name}` there, or remove it from the markdown",
+        parameter.name,
+    )
+
+
+def _check_type(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> None:
+    """Hold one parameter of the markdown against Python's of the same name."""
+    certain = parameter.required or parameter.shape.has_default
+    if own.default is own.empty and not certain:
+        bond.report(
+            Code.PARAMETER_DRIFT,
+            f"`{parameter.name}` is optional in the markdown, and `{own.name}` has no default",
+            f"write `{own.name}=None` in Python, or **Required**: true or a **Default** in the "
+            "markdown",
+            parameter.name,
+            own.name,
+        )
+    annotation = _annotation(bond, own)
+    if (found := mismatch(parameter.shape, annotation)) is not None:
+        bond.report(
+            Code.TYPE_DRIFT,
+            f"`{parameter.name}`: {found.why}",
+            "change the annotation or the markdown, so that both say the same",
+            parameter.name,
+            own.name,
+            Severity.WARNING if found.partly else Severity.ERROR,
+        )
+        if not found.partly:
+            return
+    if (convert := converter(parameter.shape, annotation)) is not None:
+        bond.converters[parameter.name] = convert
+
+
+def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mode: Mode) -> None:
+    """Check what the function gives, by its annotation, against Returns."""
+    annotation = _resolved(bond, signature.return_annotation, "the result", _RETURNS)
+    if (found := unwritable(returns, annotation, mode)) is not None:
+        bond.report(
+            Code.TYPE_DRIFT,
+            f"the result: {found.why}",
+            "change the annotation or Returns, so that both say the same",
+            _RETURNS,
+            severity=Severity.WARNING if found.partly else Severity.ERROR,
+        )
+
+
+def _provide(bond: Bond, own: inspect.Parameter, provides: Callable[[type], bool]) -> None:
+    """Find what a parameter gets that the markdown does not name."""
+    if own.kind in (own.VAR_KEYWORD, own.VAR_POSITIONAL):
+        return
+    needed = own.default is own.empty
+    if own.kind is not own.KEYWORD_ONLY:
+        if needed:
+            _report_extra(bond, own)
+        return
+    wanted = next(_resource_types(_annotation(bond, own)), None)
+    if own.name == CONTEXT or wanted is Context:
+        bond.context = own.name
+        return
+    if wanted is not None and provides(wanted):
+        bond.resources[own.name] = wanted
+    elif needed:
+        what = f"the type {show(wanted)}" if wanted is not None else "it: it has no type"
+        bond.report(
+            Code.UNPROVIDED_PARAMETER,
+            f"`{own.name}` is not in the markdown, and no plugin provides {what}",
+            "declare it in the markdown, or register its type in a plugin's toolmd_resources",
+            python=own.name,
+        )
+
+
+def _report_extra(bond: Bond, own: inspect.Parameter) -> None:
+    if own.kind is own.POSITIONAL_ONLY:
+        help_ = "arguments are given by name: remove the `/`"
+    else:
+        help_ = (
+            f"declare it in the markdown, give it a default, or make it keyword-only "
+            f"(`*, {own.name}`) if it is to be provided"
+        )
+    bond.report(
+        Code.PARAMETER_DRIFT,
+        f"`{own.name}` of the Python is not in the markdown",
+        help_,
+        python=own.name,
+    )
+
+
+def _resource_types(annotation: Any) -> Iterator[type]:
+    for choice in members(annotation):
+        if isinstance(choice, type) and choice not in (type(None), inspect.Parameter.empty):
+            yield choice
+
+
+def _annotation(bond: Bond, own: inspect.Parameter) -> Any:
+    return _resolved(bond, own.annotation, f"`{own.name}`", python=own.name)
+
+
+def _resolved(
+    bond: Bond, annotation: Any, of: str, markdown: str | None = None, python: str | None = None
+) -> Any:
+    """Resolve one annotation by itself: another's fault must not hide it."""
+    if isinstance(annotation, str):
+        scope = getattr(inspect.unwrap(bond.function), "__globals__", {})
+        try:
+            annotation = eval(annotation, scope)  # noqa: S307 - as Python does with annotations
+        except Exception as error:  # noqa: BLE001 - an annotation may hold any code
+            bond.report(
+                Code.TYPE_DRIFT,
+                f"the annotation of {of} can't be read: {error}",
+                "import the name at run time, outside `if TYPE_CHECKING`",
+                markdown,
+                python,
+                Severity.WARNING,
+            )
+            return _Kind.empty
+    return annotation

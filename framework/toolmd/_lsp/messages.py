@@ -1,0 +1,56 @@
+"""What a hover says of a field, a section, a tool: a few lines of markdown."""
+
+from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._types.definition import FileSpec
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
+
+
+def of_field(name: str, field: Field | str) -> str:
+    """Tell what a key means, its default and its choices."""
+    if isinstance(field, str):
+        return f"**{name}**: {field}"
+    lines = [f"**{field.name}**: {field.says}"]
+    if field.choices:
+        lines.append(f"One of {', '.join(f'`{choice}`' for choice in field.choices)}.")
+    if field.default:
+        lines.append(f"Default: {field.default}.")
+    if field.restricts:
+        lines.append("A restriction: misspelt, it keeps the file from loading.")
+    return "\n\n".join(lines)
+
+
+def of_section(table: SectionTable) -> str:
+    """Tell what a section holds."""
+    lines = [f"**{table.name}**: {table.says}"]
+    if table.fields and table.children != "parameters":
+        lines.append("Fields: " + ", ".join(field.name for field in table.fields) + ".")
+    return "\n\n".join(lines)
+
+
+def of_definition(spec: FileSpec) -> str:
+    """Tell what a tool or a skill does, takes and asks."""
+    takes = ", ".join(_parameter(p.name, p.shape.types, p.required) for p in spec.parameters)
+    parts = [f"**{spec.name}**({takes})", spec.description]
+    if isinstance(spec, ToolSpec) and (asks := _asks(spec)):
+        parts.append(f"Asks: {', '.join(asks)}.")
+    if isinstance(spec, SkillSpec):
+        uses = ", ".join((*spec.required_tools, *spec.required_skills))
+        parts += [f"Uses: {uses}."] if uses else []
+    return "\n\n".join(parts)
+
+
+def _parameter(name: str, types: tuple[str, ...], required: bool) -> str:  # noqa: FBT001 - told
+    return f"{name}{'' if required else '?'}: {' | '.join(types) or 'any'}"
+
+
+def _asks(spec: ToolSpec) -> list[str]:
+    safety = spec.safety
+    told = {
+        "a user": spec.requires_auth,
+        **{f"the {fact}": True for fact in spec.requires_context},
+        f"confidence of {safety.min_confidence}": safety.min_confidence is not None,
+        "the user's own words": safety.explicit_intent,
+        "a confirmation": safety.requires_confirmation or safety.confirm_when,
+    }
+    return [words for words, asked in told.items() if asked]

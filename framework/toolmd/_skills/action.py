@@ -1,0 +1,160 @@
+"""Do what a step says: ask, or use a tool or a skill; each thing once, by its key."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from toolmd._skills.frame import Frame, InsteadError, StepError, Undo
+from toolmd._skills.person import answered, question
+from toolmd._skills.step_call import RecordedCall
+from toolmd._types.result import SkillResult
+from toolmd._types.run import UNDOING
+from toolmd._types.skill import Step, Use
+
+RunSkill = Callable[[Frame, str, dict[str, Any], str], Awaitable[SkillResult]]
+
+
+class StepActions:
+    """Carries out steps; a skill within a skill is run by what `run_skill` is."""
+
+    def __init__(self, run_skill: RunSkill) -> None:
+        self._run_skill = run_skill
+
+    async def ask(self, frame: Frame, step: Step, index: int | None = None) -> Any:
+        """Ask a person and give their words, or true; raises DeclinedError."""
+        answer = await answered(frame, step, question(frame, step, index))
+        return True if answer.text is None else answer.text
+
+    async def use(self, frame: Frame, step: Step, index: int | None = None) -> Any:
+        """Call the step's tool or skill and give its data; raises DeclinedError and StepError.
+
+        Where a person answers in its stead it does not run, and there is nothing to undo.
+        The step's Ask approves exactly these arguments. A failure that may pass is tried again as
+        often as the step says. Undo is bound as soon as the call has taken effect.
+        """
+        try:
+            return await self._used(frame, step, index)
+        except InsteadError as instead:
+            _hold_check(frame, step, instead.words)
+            return instead.words
+
+    async def _used(self, frame: Frame, step: Step, index: int | None) -> Any:
+        use = step.use
+        assert use is not None
+        require(frame, use.name)
+        arguments = _arguments(frame, use)
+        approved = step.ask is not None
+        if approved:
+            asked = question(frame, step, index, use.name, arguments)
+            answer = await answered(frame, step, asked)
+            # What was changed in a critical call is shown once more, as it would run.
+            approved = not (answer.arguments and asked.sensitivity == "critical")
+            arguments = {**arguments, **(answer.arguments or {})}
+        tries = 1 + _retries(frame, step, use.name)
+        for attempt in range(1, tries + 1):
+            try:
+                value = await self.call(
+                    frame, step, use.name, arguments, index=index, attempt=attempt,
+                    approved=approved,
+                )  # fmt: skip
+                _settle(frame, step, index, value)
+            except StepError as error:
+                if attempt == tries or not error.passing:
+                    raise
+                frame.tell("progress", step, f"{error.message} Trying again.", index)
+            else:
+                return value
+        raise AssertionError("a step is tried at least once")
+
+    async def call(  # noqa: PLR0913 - one call, told whole
+        self,
+        frame: Frame,
+        step: Step,
+        name: str,
+        arguments: dict[str, Any],
+        *,
+        index: int | None = None,
+        attempt: int = 1,
+        approved: bool = False,
+    ) -> Any:
+        """Call a tool or a skill for a step and give its data, or raise StepError."""
+        frame.secrets.learn(arguments, frame.parameters_of(name))
+        place = f"{frame.key(step, index)}:{name}"
+        key = place if attempt == 1 else f"{place}#{attempt}"
+        if name in frame.order.plan.skills:
+            return _data(await self._run_skill(frame, name, arguments, f"{key}/"))
+        data = await RecordedCall(frame, step, name, arguments, key, place).run(approved=approved)
+        tool = frame.order.plan.tools.get(name)
+        frame.secrets.learn_result(data, None if tool is None else tool.returns)
+        return data
+
+    async def undo(self, undo: Undo) -> None:
+        """Call what takes a step back; what that binds itself is not taken back in turn."""
+        frame, key = undo.frame.within({}), f"{undo.key}{UNDOING}{undo.tool}"
+        if undo.tool in frame.order.plan.skills:
+            _data(await self._run_skill(frame, undo.tool, undo.arguments, f"{key}/"))
+            return
+        recorded_call = RecordedCall(frame, undo.step, undo.tool, undo.arguments, key, key)
+        with suppress(InsteadError):  # Then a person took it back.
+            await recorded_call.run(approved=False)
+
+
+def require(frame: Frame, name: str) -> None:
+    """Hold the skill to its list: the restriction is enforced at each call."""
+    if name not in frame.spec.required_tools and name not in frame.spec.required_skills:
+        message = f"{frame.spec.name} does not list {name} among its Required Tools or Skills"
+        raise StepError("not_required", message)
+
+
+def _retries(frame: Frame, step: Step, name: str) -> int:
+    """Give how often a call may be tried again: never what might then happen twice."""
+    tool = frame.order.plan.tools.get(name)
+    if step.on_error is None or tool is None or not tool.is_repeatable:
+        return 0
+    return step.on_error.retries
+
+
+def _arguments(frame: Frame, use: Use) -> dict[str, Any]:
+    plan = frame.order.plan
+    spec = plan.tools.get(use.name) or plan.skills.get(use.name)
+    if spec is None:
+        raise StepError("unknown_tool", f"there is no tool or skill {use.name}")
+    made = frame.arguments(use.arguments, spec.parameters)
+    frame.secrets.learn(made, spec.parameters)
+    return made
+
+
+def _settle(frame: Frame, step: Step, index: int | None, value: Any) -> None:
+    """Bind the Undo of a call that took effect, and hold its Check."""
+    if step.undo is not None:
+        frame.bind(_bound(_with(frame, step, value), step, frame.key(step, index)))
+    _hold_check(frame, step, value)
+
+
+def _with(frame: Frame, step: Step, value: Any) -> Frame:
+    return frame.within({step.save_as: value} if step.save_as else {})
+
+
+def _hold_check(frame: Frame, step: Step, value: Any) -> None:
+    if step.check is None or step.for_each is not None:
+        return
+    if not _with(frame, step, value).holds(step.check):
+        message = f"the check `{step.check.cel}` does not hold"
+        raise StepError("check_failed", message, passing=True)
+
+
+def _bound(frame: Frame, step: Step, key: str) -> Undo:
+    undo = step.undo
+    assert undo is not None
+    require(frame, undo.name)
+    try:
+        return Undo(key, step, undo.name, _arguments(frame, undo), frame)
+    except StepError as error:
+        message = f"it was done, but can't be undone later: {error.message}"
+        raise StepError(error.code, message) from None
+
+
+def _data(result: SkillResult) -> Any:
+    if result.success:
+        return result.data
+    raise StepError(result.code or "skill_failed", result.message)

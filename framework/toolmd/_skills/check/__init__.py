@@ -1,0 +1,43 @@
+"""Hold a skill against its tools when it is read, so that no run meets what could be known."""
+
+from collections.abc import Mapping
+
+from toolmd._skills.check.findings import StepFindings
+from toolmd._skills.check.requirements import check_requirements, check_unused
+from toolmd._skills.check.walk import Walk
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
+
+
+def check_skill(
+    spec: SkillSpec,
+    tools: Mapping[str, ToolSpec],
+    skills: Mapping[str, SkillSpec],
+    *,
+    implemented: bool = False,
+    partial: bool = False,
+) -> tuple[Diagnostic, ...]:
+    """Give all findings in a skill's steps, in the file's order (format.md, "Steps").
+
+    `tools` and `skills` are all that the project has, or with `partial` those that are known:
+    then what calls the others is taken as it stands. With `implemented` a Python sibling runs,
+    and the steps are documentation: only the lists are checked.
+    """
+    found = StepFindings(spec.source)
+    runs = implemented or spec.executable
+    check_requirements(spec, tools, skills, found, runs=runs, partial=partial)
+    if not runs:
+        found.add(
+            Code.NOT_EXECUTABLE,
+            Severity.HINT,
+            spec.source.line,
+            f"{spec.name} is not executable by itself: its workflow is prose",
+            "put a Python file of the same stem beside it, or give its steps keys such as **Use**",
+        )
+    elif not implemented:
+        walk = Walk(spec, tools, skills, found, partial=partial)
+        walk.run()
+        check_unused(spec, walk.used, found)
+    return found.sorted()

@@ -1,0 +1,53 @@
+"""Tell whether a value of one shape can be a value of another."""
+
+from toolmd._types.schema import Schema
+
+
+def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
+    """Say why no value of `got` fits `want`; empty where one may.
+
+    What can't be told before it runs (a JSON number for an integer) passes: the call checks it.
+    """
+    if got is None or not got.types or not want.types:
+        return ""
+    shared = [kind for kind in got.types if _takes(want, kind)]
+    where = f"{path} is " if path else ""
+    if not shared:
+        return f"{where}{_words(got)} where {_words(want)} is needed"
+    if got.enum and want.enum and not any(value in want.enum for value in got.enum):
+        return f"{where}none of {', '.join(map(str, want.enum))}"
+    if shared == ["array"] and got.items is not None and want.items is not None:
+        return mismatch(got.items, want.items, f"{path}[]")
+    if shared == ["object"]:
+        return _object_mismatch(got, want, path)
+    return ""
+
+
+def _takes(want: Schema, kind: str) -> bool:
+    # A number may turn out whole, so only the call itself can tell.
+    alike = {"integer": "number", "number": "integer"}
+    return kind in want.types or alike.get(kind) in want.types
+
+
+def _object_mismatch(got: Schema, want: Schema, path: str) -> str:
+    if got.properties is None or want.properties is None:
+        return ""
+    given = {field.name: field for field in got.properties}
+    wanted = {field.name: field for field in want.properties}
+    dot = f"{path}." if path else ""
+    for name, field in wanted.items():
+        if name not in given:
+            if field.required:
+                return f"the field '{dot}{name}' is needed and is not there"
+            continue
+        if reason := mismatch(given[name].shape, field.shape, f"{dot}{name}"):
+            return reason
+    if want.values is None:
+        for name, field in given.items():
+            if name not in wanted and field.required:
+                return f"the field '{dot}{name}' is not taken"
+    return ""
+
+
+def _words(shape: Schema) -> str:
+    return " or ".join(shape.types)

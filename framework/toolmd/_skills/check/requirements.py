@@ -1,0 +1,119 @@
+"""Check a skill's lists: that what it requires exists, is used, and gets the caller's facts."""
+
+from collections.abc import Mapping
+
+from toolmd._skills.check.findings import StepFindings
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Severity
+from toolmd._types.skill import SkillSpec
+from toolmd._types.source import Position
+from toolmd._types.tool import ToolSpec
+from toolmd.errors import did_you_mean
+
+
+def check_requirements(
+    spec: SkillSpec,
+    tools: Mapping[str, ToolSpec],
+    skills: Mapping[str, SkillSpec],
+    found: StepFindings,
+    *,
+    runs: bool,
+    partial: bool,
+) -> None:
+    """Check the lists of the Metadata; in prose that nothing runs a gap is only a hint."""
+    severity = Severity.ERROR if runs else Severity.HINT
+    for name in () if partial else spec.required_tools:
+        if name not in tools:
+            code = Code.UNKNOWN_TOOL
+            message = f"Required Tools names {name}, and there is no such tool"
+            at = place(spec, "required_tools", name)
+            found.add(code, severity, at, message, did_you_mean(name, tools))
+    for name in () if partial else spec.required_skills:
+        if name not in skills:
+            code = Code.UNKNOWN_SKILL
+            message = f"Required Skills names {name}, and there is no such skill"
+            at = place(spec, "required_skills", name)
+            found.add(code, severity, at, message, did_you_mean(name, skills))
+    if (circle := _circle(spec, skills)) is not None:
+        found.error(
+            Code.SKILL_CIRCLE,
+            place(spec, "required_skills", circle[1]),
+            f"skills use one another in a circle: {' → '.join(circle)}",
+            "take one of them out of Required Skills",
+        )
+    _check_context(spec, tools, found, runs=runs)
+    _check_durable(spec, tools, found)
+
+
+def place(spec: SkillSpec, field: str, name: str = "") -> int | Position:
+    """Give where the Metadata says it, as near as is known; else the title."""
+    said = spec.places.get(f"{field}/{name}") or spec.places.get(field)
+    return said or spec.source.line
+
+
+def _circle(spec: SkillSpec, skills: Mapping[str, SkillSpec]) -> list[str] | None:
+    """Give the way back to the skill itself, if there is one."""
+    seen: set[str] = set()
+    ways = [[spec.name, name] for name in spec.required_skills]
+    while ways:
+        way = ways.pop()
+        if way[-1] == spec.name:
+            return way
+        if way[-1] in skills and way[-1] not in seen:
+            seen.add(way[-1])
+            ways += [[*way, name] for name in skills[way[-1]].required_skills]
+    return None
+
+
+def _check_context(
+    spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings, *, runs: bool
+) -> None:
+    needing: dict[str, list[str]] = {}
+    for name in spec.required_tools:
+        for fact in tools[name].requires_context if name in tools else ():
+            needing.setdefault(fact, []).append(name)
+    for fact, names in needing.items():
+        if fact not in spec.context:
+            found.add(
+                Code.CONTEXT,
+                Severity.WARNING if runs else Severity.HINT,
+                place(spec, "required_tools", names[0]),
+                f"{', '.join(names)} require the context `{fact}`, and no input supplies it",
+                f"add **Context**: {fact} from INPUT, or the caller must supply the {fact}",
+            )
+    inputs = {parameter.name: parameter for parameter in spec.parameters}
+    for fact, named in spec.context.items():
+        if named not in inputs:
+            message = f"Context takes the {fact} from {named}, which is not an input"
+            hint = did_you_mean(named, inputs)
+        elif inputs[named].shape.types != ("string",):
+            message = f"Context takes the {fact} from {named}, which is not a string"
+            hint = f"make {named} a string, or name the input that holds the {fact}"
+        else:
+            continue
+        found.error(Code.CONTEXT, place(spec, "context"), message, hint)
+
+
+def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings) -> None:
+    if spec.durable:
+        return
+    writing = [n for n in spec.required_tools if n in tools and not tools[n].read_only]
+    if writing or spec.required_skills:
+        found.add(
+            Code.NOT_DURABLE,
+            Severity.WARNING,
+            place(spec, "durable"),
+            f"Durable is no, and {', '.join([*writing, *spec.required_skills])} may change things",
+            "take **Durable** out: a run that is lost half-way would not be taken up",
+        )
+
+
+def check_unused(spec: SkillSpec, used: set[str], found: StepFindings) -> None:
+    """Check that each required tool and skill is used by a step."""
+    for kind, names in (("tool", spec.required_tools), ("skill", spec.required_skills)):
+        for name in names:
+            if name not in used:
+                message = f"the {kind} {name} is required, and no step uses it"
+                hint = f"take it out of Required {kind.title()}s, or use it"
+                at = place(spec, f"required_{kind}s", name)
+                found.add(Code.UNUSED_REQUIREMENT, Severity.WARNING, at, message, hint)

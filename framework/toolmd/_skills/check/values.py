@@ -1,0 +1,131 @@
+"""Check the arguments that a step writes against the parameters of what it calls."""
+
+from toolmd._skills.check.findings import StepFindings
+from toolmd._skills.check.fit import mismatch
+from toolmd._skills.check.scope import ANYTHING, Scope
+from toolmd._skills.text import ValueTextError, read_text, takes_text
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Severity
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import Argument, Expression, Template, Value, Values
+from toolmd._types.source import Position
+from toolmd._validation import problems
+from toolmd.errors import did_you_mean
+
+
+class ValueCheck:
+    """Checks values in one scope; `tolerant` where the step's own When guards its names."""
+
+    def __init__(self, scope: Scope, found: StepFindings, *, tolerant: bool) -> None:
+        self._scope = scope
+        self._found = found
+        self._tolerant = tolerant
+
+    def arguments(
+        self,
+        callee: str,
+        parameters: tuple[Parameter, ...],
+        written: tuple[Argument, ...],
+        at: int | Position,
+    ) -> None:
+        """Check a call: unknown, missing and misfitting arguments."""
+        known = {parameter.name: parameter for parameter in parameters}
+        for argument in written:
+            parameter = known.get(argument.name)
+            if parameter is None:
+                self._found.error(
+                    Code.UNKNOWN_ARGUMENT,
+                    argument.place or at,
+                    f"{callee} has no parameter '{argument.name}'",
+                    did_you_mean(argument.name, known) or _known(list(known)),
+                )
+            else:
+                self._argument(argument, parameter, argument.value_place or at)
+        given = {argument.name for argument in written}
+        for name, parameter in known.items():
+            if parameter.required and not parameter.shape.has_default and name not in given:
+                self._found.error(
+                    Code.MISSING_ARGUMENT,
+                    at,
+                    f"{callee} needs '{name}', which the step does not give",
+                    f"add `- {name}: …` below **With**",
+                )
+
+    def _argument(self, argument: Argument, parameter: Parameter, at: int | Position) -> None:
+        value = argument.value
+        # A bare name without a value leaves an optional argument out.
+        lone = not parameter.required and isinstance(value, Template) and _is_name(value)
+        check = ValueCheck(self._scope, self._found, tolerant=True) if lone else self
+        check.value(value, parameter.shape, argument.name, at)
+
+    def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
+        """Check one value for a parameter of this shape."""
+        if isinstance(value, Values):
+            self._nested(value, shape, name, at)
+            return
+        only = value.parts[0] if len(value.parts) == 1 else None
+        if isinstance(only, Expression) and (value.code or not takes_text(shape)):
+            self._expression(only, shape, name)
+        elif all(isinstance(part, str) for part in value.parts):
+            self._text("".join(str(part) for part in value.parts), shape, name, at)
+        else:
+            self.template(value)
+
+    def template(self, template: Template | None) -> None:
+        """Check the expressions within text."""
+        for part in template.parts if template is not None else ():
+            if isinstance(part, Expression):
+                self._scope.check(part, self._found, tolerant=self._tolerant)
+
+    def _expression(self, expression: Expression, shape: Schema, name: str) -> None:
+        checked = self._scope.check(expression, self._found, tolerant=self._tolerant)
+        if checked is None:
+            return
+        if reason := mismatch(checked.schema, shape):
+            message = f"'{name}': {reason}"
+            self._found.at(expression, Code.ARGUMENT_MISMATCH, Severity.ERROR, message)
+
+    def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
+        named = text in self._scope.names
+        hint = f"write `{text}` in a code span for the value of that name" if named else ""
+        try:
+            wrong = problems(read_text(text, shape), shape, path=name)
+        except ValueTextError as error:
+            self._found.error(Code.ARGUMENT_MISMATCH, at, f"'{name}': {error}", hint)
+            return
+        for problem in wrong:
+            self._found.error(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
+        if named and not wrong:
+            message = f"'{name}' is given the word '{text}', which is also a name"
+            self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint)
+
+    def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
+        kind = "object" if value.fields else "array"
+        if shape.types and kind not in shape.types:
+            message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
+            self._found.error(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
+        elif value.fields and shape.properties is not None:
+            self.arguments(f"'{name}'", shape.properties, value.fields, at)
+        else:
+            for field in value.fields:
+                inner = shape.values or ANYTHING
+                self.value(field.value, inner, f"{name}.{field.name}", field.value_place or at)
+            for item in value.items:
+                self.value(item, shape.items or ANYTHING, f"{name}[]", at)
+
+
+def _is_name(template: Template) -> bool:
+    expression = template.expression
+    return expression is not None and expression.cel.isidentifier()
+
+
+def _known(names: list[str]) -> str:
+    return f"it takes {', '.join(names[:12])}" if names else "it takes none"
+
+
+def _way_of_writing(shape: Schema) -> str:
+    if "object" in shape.types:
+        return "write `- field: value` below it, one a line"
+    if "array" in shape.types:
+        return "write `- value` below it, one a line"
+    return "write one value behind its colon"

@@ -1,0 +1,238 @@
+"""The one DBOS of this process, in a thread and an event loop of its own."""
+
+import asyncio
+import contextvars
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
+
+from toolmd._skills.engine.durable.database import SCHEMA, shown
+from toolmd._skills.engine.durable.journal import LostRunError
+from toolmd._skills.engine.durable.serializer import JsonSerializer, refuse_pickles
+from toolmd._skills.engine.durable.store import workflow_id
+from toolmd.errors import ToolmdError, UnreachableError
+
+T = TypeVar("T")
+VERSION = "toolmd-1"
+"""Constant: a run that waits must be found by every later release that can play it."""
+QUEUE = "toolmd-runs"
+POLL_S = 0.2
+"""How often a process looks into the queue, in seconds."""
+LOOK_S = 0.05
+"""How often DBOS looks for messages, in seconds: none are sent, but ending waits for that."""
+AT_ONCE = 64
+"""Runs from the queue that one process plays at one time; the rest is left to the others."""
+LAUNCH_S = 60.0
+"""How long the launch may take, in seconds; it may have to bring the tables up to date."""
+LOCK_RETRY_S = 15.0
+"""How long a caller waits for a data base that does not answer, in seconds."""
+FOR_EVER_S = 10 * 365 * 24 * 3600.0
+Player = Callable[[str, int], Awaitable[str]]
+_lock = threading.Lock()
+_running: "Process | None" = None
+logger = logging.getLogger(__name__)
+
+
+async def soon(work: Awaitable[None], run_id: str) -> None:
+    """Await what should take no time; DBOS itself would try for ever."""
+    try:
+        await asyncio.wait_for(work, LOCK_RETRY_S)
+    except TimeoutError:
+        message = (
+            f"the runs could not be reached for {LOCK_RETRY_S:.0f} s; run {run_id} is kept as far as "
+            f"it came, and goes on when they can: toolmd runs resume {run_id}"
+        )
+        raise UnreachableError(message) from None
+
+
+class Process:
+    """DBOS at work on one data base; there can be only one in a process."""
+
+    def __init__(self, url: str, name: str, player: Player) -> None:
+        """`name` is this process's own; `player` plays one segment of a run."""
+        self.url = url
+        self._name = name
+        self._player = player
+        self.playing: set[str] = set()
+        """The workflows that are played here now."""
+        self._loop: asyncio.AbstractEventLoop
+        self._thread = threading.Thread(target=self._serve, name="toolmd-runs", daemon=True)
+
+    def start(self, engine: sa.Engine) -> None:
+        """Launch; raises ToolmdError where this process keeps runs elsewhere already."""
+        global _running  # noqa: PLW0603 - DBOS itself is one per process
+        with _lock:
+            if _running is not None:
+                message = (
+                    f"this process keeps its runs in {shown(_running.url)} already, and can't in "
+                    f"{shown(self.url)} too: close the other workspace first, or use engine "
+                    f'"memory" in one of them'
+                )
+                raise ToolmdError(message)
+            self._loop = asyncio.new_event_loop()
+            self._thread.start()
+            # Before the launch, which takes work already.
+            _running = self
+            future = asyncio.run_coroutine_threadsafe(self._launch(engine), self._loop)
+            try:
+                future.result(LAUNCH_S)
+            except TimeoutError:
+                _running = None
+                # DBOS tries for ever; its thread can't be ended from here.
+                message = f"{shown(self.url)} did not answer for {LAUNCH_S:.0f} s; try again"
+                raise UnreachableError(message) from None
+            except BaseException:
+                _running = None
+                self._end()
+                raise
+
+    async def _launch(self, engine: sa.Engine) -> None:
+        refuse_pickles()
+        # Launched within this loop, so that what is taken up later is played in it too.
+        self._dbos: Any = DBOS(
+            config={
+                "name": "toolmd",
+                "system_database_url": self.url.replace("+psycopg", ""),
+                "system_database_engine": engine,
+                "dbos_system_schema": SCHEMA,
+                "application_version": VERSION,
+                "executor_id": self._name,
+                "serializer": JsonSerializer(),
+                "log_level": "ERROR",
+                "notification_listener_polling_interval_sec": LOOK_S,
+            }
+        )
+        DBOS.launch()
+        await DBOS.register_queue_async(
+            QUEUE, polling_interval_sec=POLL_S, worker_concurrency=AT_ONCE
+        )
+
+    async def do(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Await work in the loop of the runs, without anybody's context variables."""
+        coroutine = work()
+        future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, coroutine, self._loop)
+        return await asyncio.wrap_future(future)
+
+    async def begin(self, run_id: str) -> None:
+        """Start to play a run here, from its first segment."""
+        with SetWorkflowID(workflow_id(run_id, 0)):
+            await DBOS.start_workflow_async(_play, run_id, 0)
+
+    async def follow(self, run_id: str, segment: int, delay_s: float | None) -> None:
+        """Put a segment into the queue, to be played after so long, or when it is woken."""
+        with (
+            SetWorkflowID(workflow_id(run_id, segment)),
+            SetEnqueueOptions(delay_seconds=FOR_EVER_S if delay_s is None else delay_s),
+        ):
+            await DBOS.enqueue_workflow_async(QUEUE, _play, run_id, segment)
+
+    async def exists(self, run_id: str, segment: int) -> bool:
+        """Tell whether a segment was put into the queue."""
+        return bool(await self._database().get_workflow_status(workflow_id(run_id, segment)))
+
+    async def wake(self, run_id: str, segment: int) -> None:
+        """Have a waiting segment played now; nothing happens to one that is played already."""
+        database = self._database()
+        await database.set_workflow_delay(workflow_id(run_id, segment), delay_seconds=0)
+        await database.transition_delayed_workflows()
+
+    async def take_over(self, name: str) -> None:
+        """Put what a dead process was playing back into the queue."""
+        await asyncio.to_thread(DBOS._recover_pending_workflows, [name])  # noqa: SLF001 - its only way
+
+    async def strays(self) -> set[str]:
+        """Give what stands under this process's name and is not played here."""
+        pending = await self._database().get_pending_workflows(self._name, VERSION)
+        # What DBOS has begun and what has not come to `play` yet are under way as well.
+        return {one.workflow_id for one in pending} - self.playing - self._begun()
+
+    async def hand_back(self, name: str) -> None:
+        """Put a workflow that nobody plays back into the queue."""
+        await self._database().reenqueue_for_recovery(name, [self._name], QUEUE)
+
+    async def delete(self, names: list[str]) -> None:
+        """Drop workflows with their steps."""
+        if names:
+            await self._database().delete_workflows(names)
+
+    async def play(self, run_id: str, segment: int) -> str:
+        """Play a segment; what DBOS calls."""
+        name = workflow_id(run_id, segment)
+        self.playing.add(name)
+        try:
+            return await self._player(run_id, segment)
+        except Exception as error:
+            # DBOS would record it as the outcome, and nobody would play the run to its end.
+            logger.exception("run %s could not be played; it is tried again", run_id)
+            raise LostRunError(str(error)) from error
+        finally:
+            self.playing.discard(name)
+
+    def wait_for(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do as `do`, for a thread that can't await."""
+        return asyncio.run_coroutine_threadsafe(work(), self._loop).result()
+
+    def stop(self, grace_s: float) -> None:
+        """End when what is under way here is, or after so long; the rest stays as recorded."""
+        global _running  # noqa: PLW0603 - as in `start`
+        until = time.monotonic() + grace_s
+        # What was played here has yet to be noted as ended.
+        while (self.playing or self._begun()) and time.monotonic() < until:
+            time.sleep(0.01)
+        with _lock:
+            if _running is self:
+                _running = None
+                DBOS.destroy()
+                self._end()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        finally:
+            self._loop.close()
+
+    def _begun(self) -> set[str]:
+        return set(self._dbos._active_workflows_set.activeList())  # noqa: SLF001 - as below
+
+    def _database(self) -> "_Threaded":
+        return _Threaded(self._dbos)
+
+
+class _Threaded:
+    """The blocking calls of DBOS's data base, each in a thread."""
+
+    def __init__(self, dbos: Any) -> None:
+        self._database = dbos._sys_db  # noqa: SLF001 - pinned, and held by tests
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        function = getattr(self._database, name)
+
+        async def called(*values: Any, **named: Any) -> Any:
+            # Not `to_thread`, which would carry DBOS's idea of the step it is in.
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(None, lambda: function(*values, **named))
+
+        return called
+
+
+# Unlimited: what comes no further is counted here (segment.MAX_ATTEMPTS), and is not given up.
+@DBOS.workflow(name="toolmd.play", max_recovery_attempts=None)
+async def _play(run_id: str, segment: int) -> str:
+    if _running is None:
+        # No ToolmdError, which DBOS would record as the run's outcome.
+        raise LostRunError("no runs are kept in this process any more")
+    return await _running.play(run_id, segment)

@@ -1,0 +1,58 @@
+"""A run and its questions as they are kept: rows of the data base."""
+
+import datetime as dt
+import json
+from typing import Any, NamedTuple
+
+from toolmd._skills.engine.durable.record import answer_of, question_of, result_of
+from toolmd._types.result import SkillResult
+from toolmd._types.run import Answer, Question
+
+
+class KeptRun(NamedTuple):
+    """A run as it is kept, without its plan."""
+
+    id: str
+    skill: str
+    inputs: dict[str, Any]
+    began: dt.datetime
+    segment: int
+    """How often it was parked: the number of the workflow that plays it, or will."""
+    parked: float
+    """Since when it waits, in seconds since the epoch; 0.0 where it does not wait."""
+    stuck: bool
+    cancelled: bool
+    result: SkillResult | None
+    ended: dt.datetime | None
+
+    def waits_for(self, one: "KeptQuestion") -> bool:
+        """Tell whether the answer of one of its questions would take it on."""
+        asks = not self.cancelled or one.question.undoes
+        return self.result is None and one.answer is None and asks
+
+
+class KeptQuestion(NamedTuple):
+    """A question as it is kept."""
+
+    question: Question
+    opened: float
+    """Seconds since the epoch, as is `expires`."""
+    expires: float | None
+    answer: Answer | None
+    answered: dt.datetime | None
+
+
+def kept_run(row: Any) -> KeptRun:
+    """Read the head of a run."""
+    result = None if row.result is None else result_of(row.result)
+    ended = None if row.ended is None else dt.datetime.fromisoformat(row.ended)
+    return KeptRun(row.id, row.skill, json.loads(row.inputs), dt.datetime.fromisoformat(row.began),
+                   row.segment, row.parked, bool(row.stuck), bool(row.cancelled), result,
+                   ended)  # fmt: skip
+
+
+def kept_question(row: Any) -> KeptQuestion:
+    """Read a question, answered or not."""
+    answer = None if row.answer is None else answer_of(row.answer)
+    answered = None if row.answered is None else dt.datetime.fromisoformat(row.answered)
+    return KeptQuestion(question_of(row.question), row.opened, row.expires, answer, answered)

@@ -1,0 +1,134 @@
+"""The tables beside the engine's own: plans, runs and questions."""
+
+import sqlalchemy as sa
+
+from toolmd._skills.engine.durable.database import SCHEMA, shown
+from toolmd.errors import ConfigError
+
+VERSION = 1
+"""Of what is kept; counted up by whatever an older release could not read or finish."""
+
+
+class Tables:
+    """The tables of one data base.
+
+    `steps` and `workflows` are DBOS's own, of which these columns are read.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        schema = None if engine.dialect.name == "sqlite" else SCHEMA
+        self._engine = engine
+        self._metadata = sa.MetaData(schema=schema)
+        text, real = sa.Text, sa.Double
+        self.meta = sa.Table(
+            "toolmd_meta", self._metadata,
+            sa.Column("key", text, primary_key=True),
+            sa.Column("value", text, nullable=False),
+        )  # fmt: skip
+        self.plan = sa.Table(
+            "toolmd_plan", self._metadata,
+            sa.Column("hash", text, primary_key=True),
+            sa.Column("plan", text, nullable=False),
+        )  # fmt: skip
+        self.pin = sa.Table(
+            "toolmd_pin", self._metadata,
+            sa.Column("hash", text, primary_key=True),
+            sa.Column("manifest", text, nullable=False),
+            sa.Column("kept", real, nullable=False),
+        )  # fmt: skip
+        self.code = sa.Table(
+            "toolmd_code", self._metadata,
+            sa.Column("hash", text, primary_key=True),
+            sa.Column("data", sa.LargeBinary, nullable=False),
+        )  # fmt: skip
+        self.run = sa.Table(
+            "toolmd_run", self._metadata,
+            sa.Column("id", text, primary_key=True),
+            sa.Column("skill", text, nullable=False),
+            sa.Column("plan", text, nullable=False),
+            sa.Column("inputs", text, nullable=False),
+            sa.Column("caller", text, nullable=False),
+            sa.Column("confidence", real),
+            sa.Column("began", text, nullable=False),
+            sa.Column("segment", sa.Integer, nullable=False),
+            sa.Column("parked", real, nullable=False),
+            sa.Column("held", sa.Integer, nullable=False),
+            sa.Column("attempts", sa.Integer, nullable=False),
+            sa.Column("stuck", sa.Integer, nullable=False),
+            sa.Column("cancelled", sa.Integer, nullable=False),
+            sa.Column("ended", text),
+            sa.Column("result", text),
+        )  # fmt: skip
+        self.question = sa.Table(
+            "toolmd_question", self._metadata,
+            sa.Column("run", text, primary_key=True),
+            sa.Column("key", text, primary_key=True),
+            sa.Column("question", text, nullable=False),
+            sa.Column("opened", real, nullable=False),
+            sa.Column("expires", real),
+            sa.Column("answer", text),
+            sa.Column("answered", text),
+            # Above 0 while the answer has yet to wake its run; earlier releases kept a time here.
+            sa.Column("woke", real),
+        )  # fmt: skip
+        self.worker = sa.Table(
+            "toolmd_worker", self._metadata,
+            sa.Column("id", text, primary_key=True),
+            sa.Column("beat", real, nullable=False),
+        )  # fmt: skip
+        self.steps = sa.table(
+            "operation_outputs",
+            *(sa.column(name) for name in ("workflow_uuid", "function_id", "function_name",
+                                           "output", "serialization", "child_workflow_id")),
+            schema=schema,
+        )  # fmt: skip
+
+        self.workflows = sa.table(
+            "workflow_status",
+            *(sa.column(name) for name in ("workflow_uuid", "status", "executor_id",
+                                           "application_version")),
+            schema=schema,
+        )  # fmt: skip
+        # What is looked for every second must not grow with what is kept of old runs.
+        self._going = sa.Index(
+            "toolmd_run_going", self.run.c.id,
+            sqlite_where=self.run.c.result.is_(None), postgresql_where=self.run.c.result.is_(None),
+        )  # fmt: skip
+
+    def lock_code(self, connection: sa.Connection) -> None:
+        """Let nobody drop pinned Python while it is kept, up to the end of the transaction."""
+        if self._metadata.schema is not None:
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461707)"))
+
+    def create(self) -> None:
+        """Make what is not there; several processes may do so at one time.
+
+        Raises ConfigError where a newer release has kept its runs here.
+        """
+        with self._engine.begin() as connection:
+            if self._metadata.schema is not None:
+                # Two that create at once would both find nothing there.
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461706)"))
+                connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
+            else:
+                connection.execute(sa.text("BEGIN IMMEDIATE"))
+            found = self._version(connection)
+            if found > VERSION:
+                raise ConfigError(
+                    f"the runs in {shown(str(self._engine.url))} were kept by a newer release of "
+                    f"Toolmd (version {found} of the tables, this one knows {VERSION}): use that "
+                    f"release, or another state folder or data base"
+                )
+            self._metadata.create_all(connection)
+            self._going.create(connection, checkfirst=True)
+            if found < VERSION:
+                # Version 0 lacks this mark and the pinned Python, and nothing else.
+                connection.execute(sa.delete(self.meta).where(self.meta.c.key == "version"))
+                row = {"key": "version", "value": str(VERSION)}
+                connection.execute(sa.insert(self.meta).values(row))
+
+    def _version(self, connection: sa.Connection) -> int:
+        if not sa.inspect(connection).has_table(self.meta.name, schema=self.meta.schema):
+            return 0
+        kept = sa.select(self.meta.c.value).where(self.meta.c.key == "version")
+        return int(connection.execute(kept).scalar() or 0)

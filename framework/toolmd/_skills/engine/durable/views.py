@@ -1,0 +1,63 @@
+"""Tell where a run stands, to those who look on, wait for it, or come too late."""
+
+import datetime as dt
+from collections.abc import Sequence
+
+from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun
+from toolmd._skills.engine.outcomes import AnsweredError, TooLateError, ended, result_of
+from toolmd._types.result import SkillResult
+from toolmd._types.run import JournalEntry, Question, RunState, RunView
+from toolmd.errors import NotFoundError
+
+
+def view(
+    row: KeptRun, asked: Sequence[KeptQuestion], entries: Sequence[JournalEntry] = ()
+) -> RunView:
+    """Give a run as others see it; answers stand among its steps."""
+    questions = tuple(one.question for one in asked if row.waits_for(one))
+    answers = [_entry(one) for one in asked if one.answer is not None]
+    steps = tuple(sorted((*entries, *answers), key=lambda entry: entry.at))
+    result = None
+    if row.result is not None:
+        took = (row.ended or row.began) - row.began
+        result = result_of(row.id, row.skill, row.result, took)
+    return RunView(row.id, row.skill, _state(row, questions), row.inputs, row.began.isoformat(),
+                   steps, questions, result)  # fmt: skip
+
+
+def stuck(row: KeptRun) -> SkillResult:
+    """Give the result of a run that is not taken up any more before somebody asks for it."""
+    message = (
+        f"run {row.id} was taken up several times and came no further; see what ends its "
+        f"process, then: toolmd runs resume {row.id}"
+    )
+    return SkillResult(
+        success=False, message=message, error=f"stuck: {message}", run_id=row.id, code="stuck"
+    )
+
+
+def too_late(row: KeptRun, key: str, asked: Sequence[KeptQuestion]) -> NotFoundError:
+    """Make the error of an answer that does not count, which says why."""
+    one = next((one for one in asked if one.question.key == key), None)
+    if one is None:
+        return TooLateError(row.id, key)
+    if one.answer is not None and not one.answer.late:
+        return AnsweredError(row.id, key, one.answer)
+    if row.result is None and one.expires is not None:
+        until = dt.datetime.fromtimestamp(one.expires, dt.UTC)
+        return TooLateError(row.id, key, f"time was up at {until:%Y-%m-%d %H:%M:%S} UTC")
+    return TooLateError(row.id, key, "the run has ended")
+
+
+def _state(row: KeptRun, questions: Sequence[Question]) -> RunState:
+    if row.result is not None:
+        return ended(row.result)
+    if row.stuck:
+        return "stuck"
+    return "waiting" if questions else "running"
+
+
+def _entry(one: KeptQuestion) -> JournalEntry:
+    assert one.answer is not None
+    assert one.answered is not None
+    return JournalEntry(one.question.key, one.answer.to_dict(), one.answered.isoformat())

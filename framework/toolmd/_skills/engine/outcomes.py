@@ -1,0 +1,77 @@
+"""What comes of runs and of answers to them, in the words of every engine."""
+
+import datetime as dt
+
+from toolmd._types.result import Failure, Outcome, Result, SkillResult
+from toolmd._types.run import Answer, Question, RunState
+from toolmd._types.verdict import DENIALS
+from toolmd.errors import NotFoundError
+
+
+class AnsweredError(NotFoundError):
+    """Somebody was quicker: the question has its answer."""
+
+    def __init__(self, run_id: str, key: str, answer: Answer) -> None:
+        who = f" by {answer.by}" if answer.by else ""
+        word = "yes" if answer.approved else "no"
+        super().__init__(f"{_none_open(run_id, key)}: it was answered before{who}, with {word}")
+
+
+class TooLateError(NotFoundError):
+    """The question is open no more, or never was; `why` says since when, empty if unknown."""
+
+    def __init__(self, run_id: str, key: str, why: str = "") -> None:
+        super().__init__(f"{_none_open(run_id, key)}{why and ': '}{why}")
+
+
+def unknown(run_id: str) -> NotFoundError:
+    """Make the error of an id under which no run is kept."""
+    return NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
+
+
+def taken(run_id: str) -> str:
+    """Tell whoever orders under the id of another run; whose that is, is not theirs to know."""
+    return f"{run_id} is the id of another run: of another skill, other inputs, or another user"
+
+
+def waiting(question: Question) -> SkillResult:
+    """Give the result of a run that waits for an answer."""
+    return SkillResult(
+        success=False,
+        message=question.prompt,
+        error=f"waiting: {question.skill} waits for an answer to {question.key}",
+        run_id=question.run_id,
+        code="waiting",
+    )
+
+
+def result_of(
+    run_id: str, skill: str, ended: SkillResult, took: dt.timedelta = dt.timedelta()
+) -> Result:
+    """Return the Result of a run that came to an end; one that waits says more than that."""
+    ms = took.total_seconds() * 1000
+    if ended.success:
+        return Result(success=True, tool=skill, outcome="ok", message=ended.message,
+                      data=ended.data, attempts=1, duration_ms=ms, run_id=run_id)  # fmt: skip
+    code = ended.code or "skill_failed"
+    failure = Failure(code, ended.message)
+    return Result(success=False, tool=skill, outcome=_outcome(code), message=ended.message,
+                  data=ended.data or None, error=failure, attempts=1, duration_ms=ms,
+                  run_id=run_id)  # fmt: skip
+
+
+def _outcome(code: str) -> Outcome:
+    if code in DENIALS or code == "refused":
+        return "denied"
+    return "unknown" if code == "outcome_unknown" else "failed"
+
+
+def ended(result: SkillResult) -> RunState:
+    """Tell the state of a run that came to this."""
+    if result.success:
+        return "done"
+    return "cancelled" if result.code == "cancelled" else "failed"
+
+
+def _none_open(run_id: str, key: str) -> str:
+    return f"run {run_id} has no open question {key!r}"

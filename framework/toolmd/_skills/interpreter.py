@@ -1,0 +1,222 @@
+"""Run a skill: its steps in order by a small machine, from its beginning, over a record."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolmd._crash import hiding
+from toolmd._skills.action import StepActions
+from toolmd._skills.choose import chosen
+from toolmd._skills.frame import (
+    MAX_SKILL_DEPTH,
+    DeclinedError,
+    End,
+    Frame,
+    Go,
+    ItemError,
+    Jump,
+    StepError,
+)
+from toolmd._skills.journal import CancelledRunError, Executor, Journal
+from toolmd._skills.jump import cancelled, failure, jump_of, refusal, stopped
+from toolmd._skills.loop import each
+from toolmd._skills.python import run_python
+from toolmd._skills.section import section_index
+from toolmd._skills.text import sentence, value_of
+from toolmd._skills.undo import roll_back
+from toolmd._types.result import SkillResult
+from toolmd._types.run import Order
+from toolmd._types.schema import Schema
+from toolmd._types.skill import Step, WorkflowSection
+from toolmd._validation import ArgumentsValidator, InvalidArgumentsError
+from toolmd._validation.redact import Secrets
+
+_ANYTHING = Schema()
+
+
+class Interpreter:
+    """Plays orders; holds nothing of a run but the way into the world."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._actions = StepActions(self._within)
+        self.secrets = Secrets()
+        """What the order that was played last must not show."""
+
+    async def play(self, order: Order, journal: Journal) -> SkillResult:
+        """Run the order as far as it goes and give its result.
+
+        Whatever the journal holds is not done again, so that a run which was parked or whose
+        process died is taken up by playing it again. Raises ParkedError.
+        """
+        self.secrets = Secrets()
+        frame = Frame(
+            order.plan.skill,
+            order,
+            journal,
+            journal.reach(self._executor),
+            order.caller,
+            dict(order.inputs),
+            secrets=self.secrets,
+        )
+        with hiding(self.secrets.hide if order.plan.holds_sensitive else None):
+            result = await self._skill(frame)
+        hide = self.secrets.hide
+        error = None if result.error is None else hide(result.error)
+        return replace(result, run_id=order.id, message=hide(result.message), error=error)
+
+    async def _within(
+        self, frame: Frame, name: str, inputs: dict[str, Any], prefix: str
+    ) -> SkillResult:
+        """Run a skill that a step of another uses, or its Python, which undoes by itself."""
+        around = None if frame.spec.name in frame.order.plan.python else frame
+        inner = replace(
+            frame,
+            spec=frame.order.plan.skills[name],
+            names=inputs,
+            prefix=prefix,
+            depth=frame.depth + 1,
+            undos=[],
+        )
+        return await self._skill(inner, around)
+
+    async def _skill(self, frame: Frame, around: Frame | None = None) -> SkillResult:
+        """Run a skill; what it did is for the one `around` it to undo, should that stop later.
+
+        Raises CancelledRunError to that one: nothing in it may go on as if this one had failed.
+        """
+        ready = _admitted(frame)
+        if isinstance(ready, SkillResult):
+            return ready
+        in_python = ready.spec.name in ready.order.plan.python
+        if not (in_python or ready.spec.executable):
+            message = (
+                f"{ready.spec.name} can't run: its workflow is prose, and no Python stands "
+                f"beside {ready.spec.source.path}"
+            )
+            return SkillResult.failed("not_executable", message)
+        try:
+            if in_python:
+                return await run_python(ready, self._actions)
+            end = await self._sections(ready)
+            if end.success and around is not None:
+                around.undos.extend(ready.undos)
+            elif end.success:
+                await ready.journal.go_on()
+        except CancelledRunError:
+            if around is not None:
+                around.undos.extend(ready.undos)
+                raise
+            end = cancelled(ready)
+        except StepError as error:
+            end = End(success=False, message=error.message, code=error.code)
+        return await self._ended(ready, end)
+
+    async def _ended(self, frame: Frame, end: End) -> SkillResult:
+        if end.success:
+            message = end.message or f"{frame.spec.title}: done."
+            return SkillResult(success=True, message=message, data=dict(end.data))
+        left = await roll_back(frame, self._actions)
+        message = " ".join([sentence(end.message), *left]) if left else end.message
+        said = end.error or end.message
+        return SkillResult(success=False, message=message, error=said, code=end.code)
+
+    async def _sections(self, frame: Frame) -> End:
+        sections = frame.spec.workflow_sections
+        at = 0
+        while True:
+            jump = await self._section(frame, sections[at])
+            if isinstance(jump, Go):
+                at = section_index(sections, jump.target, after=at)
+                continue
+            return jump if isinstance(jump, End) else End(success=True)
+
+    async def _section(self, frame: Frame, section: WorkflowSection) -> Jump:
+        for step in section.steps:
+            if (jump := await self._step(frame, step)) is not None:
+                return jump
+        return None
+
+    async def _step(self, frame: Frame, step: Step) -> Jump:
+        if not step.acts:
+            return None
+        try:
+            if step.when is not None and not frame.holds(step.when):
+                frame.tell("skipped", step)
+                return None
+            frame.tell("started", step)
+            jump = await self._act(frame, step)
+        except DeclinedError as declined:
+            return refusal(frame, step, declined)
+        except ItemError as item:
+            frame.tell("failed", step, f"at {item.key}")
+            return item.jump
+        except StepError as error:
+            frame.tell("failed", step, error.message)
+            return failure(frame, step, error)
+        frame.tell("done", step)
+        return jump
+
+    async def _act(self, frame: Frame, step: Step) -> Jump:
+        if step.for_each is not None:
+            value: Any = await each(frame, step, self._actions)
+            if isinstance(value, (Go, End)):
+                return value
+        elif step.use is not None:
+            value = await self._actions.use(frame, step)
+        else:
+            value = await self._actions.ask(frame, step) if step.ask is not None else None
+            if step.returns is not None:
+                message = "" if step.message is None else frame.text(step.message)
+                return End(success=True, message=message, data=_returned(frame, step))
+            if step.stop is not None:
+                return stopped(frame.text(step.stop))
+            if step.choose is not None:
+                value = await chosen(frame, step)
+                if isinstance(value, (Go, End)):
+                    return value
+        return self._saved(frame, step, value)
+
+    def _saved(self, frame: Frame, step: Step, value: Any) -> Jump:
+        if step.save_as is not None:
+            frame.names[step.save_as] = value
+        if step.if_empty is not None and _is_empty(value):
+            return jump_of(frame, step.if_empty)
+        # A call's check is held beside the call, where it can be tried again.
+        checked = step.use is not None and step.for_each is None
+        if step.check is not None and not checked and not frame.holds(step.check):
+            raise StepError("check_failed", f"the check `{step.check.cel}` does not hold")
+        return None
+
+
+def _admitted(frame: Frame) -> Frame | SkillResult:
+    """Hold the inputs against the Input Schema, and take the caller's facts from them."""
+    spec = frame.spec
+    if frame.depth > MAX_SKILL_DEPTH:
+        message = f"more than {MAX_SKILL_DEPTH} skills use one another"
+        return SkillResult.failed("too_deep", message)
+    try:
+        inputs = ArgumentsValidator(spec.parameters).validate(frame.names)
+    except InvalidArgumentsError as error:
+        said = "; ".join(problem.message for problem in error.problems)
+        return SkillResult.failed("invalid_arguments", f"{spec.name} can't begin: {said}")
+    caller = frame.caller
+    supplied = {fact: inputs[name] for fact, name in spec.context.items() if inputs.get(name)}
+    for fact, value in supplied.items():
+        if caller.context.get(fact, value) != value:
+            message = f"{spec.context[fact]} names another {fact} than the caller's context"
+            return SkillResult.failed("context_required", message)
+    if supplied:
+        caller = caller._replace(context={**caller.context, **supplied})
+    frame.secrets.learn(inputs, spec.parameters)
+    return replace(frame, caller=caller, names=inputs)
+
+
+def _returned(frame: Frame, step: Step) -> Mapping[str, Any]:
+    written = step.returns or ()
+    return {a.name: value_of(a.value, _ANYTHING, frame.evaluate) for a in written}
+
+
+def _is_empty(value: Any) -> bool:
+    """Tell whether a result is empty: nothing, or text, a list or an object without content."""
+    return value is None or (isinstance(value, (str, list, dict)) and not value)

@@ -1,0 +1,57 @@
+"""Where a step leads when it is not simply the next one."""
+
+from toolmd._skills.frame import DeclinedError, End, Frame, Go, Jump, StepError
+from toolmd._skills.text import sentence
+from toolmd._types.skill import Step, Way
+
+
+def stopped(message: str) -> End:
+    """End without success because the author says so."""
+    return End(success=False, message=message, error=message, code="stopped")
+
+
+def cancelled(frame: Frame) -> End:
+    """End because somebody cancelled the run."""
+    message = f"{frame.spec.title} was cancelled."
+    return End(success=False, message=message, error=message, code="cancelled")
+
+
+def failure(frame: Frame, step: Step, error: StepError, index: int | None = None) -> Jump:
+    """Give where a failed step leads: On error's way, or the end."""
+    if step.on_error is not None:
+        return jump_of(frame, step.on_error.then)
+    message = sentence(f"Step {frame.key(step, index)} ({step.title}) failed: {error.message}")
+    return End(
+        success=False, message=message, error=f"{error.code}: {error.message}", code=error.code
+    )
+
+
+def refusal(frame: Frame, step: Step, declined: DeclinedError, index: int | None = None) -> Jump:
+    """Give where a refused question leads: If no's way, or the end."""
+    frame.tell("failed", step, "no answer in time" if declined.late else "refused", index)
+    if step.if_no is not None:
+        return jump_of(frame, step.if_no)
+    what = "Nobody answered in time" if declined.late else "Refused"
+    message = f"{what}: {step.title}."
+    return End(success=False, message=message, error=message, code="refused")
+
+
+def jump_of(frame: Frame, way: Way) -> Jump:
+    """Give the jump that a way is."""
+    match way.kind:
+        case "go":
+            return Go(way.target)
+        case "stop":
+            return stopped(_said(frame, way))
+        case _:
+            return None
+
+
+def _said(frame: Frame, way: Way) -> str:
+    """Give a stop's text; a text that can't be made must not hide that the skill stops."""
+    if way.text is None:
+        return "Stopped."
+    try:
+        return frame.text(way.text)
+    except StepError as error:
+        return sentence(f"Stopped; {error.message}")

@@ -1,0 +1,164 @@
+"""Run a skill's Python: its calls are recorded one by one, and held to what the file lists."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from toolmd._crash import logged
+from toolmd._skills.action import StepActions, require
+from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
+from toolmd._skills.journal import CancelledRunError, ParkedError
+from toolmd._types.result import Failure, Result, SkillResult
+from toolmd._types.skill import Step
+from toolmd.errors import ToolError, ToolmdError
+
+_PARTS = {"success", "message", "data", "error"}
+
+
+async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
+    """Run the implementation with the skill's inputs and make a SkillResult of what it gives.
+
+    Taken up again it runs from its beginning, and its calls get their recorded results: it must
+    make the same calls with the same arguments in the same order. What it came to is recorded,
+    and it runs no more. Raises ParkedError and CancelledRunError.
+    """
+    key = f"{frame.prefix}{result_key(frame.spec.name)}"
+    played = None if frame.journal.holds(key) else await _played(frame, actions)
+    if played is not None and played.code == "cancelled":
+        return played
+
+    async def came_to() -> dict[str, Any]:
+        assert played is not None
+        return {**played.to_dict(), "code": played.code}
+
+    return SkillResult(**await frame.perform(key, came_to))
+
+
+def result_key(name: str) -> str:
+    """Give the end of the key under which the record holds what a skill's Python came to."""
+    return f"{name}:result"
+
+
+async def _played(frame: Frame, actions: StepActions) -> SkillResult:
+    """Run the implementation from its beginning."""
+    spec = frame.spec
+    calls = _Calls(frame, actions)
+    call = frame.call(spec.name, frame.names, f"{frame.prefix}{spec.name}")
+    try:
+        value = await frame.executor.python(call, calls.through)
+    except ToolError as error:
+        value = SkillResult.failed(error.code, str(error))
+    except CancelledRunError:
+        value = SkillResult.failed("cancelled", f"{spec.title} was cancelled.")
+    except ParkedError as parked:
+        raise parked from None
+    except ToolmdError as error:
+        value = SkillResult.failed("tool_error", str(error))
+    except Exception as error:  # noqa: BLE001 - whatever it does stays in its run
+        reference = logged(error, "the Python of %s failed", spec.name)
+        message = f"{spec.name} failed inside; its operator finds the reason under {reference}."
+        value = SkillResult.failed("tool_error", message)
+    # An implementation that catches everything must not pass a waiting run off as a finished one.
+    if calls.parked is not None:
+        raise calls.parked
+    if calls.strayed is not None:
+        return SkillResult.failed(calls.strayed.code, calls.strayed.message)
+    try:
+        return result_of(value, spec.title)
+    except (PydanticSerializationError, ValueError) as error:
+        return SkillResult.failed("tool_error", f"{spec.name} gave what is no JSON: {error}")
+
+
+def result_of(value: Any, title: str) -> SkillResult:
+    """Make a SkillResult of what Python gave: one, its parts by name, or only its data.
+
+    The Result of a call that it made is what the skill came to.
+    """
+    if isinstance(value, Result):
+        if value.error is not None:
+            return SkillResult.failed(value.error.code, value.error.message)
+        value = value.data
+    if isinstance(value, SkillResult):
+        return replace(value, data=_data(value.data))
+    if not isinstance(value, Mapping) or "success" not in value or not set(value) <= _PARTS:
+        return SkillResult(success=True, message=f"{title}: done.", data=_data(value))
+    success = value["success"] is True
+    message = str(value.get("message") or f"{title}{': done.' if success else ' failed.'}")
+    error = None if success else str(value.get("error") or message)
+    code = "" if success else "skill_failed"
+    return SkillResult(success, message, _data(value.get("data")), error, code=code)
+
+
+def _data(value: Any) -> dict[str, Any]:
+    value = to_jsonable_python(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {} if value is None else {"value": value}
+
+
+class _Calls:
+    """The calls of one Python skill, numbered as they are made."""
+
+    def __init__(self, frame: Frame, actions: StepActions) -> None:
+        self._frame = frame
+        self._actions = actions
+        self._made = 0
+        self.parked: ParkedError | None = None
+        self.strayed: StepError | None = None
+        """Why no call of it may be made any more: another one stands in its place."""
+
+    async def through(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Make a call and give its result; a failure is a result, not an exception."""
+        self._made += 1
+        number = str(self._made)
+        frame = self._frame
+        step = Step(id=number, title=name)
+        try:
+            if self.strayed is not None:
+                raise self.strayed
+            require(frame, name)
+            await self._same(number, name, arguments)
+            frame.tell("started", step)
+            data = await self._actions.call(frame, step, name, dict(arguments))
+        except StepError as error:
+            frame.tell("failed", step, error.message)
+            failure = Failure(error.code, error.message)
+            return Result(success=False, tool=name, outcome="failed", error=failure)
+        except InsteadError as instead:
+            data = instead.words
+        except DeclinedError:
+            failure = Failure("refused", f"{name} was not approved.")
+            return Result(success=False, tool=name, outcome="denied", error=failure)
+        except ParkedError as parked:
+            self.parked = parked
+            raise
+        frame.tell("done", step)
+        return Result(success=True, tool=name, outcome="ok", data=data)
+
+    async def _same(self, number: str, name: str, arguments: Mapping[str, Any]) -> None:
+        """Record what the call is, and refuse another in its place when the run is taken up."""
+
+        async def said() -> dict[str, Any]:
+            return {"name": name, "arguments": dict(arguments)}
+
+        frame = self._frame
+        recorded = await frame.perform(f"{frame.prefix}{number}:call", said)
+        was, now = _shown(recorded["name"], recorded["arguments"]), _shown(name, arguments)
+        if was != now:
+            message = (
+                f"call {number} was {was} and is {now} now: taken up again, the Python of "
+                f"{frame.spec.name} must make the same calls in the same order; what changes by "
+                f"itself (time, chance, the order of a set) must come from a call"
+            )
+            self.strayed = StepError("not_repeatable", message)
+            raise self.strayed
+
+
+def _shown(name: str, arguments: Mapping[str, Any]) -> str:
+    """Give a call as text that is the same for the same arguments as JSON."""
+    return (
+        f"{name}({json.dumps(to_jsonable_python(arguments), sort_keys=True, ensure_ascii=False)})"
+    )

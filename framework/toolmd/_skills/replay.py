@@ -1,0 +1,146 @@
+"""Tell anew what a run has told so far, by playing it over its record without doing anything."""
+
+import datetime as dt
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from toolmd._skills.graph.states import states_of
+from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.journal import (
+    CancelledRunError,
+    Effect,
+    Executor,
+    ParkedError,
+    Through,
+    UncertainOutcome,
+)
+from toolmd._skills.python import result_key
+from toolmd._types.call import Call
+from toolmd._types.result import Result, SkillResult
+from toolmd._types.run import Answer, Order, Question, RunEvent, RunTrace, RunView
+from toolmd._types.schema import Parameter
+from toolmd._validation.redact import Secrets, redacted
+
+
+async def trace(order: Order, view: RunView) -> RunTrace:
+    """Give what a run did so far, and how each of its steps fares, without Sensitive values.
+
+    What was skipped, and which way was taken, stands in no record: it follows from the recorded
+    values, as it did when the run was played. Nothing is called.
+    """
+    shown, skill = _Shown(order, view), order.plan.skill
+    interpreter = Interpreter(shown)
+    with suppress(ParkedError):
+        await interpreter.play(order, shown)
+    events = tuple(shown.events)
+    in_python = skill.name in order.plan.python
+    states = {} if in_python else states_of(skill.name, events, view.questions)
+    return RunTrace(veiled(view, order, interpreter.secrets), skill, events, states)
+
+
+def veiled(view: RunView, order: Order, secrets: Secrets) -> RunView:
+    """Return a view of a run without Sensitive values: those of `secrets`, and what it shows."""
+    if not order.plan.holds_sensitive:
+        return view
+    parameters, known = order.plan.skill.parameters, _sensitive(order)
+    secrets.learn(order.inputs, parameters)
+    for entry in view.entries:
+        if isinstance(entry.value, dict):
+            secrets.learn(_object(entry.value.get("arguments")), known)
+    entries = (
+        entry._replace(value=_without(entry.value, known, secrets)) for entry in view.entries
+    )
+    inputs = secrets.hide_in(redacted(view.inputs, parameters))
+    return view._replace(inputs=inputs, entries=tuple(entries))
+
+
+def _without(value: Any, known: tuple[Parameter, ...], secrets: Secrets) -> Any:
+    """Return the value of an entry without Sensitive values; `arguments` are those of a call."""
+    if isinstance(value, dict) and isinstance(value.get("arguments"), dict):
+        value = {**value, "arguments": redacted(value["arguments"], known)}
+    return secrets.hide_in(value)
+
+
+def _sensitive(order: Order) -> tuple[Parameter, ...]:
+    """Return the Sensitive parameters of all that a run may call."""
+    plan = order.plan
+    specs = (plan.skill, *plan.skills.values(), *plan.tools.values())
+    return tuple(p for spec in specs for p in spec.parameters if p.shape.holds_sensitive)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+class _Shown:
+    """A record that is only read, and an executor that reaches nothing."""
+
+    def __init__(self, order: Order, view: RunView) -> None:
+        self._order = order
+        self._entries = {entry.key: entry for entry in view.entries}
+        asks_back = any(question.undoes for question in view.questions)
+        self._cancelled = view.state == "cancelled" or asks_back
+        self._now = dt.datetime.fromisoformat(view.began)
+        self.events: list[RunEvent] = []
+
+    def now(self) -> dt.datetime:
+        return self._now
+
+    def holds(self, key: str) -> bool:
+        """Tell so only of calls: the Python that made them must seem to run again."""
+        return key in self._entries and not key.endswith(result_key(""))
+
+    async def perform(
+        self,
+        key: str,
+        effect: Effect,
+        *,
+        undoing: bool = False,
+        uncertain: UncertainOutcome | None = None,
+    ) -> Any:
+        del effect, uncertain
+        if (entry := self._entries.get(key)) is None:
+            if not undoing:
+                await self.go_on()
+            raise ParkedError
+        self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
+        return entry.value
+
+    async def answer(self, question: Question) -> Answer:
+        return Answer(**await self.perform(question.key, self._nothing))
+
+    async def go_on(self) -> None:
+        if self._cancelled:
+            raise CancelledRunError
+
+    def tell(self, event: RunEvent) -> None:
+        self.events.append(event)
+
+    def reach(self, executor: Executor) -> Executor:
+        return executor
+
+    async def call(self, call: Call) -> Result:
+        raise AssertionError(f"{call.tool} is called while a record is read")
+
+    async def confirm(self, held: str, call: Call) -> Result:
+        raise AssertionError(f"{held} is confirmed while a record is read: {call.tool}")
+
+    async def reject(self, held: str, call: Call) -> None:
+        raise AssertionError(f"{held} is rejected while a record is read: {call.tool}")
+
+    async def python(self, call: Call, through: Through) -> Any:
+        """Make the recorded calls of a skill's Python, in order; then give its recorded result."""
+        assert call.key is not None
+        prefix = call.key.removeprefix(f"{self._order.id}/").removesuffix(call.tool)
+        number = 1
+        while (made := self._entries.get(f"{prefix}{number}:call")) is not None:
+            arguments: Mapping[str, Any] = made.value["arguments"]
+            await through(made.value["name"], arguments)
+            number += 1
+        if (ended := self._entries.get(f"{prefix}{result_key(call.tool)}")) is None:
+            raise ParkedError
+        return SkillResult(**ended.value)
+
+    async def _nothing(self) -> None:
+        """Do nothing."""

@@ -1,0 +1,189 @@
+"""Take one call through the door, once by its key, with the confirmation that it may need."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from toolmd._crash import logged
+from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
+from toolmd._skills.journal import CancelledRunError, UncertainOutcome
+from toolmd._skills.person import answered, confirmation, veiled
+from toolmd._types.result import ConfirmationRequest, Result
+from toolmd._types.run import Question
+from toolmd._types.skill import Step
+from toolmd._types.tool import ToolSpec
+
+MAX_PROMPTS = 3
+"""How often one call may come back for another yes: what was shown may grow stale."""
+_HELD = frozenset({"confirm", "review"})
+_PASSING = frozenset({"failed", "unknown"})
+_LAPSED = frozenset({"confirmation_expired", "confirmation_not_found"})
+
+
+class Done(NamedTuple):
+    """A call as the record holds it: JSON."""
+
+    outcome: str
+    data: Any
+    code: str
+    message: str
+    held: ConfirmationRequest | None
+
+    @classmethod
+    def of(cls, result: Result) -> "Done":
+        """Keep what a run needs of a result."""
+        error = result.error
+        code, said = (error.code, error.message) if error else ("", result.message)
+        return cls(result.outcome, result.data, code, said, result.confirmation)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the record."""
+        return {**self._asdict(), "held": self.held and self.held._asdict()}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> "Done":
+        """Read a record."""
+        held = record["held"]
+        return cls(**{**record, "held": ConfirmationRequest(**held) if held else None})
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One call of a tool on its way."""
+
+    frame: Frame
+    step: Step
+    tool: str
+    arguments: dict[str, Any]
+    key: str
+    """Its place in the record."""
+    name: str
+    """What it is called outside, the idempotency key: the same for each try."""
+
+    async def run(self, *, approved: bool) -> Any:
+        """Give the tool's data, or raise StepError, DeclinedError or InsteadError.
+
+        `approved` is a person's word for exactly these arguments: a hold is then lifted at once.
+        A review is not lifted by it: it has a question of its own, for somebody else.
+        """
+        recorded_call, reviewed = self, False
+        done = await recorded_call.take(self.key)
+        for number in range(MAX_PROMPTS):
+            if done.outcome not in _HELD or done.held is None:
+                break
+            review = done.outcome == "review"
+            if not approved or (review and not reviewed):
+                recorded_call = await recorded_call.agreed(done.held, number, review=review)
+                reviewed = review
+            confirmed = await recorded_call.confirm(done.held, f"{self.key}:confirm{number}")
+            # A yes may come when the hold is past: it is then held anew, and lifted by that yes.
+            approved = recorded_call.may_repeat(confirmed)
+            done = await recorded_call.take(f"{self.key}:again{number}") if approved else confirmed
+        if done.outcome == "ok":
+            return done.data
+        raise _failure(self.tool, done)
+
+    async def take(self, key: str) -> Done:
+        """Take the call through the door."""
+        call = self.frame.call(self.tool, self.arguments, self.name)
+        return await self._recorded(key, lambda: self.frame.executor.call(call))
+
+    async def confirm(self, held: ConfirmationRequest, key: str) -> Done:
+        """Lift the hold with these arguments."""
+        return await self._recorded(key, lambda: self._lift(held))
+
+    async def agreed(
+        self, held: ConfirmationRequest, number: int, *, review: bool
+    ) -> "RecordedCall":
+        """Ask for a yes and give the errand with what was agreed to; else the hold is dropped."""
+        question = confirmation(
+            self.frame, self.step, self.tool, self.arguments, f"{self.key}:ask{number}", held
+        )._replace(kind="review" if review else None)
+        try:
+            answer = await answered(self.frame, self.step, question)
+        except (DeclinedError, InsteadError, CancelledRunError):
+            await self._reject(held, f"{self.key}:reject{number}")
+            raise
+        return replace(self, arguments={**self.arguments, **(answer.arguments or {})})
+
+    def may_repeat(self, done: Done) -> bool:
+        """Tell whether a call whose hold is gone may be taken again without acting twice."""
+        return done.code in _LAPSED or self._was_used(done.code)
+
+    async def _lift(self, held: ConfirmationRequest) -> Result:
+        """Lift the hold; where a process died over that before, its yes still stands.
+
+        All in one entry of the record: what kills its process again and again must be seen to
+        get no further.
+        """
+        executor, call = self.frame.executor, self.frame.call(self.tool, self.arguments, self.name)
+        result = await executor.confirm(held.id, call)
+        if result.error is None or not self._was_used(result.error.code):
+            return result
+        anew = await executor.call(call)
+        if anew.outcome != "confirm" or anew.confirmation is None:
+            return anew
+        return await executor.confirm(anew.confirmation.id, call)
+
+    def _was_used(self, code: str) -> bool:
+        tool = self.frame.order.plan.tools.get(self.tool)
+        return code == "confirmation_used" and tool is not None and tool.is_repeatable
+
+    async def _reject(self, held: ConfirmationRequest, key: str) -> None:
+        async def reject() -> bool:
+            await self.frame.executor.reject(held.id, self.frame.call(self.tool, {}, self.name))
+            return True
+
+        await self.frame.journal.perform(key, reject, undoing=True)
+
+    async def _recorded(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
+        async def effect() -> dict[str, Any]:
+            try:
+                async with asyncio.timeout(self.step.timeout_s):
+                    return (await _reached(self.tool, reach())).to_json()
+            except TimeoutError:
+                tool = self.frame.order.plan.tools.get(self.tool)
+                return _late(tool, self.tool, self.step.timeout_s).to_json()
+
+        return Done.from_json(await self.frame.perform(key, effect, self._uncertain(key)))
+
+    def _uncertain(self, key: str) -> UncertainOutcome | None:
+        """Give what to ask should a process die over this call; None where it may be repeated."""
+        tool = self.frame.order.plan.tools.get(self.tool)
+        if tool is None or tool.is_repeatable:
+            return None
+        prompt = (
+            f"Did {self.tool} take effect? The process ended while it was called for the step "
+            f"'{self.step.title}', and it must not be called twice."
+        )
+        question = Question(self.frame.order.id, key, self.frame.spec.name, self.step.title,
+                            prompt, self.tool, self.arguments, "high")  # fmt: skip
+        return UncertainOutcome(
+            veiled(self.frame, question), Done("ok", None, "", "", None).to_json()
+        )
+
+
+async def _reached(name: str, answer: Awaitable[Result]) -> Done:
+    """Give what came back; a fault on the way is a failure, so that what was done is undone."""
+    try:
+        return Done.of(await answer)
+    except Exception as error:  # noqa: BLE001 - as the sentence above says
+        reference = logged(error, "the call of %s did not reach its tool", name)
+        message = f"the call broke on its way; its operator finds the reason under {reference}."
+        return Done("unknown", None, "outcome_unknown", message, None)
+
+
+def _late(tool: ToolSpec | None, name: str, timeout_s: float | None) -> Done:
+    within = f"{name} did not answer within {timeout_s:g} s"
+    if tool is not None and tool.is_repeatable:
+        return Done("failed", None, "timeout", f"{within}.", None)
+    message = f"{within}; it may have taken effect all the same."
+    return Done("unknown", None, "outcome_unknown", message, None)
+
+
+def _failure(name: str, done: Done) -> StepError:
+    codes = {"confirm": "confirmation_required", "review": "held_for_review"}
+    code = done.code or codes.get(done.outcome, "tool_error")
+    passing = done.outcome in _PASSING or code == "rate_limited"
+    return StepError(code, f"{name}: {done.message or code}", passing=passing)

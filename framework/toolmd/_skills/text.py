@@ -1,0 +1,137 @@
+"""Make values of what a step's author wrote: templates to text, text to a parameter's type."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from toolmd._types.schema import Schema
+from toolmd._types.skill import Expression, Template, Value, Values
+
+Evaluate = Callable[[Expression], Any]
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_ANY = Schema()
+_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+_EXACT = 2**53
+"""Below it a double holds every whole number."""
+_LONGEST = 20
+"""Digits of a 64-bit integer."""
+MISSING = object()
+"""Stands for an argument that has no value and is left out."""
+
+
+class ValueTextError(ValueError):
+    """Text that can't be read as the type that is wanted; says which."""
+
+
+def shown(value: Any) -> str:
+    """Give a value as it stands in text: lists joined by commas, whole numbers plain."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < _EXACT else repr(value)
+        case list():
+            return ", ".join(shown(item) for item in value)
+        case dict():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return str(value)
+
+
+def sentence(text: str) -> str:
+    """Return the text with a full stop, where it ends with no sign of its own."""
+    return text if not text or text.endswith((".", "!", "?", "…", ":")) else f"{text}."
+
+
+def text_of(template: Template, evaluate: Evaluate) -> str:
+    """Give the template's text with the value of each expression in its place."""
+    return "".join(p if isinstance(p, str) else shown(evaluate(p)) for p in template.parts)
+
+
+def value_of(value: Value, shape: Schema, evaluate: Evaluate) -> Any:
+    """Give what an author's value means for a parameter of this shape.
+
+    An expression keeps the type of its result; text is read by the type that is wanted. Raises
+    ValueTextError.
+    """
+    if isinstance(value, Values):
+        return _nested(value, shape, evaluate)
+    if value.code and value.expression is not None:
+        return fitted(evaluate(value.expression), shape)
+    only = value.parts[0] if len(value.parts) == 1 else None
+    if isinstance(only, Expression) and not takes_text(shape):
+        return fitted(evaluate(only), shape)
+    return read_text(text_of(value, evaluate), shape)
+
+
+def _nested(value: Values, shape: Schema, evaluate: Evaluate) -> Any:
+    if value.items and not value.fields:
+        return [value_of(item, shape.items or _ANY, evaluate) for item in value.items]
+    shapes = {p.name: p.shape for p in shape.properties or ()}
+    other = shape.values or _ANY
+    return {a.name: value_of(a.value, shapes.get(a.name, other), evaluate) for a in value.fields}
+
+
+def takes_text(shape: Schema) -> bool:
+    """Tell whether a parameter takes text just as it stands."""
+    return not shape.types or "string" in shape.types
+
+
+def fitted(value: Any, shape: Schema) -> Any:
+    """Give a whole double as an integer where only that is taken: CEL's division gives doubles."""
+    whole = isinstance(value, float) and value.is_integer()
+    if whole and "integer" in shape.types and "number" not in shape.types:
+        return int(value)
+    return value
+
+
+def read_text(text: str, shape: Schema) -> Any:
+    """Read bare text as the first of the shape's types that it can be; raises ValueTextError."""
+    if takes_text(shape):
+        return text
+    stripped = text.strip()
+    for kind in shape.types:
+        read = _READERS[kind](stripped, shape)
+        if read is not MISSING:
+            return read
+    raise ValueTextError(f"'{text[:60]}' is no {' or '.join(shape.types)}")
+
+
+def _read_integer(text: str, _shape: Schema) -> Any:
+    return int(text) if _WHOLE.fullmatch(text) and len(text) < _LONGEST else MISSING
+
+
+def _read_number(text: str, shape: Schema) -> Any:
+    if (whole := _read_integer(text, shape)) is not MISSING:
+        return whole
+    return float(text) if _NUMBER.fullmatch(text) else MISSING
+
+
+def _read_json(text: str, opening: str) -> Any:
+    if not text.startswith(opening):
+        return MISSING
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return MISSING
+
+
+def _read_array(text: str, shape: Schema) -> Any:
+    if (read := _read_json(text, "[")) is not MISSING:
+        return read
+    items = shape.items or _ANY
+    return [read_text(part.strip(), items) for part in text.split(",")] if text else []
+
+
+_READERS: dict[str, Callable[[str, Schema], Any]] = {
+    "integer": _read_integer,
+    "number": _read_number,
+    "boolean": lambda text, _: _BOOLEANS.get(text.lower(), MISSING),
+    "array": _read_array,
+    "object": lambda text, _: _read_json(text, "{"),
+    "null": lambda text, _: None if text.lower() in ("null", "none") else MISSING,
+}

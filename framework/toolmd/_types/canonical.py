@@ -1,0 +1,78 @@
+"""The canonical JSON of a tool and the hash over it, without pydantic: a call's record holds it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from toolmd._types.call_spec import ToolCallSpec, written
+from toolmd._types.schema import object_schema, plain_numbers
+
+
+def present(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is absent: None, and empty text, lists and maps."""
+    return {k: v for k, v in values.items() if v not in (None, "", [], {})}
+
+
+def content_hash(canonical: Mapping[str, Any]) -> str:
+    """Give the hex sha256 of the sorted, compact canonical JSON (format.md)."""
+    text = json.dumps(canonical, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def canonical_json(kind: str, said: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the canonical JSON of a file without `hash`, `source` and `implementation`.
+
+    `said` holds the fields of its head by name, of which those that have a default may be absent;
+    `own` is the part that only this kind has.
+    """
+    return present(
+        {
+            "kind": kind,
+            "name": said["name"],
+            "title": said["title"],
+            "description": said["description"],
+            "notes": said.get("notes"),
+            "when_to_use": said.get("when_to_use"),
+            "version": said["version"],
+            "category": said["category"],
+            "tags": list(said.get("tags", ())),
+            **own,
+            "sections": said.get("sections"),
+            "extra": said.get("extra"),
+        }
+    )
+
+
+def call_spec_json(tool: ToolCallSpec) -> dict[str, Any]:
+    """Give what a call of a tool is held to, without its name."""
+    return {
+        "requires_auth": tool.requires_auth,
+        "requires_context": list(tool.requires_context),
+        "read_only": tool.read_only,
+        "idempotent": tool.idempotent,
+        "unknown_parameters": tool.unknown_parameters,
+        "input_schema": object_schema(tool.parameters, open_=tool.unknown_parameters == "ignore"),
+        "output_schema": tool.returns.json_schema,
+        "rules": [asdict(rule) for rule in tool.rules],
+        "safety": written(tool.safety),
+        "limits": written(tool.limits),
+    }
+
+
+def example_json(
+    title: str,
+    arguments: Mapping[str, Any],
+    *,
+    has_result: bool = False,
+    result: Any = None,
+    error: str | None = None,
+) -> dict[str, Any]:
+    """Give a call that the author shows."""
+    shown: dict[str, Any] = {"title": title, "arguments": plain_numbers(arguments)}
+    if has_result:
+        shown["result"] = plain_numbers(result)
+    if error is not None:
+        shown["error"] = error
+    return shown

@@ -1,0 +1,150 @@
+"""Every diagnostic's code, with what it means and what to do."""
+
+from enum import StrEnum
+from typing import Self
+
+
+class Code(StrEnum):
+    """The interface of a diagnostic; its message's words may change, its code does not."""
+
+    says: str
+
+    def __new__(cls, word: str, says: str) -> Self:
+        """Make a member of the word and its sentence."""
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.says = says
+        return member
+
+    # The file
+    NOT_UTF8 = "not-utf8", "The file is not UTF-8. Save it as UTF-8."
+    FILE_TOO_LARGE = "file-too-large", "The file is over 64 KiB. Split it, or move prose away."
+    UNREADABLE_FILE = "unreadable-file", "The file can't be opened; nothing of it was read."
+    OUTSIDE_ROOT = "outside-root", "A link leads out of the folder of definitions: not followed."
+    EMPTY_FILE = "empty-file", "The file holds nothing."
+    NESTED_TOO_DEEP = "nested-too-deep", "A list or an object is nested deeper than is read."
+    UNCLOSED_FENCE = "unclosed-fence", "A code fence is never closed: it hides all that follows."
+    UNCLOSED_COMMENT = "unclosed-comment", "A comment is never closed: it hides all that follows."
+    UNREAD_LINE = "unread-line", "A line ended nowhere in the definition."
+    MOJIBAKE = "mojibake", "Text was saved with the wrong encoding and reads as nonsense."
+
+    # Front matter
+    FRONT_MATTER = "front-matter", "The YAML block at the head can't be read."
+    FRONT_MATTER_COLON = "front-matter-colon", "A value with a colon needs quotes."
+    CONFLICT = "conflict", "The same thing is said twice, differently."
+
+    # Structure
+    MISSING_TITLE = "missing-title", "A definition begins with `# Title`."
+    MISSING_DESCRIPTION = "missing-description", "A paragraph below the title tells what it does."
+    MISSING_SECTION = "missing-section", "A needed section is not there."
+    MISSPELT_SECTION = (
+        "misspelt-section",
+        "A section's title is nearly right; it was read as the near one, or refused.",
+    )
+    DUPLICATE_SECTION = "duplicate-section", "A section stands twice. Keep one."
+    MISSING_NAME = "missing-name", "Without Name the file's name is taken."
+    MISSING_VERSION = "missing-version", "Without Version 1.0.0 is taken."
+    MISSING_CATEGORY = "missing-category", "Without Category `general` is taken."
+    MISSING_FIELD = "missing-field", "A field is needed here."
+    INVALID_NAME = "invalid-name", "A name is a letter, then letters, digits and `_`."
+
+    # Fields
+    UNKNOWN_FIELD = "unknown-field", "No field of this name belongs here."
+    MISSPELT_FIELD = (
+        "misspelt-field",
+        "A field's name is nearly right; it was read as the near one.",
+    )
+    DUPLICATE_FIELD = "duplicate-field", "A field stands twice in one place. Keep one."
+    MISPLACED_FIELD = "misplaced-field", "The field belongs in another section."
+    UNSUPPORTED_FIELD = "unsupported-field", "A constraint that Toolmd can't hold. Use a rule."
+    UNREADABLE_VALUE = "unreadable-value", "A field's value can't be read."
+    UNREAD_DETAIL = "unread-detail", "Words beside a type are kept as text and enforce nothing."
+    UNKNOWN_TYPE = "unknown-type", "A type is one of JSON Schema's, or a common word for one."
+    MISSING_TYPE = "missing-type", "Without Type, `string` is taken."
+    FIELD_MISMATCH = "field-misfit", "The field does not fit the parameter's type."
+    DUPLICATE_PARAMETER = "duplicate-parameter", "Two parameters have one name."
+    TOO_MANY = "too-many", "There are more of these than a definition may hold."
+    EMPTY_ENUM = "empty-enum", "An enum names at least one value."
+    INVALID_ENUM = "invalid-enum", "An enum's value does not fit the type."
+    INVALID_DEFAULT = "invalid-default", "The default is not a value that the parameter takes."
+    INVALID_EXAMPLE = "invalid-example", "An example can't be read, or is not what the tool takes."
+    INVALID_PATTERN = "invalid-pattern", "A pattern is not RE2."
+    INVALID_RANGE = "invalid-range", "A minimum lies above its maximum: nothing could pass."
+    ARRAY_WITHOUT_ITEMS = "array-without-items", "The array takes anything. Say what with Items."
+    INVALID_EXPRESSION = "invalid-expression", "An expression can't be compiled or does not fit."
+    RULE_MAY_NOT_COMPUTE = (
+        "rule-may-not-compute",
+        "A condition reads what a call may leave out: it can't be told then. Guard it by `has()`.",
+    )
+    UNREADABLE_RULE = "unreadable-rule", "A rule is an expression in a code span, and a message."
+    PROSE_POLICY = "prose-policy", "The prose states a restriction that no field enforces."
+    NO_PARAMETERS_READ = "no-parameters-read", "What stands here is read as no parameter."
+
+    # Steps
+    UNKNOWN_STEP_KEY = "unknown-step-key", "A step has no key of this name."
+    TWO_ACTIONS = "two-actions", "A step does one thing. Make two steps."
+    INVALID_STEP = "invalid-step", "The step's words can't be read."
+
+    # Skills held against their tools
+    UNKNOWN_TOOL = "unknown-tool", "A skill names a tool that is not there."
+    UNKNOWN_SKILL = "unknown-skill", "A skill names a skill that is not there."
+    NOT_REQUIRED = "not-required", "A step uses what the skill's lists do not name."
+    UNUSED_REQUIREMENT = "unused-requirement", "A skill requires what no step uses."
+    SKILL_CIRCLE = "skill-circle", "Skills use one another in a circle: none could end."
+    UNKNOWN_ARGUMENT = "unknown-argument", "The tool has no parameter of this name."
+    MISSING_ARGUMENT = "missing-argument", "A step leaves out an argument that the tool needs."
+    ARGUMENT_MISMATCH = "argument-misfit", "A value does not fit the parameter that it is given to."
+    WORD_OR_NAME = "word-or-name", "Bare text is a word; a name stands in a code span."
+    NOT_A_CONDITION = "not-a-condition", "When and Check must be true or false."
+    NOT_A_LIST = "not-a-list", "For each goes through a list."
+    MAY_BE_UNSET = "may-be-unset", "A name is read that may have no value here. Guard it by has()."
+    UNSAFE_RETRY = "unsafe-retry", "Only what is Read Only or Idempotent may be tried again."
+    UNKNOWN_JUMP = "unknown-jump", "A `go to` names no section of the workflow."
+    JUMP_BACKWARDS = "jump-backwards", "A `go to` leads back. Steps run forward only."
+    DUPLICATE_SAVE = "duplicate-save", "A name is given to a second thing. Choose another."
+    UNREACHABLE_STEP = "unreachable-step", "No way leads to this step."
+    CONTEXT = "context", "Context names a fact about the caller and the input that supplies it."
+    NOT_EXECUTABLE = "not-executable", "The workflow is prose: alone it can't run."
+    NOT_DURABLE = "not-durable", "Only a skill whose tools are all Read Only may say Durable: no."
+
+    # Settings
+    UNREADABLE_SETTINGS = "unreadable-settings", "The settings can't be read; the old ones hold."
+
+    # Reloading
+    WEAKENED_POLICY = (
+        "loosened-policy",
+        "An edit drops a restriction: the stricter one stays until `toolmd ack NAME`.",
+    )
+    STALE_DEFINITION = "stale-definition", "The file is broken; what it said last stays live."
+    SUSPENDED_TOOL = "suspended-tool", "The file of a critical tool is broken: it can't be called."
+    STALE_PYTHON = "stale-python", "The Python is broken; what it was before runs on."
+    WEAKENED_SETTINGS = (
+        "loosened-settings",
+        "The settings drop a restriction while they are in use: it stays until a restart.",
+    )
+    UNREADABLE_STATE = (
+        "unreadable-state",
+        "What was live last can't be kept: edits are held only as long as this process runs.",
+    )
+
+    # Binding
+    READER_FAILED = "reader-failed", "Toolmd itself failed on a file, which is not loaded."
+    DUPLICATE_NAME = "duplicate-name", "Two definitions have one name; the first one stays."
+    MISSING_FOLDER = (
+        "missing-folder",
+        "A folder that the settings name is not there.",
+    )
+    IGNORED_FILE = "ignored-file", "A file is nearly named like a definition, and was not read."
+    BROKEN_PLUGIN = "broken-plugin", "A plugin can't be loaded or does not answer; it is left out."
+    UNKNOWN_HOOK = "unknown-hook", "A plugin implements a hook that Toolmd does not have."
+    BROKEN_IMPLEMENTATION = "broken-implementation", "The Python of a definition can't be imported."
+    IMPORT_TIMEOUT = "import-timeout", "The Python of a definition takes too long to import."
+    MISSING_FUNCTION = "missing-function", "The Python has no function of the definition's name."
+    PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
+    TYPE_DRIFT = "type-drift", "A type in Python can't hold the values that the markdown allows."
+    UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
+    OWN_HTTP_CLIENT = (
+        "own-http-client",
+        "The Python opens a connection by itself, past Allowed Domains. Use `context.http`.",
+    )
+    BROKEN_REQUIREMENT = "broken-requirement", "A skill needs a definition that has errors itself."

@@ -1,0 +1,54 @@
+"""What tools and skills have in common: the head of their files, and a hash over what they say."""
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from toolmd._types.call_spec import CallSpec
+from toolmd._types.canonical import canonical_json, content_hash
+
+
+class Noun(BaseModel):
+    """A frozen value whose fields are closed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class FileSpec(Noun, CallSpec):
+    """What a file says, whole; equal meaning gives equal definitions (format.md).
+
+    The fields of its contract are declared there, and pydantic takes them over.
+    """
+
+    kind: ClassVar[str]
+    """`tool` or `skill`."""
+
+    title: str
+    """The heading of the file."""
+    description: str
+    notes: str = ""
+    """The paragraphs behind the description."""
+    when_to_use: str = ""
+    """What the section of that name says, for the model."""
+    version: str
+    category: str
+    tags: tuple[str, ...] = ()
+    sections: dict[str, str] = Field(default_factory=dict)
+    """Prose that no field holds, under the title of its section."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Metadata that Toolmd does not know."""
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """Give the canonical JSON without `hash`, `source` and `implementation`."""
+        return canonical_json(self.kind, vars(self), self._own())
+
+    @cached_property
+    def hash(self) -> str:
+        """Give the content hash: hex sha256 of the sorted, compact canonical JSON."""
+        return content_hash(self.canonical)
+
+    def _own(self) -> dict[str, Any]:
+        """Give the part of the canonical JSON that only this kind has."""
+        raise NotImplementedError

@@ -1,0 +1,97 @@
+"""What a reader of a definition has to say to its author, as a value."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from toolmd._types.source import Span
+
+
+class Severity(StrEnum):
+    """How much a diagnostic costs: an error keeps the definition from loading."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    HINT = "hint"
+
+
+class Edit(NamedTuple):
+    """Replace a stretch of a file by `text`; lines and columns from 1, the end exclusive."""
+
+    line: int
+    """Of the first character that goes."""
+    column: int
+    """Of that character."""
+    end_line: int
+    """Of the first character that stays."""
+    end_column: int
+    """Of that character."""
+    text: str
+    """What stands there then."""
+
+
+class Diagnostic(NamedTuple):
+    """One finding: what, where, what it costs, what to do."""
+
+    span: Span
+    """Where."""
+    code: str
+    """A kebab-case word of `Code`; the interface, while the message's words are not."""
+    severity: Severity
+    """What it costs: an `error` keeps the definition from loading."""
+    message: str
+    """What is wrong."""
+    help: str = ""
+    """What to do."""
+    fix: tuple[Edit, ...] = ()
+    """The edits that do it, where it is safe."""
+
+    @property
+    def path(self) -> str:
+        """The file's, below the project."""
+        return self.span.path
+
+    @property
+    def line(self) -> int:
+        """Where it begins, from 1."""
+        return self.span.line
+
+    @property
+    def column(self) -> int:
+        """Where it begins in its line, from 1."""
+        return self.span.column
+
+    @property
+    def end_line(self) -> int:
+        """Where it ends."""
+        return self.span.end_line
+
+    @property
+    def end_column(self) -> int:
+        """The place behind its end."""
+        return self.span.end_column
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give its JSON (json.md, "A diagnostic")."""
+        return {
+            **self.span._asdict(),
+            "code": str(self.code),
+            "severity": str(self.severity),
+            "message": self.message,
+            "help": self.help or None,
+            "fix": [edit._asdict() for edit in self.fix],
+        }
+
+    @classmethod
+    def kept(cls, fields: Sequence[Any]) -> "Diagnostic":
+        """Make it of its fields, each a list where it was a tuple, as JSON keeps it."""
+        span, code, severity, message, help_, fix = fields
+        edits = tuple(Edit(*edit) for edit in fix) if fix else ()
+        return cls(Span(*span), code, _SEVERITIES[severity], message, help_, edits)
+
+    def __str__(self) -> str:
+        text = f"{self.span}: {self.severity}[{self.code}] {self.message}"
+        return f"{text}\nhelp: {self.help}" if self.help else text
+
+
+_SEVERITIES = {str(severity): severity for severity in Severity}

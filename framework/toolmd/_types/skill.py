@@ -1,0 +1,276 @@
+"""What a `.skill.md` file says."""
+
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from toolmd._types.canonical import present
+from toolmd._types.definition import FileSpec, Noun
+from toolmd._types.schema import object_schema
+from toolmd._types.source import Position
+
+
+class Expression(Noun):
+    """CEL in a code span or in braces."""
+
+    cel: str
+    line: int = 0
+    column: int = 0
+    """Where its first character stands in the file; not part of the meaning."""
+
+
+class Template(Noun):
+    """A value as the author wrote it: text with expressions in it, in order."""
+
+    parts: tuple[str | Expression, ...]
+
+    @property
+    def expression(self) -> Expression | None:
+        """The expression, where the value is one and nothing else."""
+        match self.parts:
+            case (Expression() as only,):
+                return only if self.code else None
+            case _:
+                return None
+
+    code: bool = False
+    """Whether the value stood in a code span: its result keeps its type; else it is text."""
+
+
+class Argument(Noun):
+    """`- name: value` under With, Return or Undo; a value may be a list or a map of values."""
+
+    name: str
+    value: "Value"
+    line: int = 0
+    column: int = 1
+    value_column: int = 1
+
+    @property
+    def place(self) -> Position | None:
+        """Give where the name stands; None where it stands in no file."""
+        end = self.column + len(self.name)
+        return Position(self.line, self.column, end) if self.line else None
+
+    @property
+    def value_place(self) -> Position | None:
+        """Give where the value begins; None where it stands in no file."""
+        column = self.value_column
+        return Position(self.line, column, column + 1) if self.line else None
+
+
+class Values(Noun):
+    """Nested bullets as a value: named ones make an object, bare ones a list."""
+
+    fields: tuple[Argument, ...] = ()
+    items: "tuple[Value, ...]" = ()
+
+
+Value = Template | Values
+
+
+class Way(Noun):
+    """Where a step goes on: `go to NAME`, `stop "text"`, `continue`, or another expression."""
+
+    kind: Literal["go", "stop", "continue", "choose"]
+    target: str = ""
+    """The section's title, for `go`."""
+    text: Template | None = None
+    """The message, for `stop`."""
+    choose: Expression | None = None
+
+
+class Use(Noun):
+    """A tool or skill and its arguments, as a step writes them."""
+
+    name: str
+    arguments: tuple[Argument, ...] = ()
+
+
+class Loop(Noun):
+    """`day in next_days(date, 3)`, `at_once` of them in parallel."""
+
+    name: str
+    over: Expression
+    at_once: int = 1
+
+
+class OnError(Noun):
+    """What to do when a step failed: try `retries` times more, then go `then`."""
+
+    retries: int = 0
+    then: Way
+
+
+class Step(Noun):
+    """One item of the workflow's list (format.md, "Steps")."""
+
+    id: str
+    """`1`, `2`, …; in a named section `No slots/1`."""
+    title: str
+    text: str = ""
+    """The prose behind the title."""
+    line: int = 0
+    places: dict[str, Position] = Field(default_factory=dict)
+    """Where the value of each key stands."""
+    when: Expression | None = None
+    for_each: Loop | None = None
+    ask: Template | None = None
+    if_no: Way | None = None
+    use: Use | None = None
+    choose: Expression | None = None
+    or_else: Way | None = None
+    returns: tuple[Argument, ...] | None = None
+    message: Template | None = None
+    """What the skill says when it returns."""
+    stop: Template | None = None
+    save_as: str | None = None
+    if_empty: Way | None = None
+    check: Expression | None = None
+    on_error: OnError | None = None
+    undo: Use | None = None
+    timeout_s: float | None = None
+
+    @property
+    def acts(self) -> bool:
+        """Whether the step does anything; one that does not is documentation."""
+        return (
+            self.use is not None
+            or self.choose is not None
+            or self.ask is not None
+            or self.returns is not None
+            or self.stop is not None
+        )
+
+
+class WorkflowSection(Noun):
+    """The steps under `### NAME`, reached by `go to NAME`; the first section has no name."""
+
+    name: str
+    steps: tuple[Step, ...]
+    line: int = 0
+
+
+class Output(Noun):
+    """What stands behind each part of the SkillResult, in words."""
+
+    success: str = ""
+    message: str = ""
+    data: str = ""
+    error: str = ""
+
+
+class SkillSpec(FileSpec):
+    """What a `.skill.md` file says (format.md, "Skill file"); its parameters are the inputs."""
+
+    kind: ClassVar[str] = "skill"
+    """Always `skill`."""
+
+    required_tools: tuple[str, ...] = ()
+    required_skills: tuple[str, ...] = ()
+    context: dict[str, str] = Field(default_factory=dict)
+    """By fact about the caller, the input that supplies it: `{"patient": "patientId"}`."""
+    durable: bool = True
+    output: Output = Output.model_construct()
+    """What stands behind each part of its result, in words."""
+    workflow: str = ""
+    """The prose of the Workflow section."""
+    workflow_sections: tuple[WorkflowSection, ...] = ()
+    """The steps: those without a section first, then each named section."""
+    places: dict[str, Position] = Field(default_factory=dict)
+    """Where the Metadata names what it names: by field, and by field and name for lists."""
+
+    @property
+    def executable(self) -> bool:
+        """Whether the steps alone can run."""
+        return any(step.acts for section in self.workflow_sections for step in section.steps)
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """The steps as the canonical JSON has them, those of named sections last."""
+        return [step_json(s, w.name) for w in self.workflow_sections for s in w.steps]
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        """Give the JSON Schema of the inputs."""
+        return object_schema(self.parameters)
+
+    def _own(self) -> dict[str, Any]:
+        return {
+            "required_tools": list(self.required_tools),
+            "required_skills": list(self.required_skills),
+            "context": self.context,
+            "durable": None if self.durable else False,
+            "input_schema": self.input_schema,
+            "output": present(self.output.model_dump()),
+            "workflow": self.workflow,
+            "steps": self.steps,
+        }
+
+
+def step_json(step: Step, section: str = "") -> dict[str, Any]:
+    """Give a step as canonical JSON: keys as in the file, values as their source text."""
+    loop = step.for_each
+    return present(
+        {
+            "id": step.id,
+            "section": section,
+            "title": step.title,
+            "text": step.text,
+            "when": step.when and step.when.cel,
+            "for_each": loop and {"name": loop.name, "in": loop.over.cel, "at_once": loop.at_once},
+            "ask": step.ask and value_text(step.ask),
+            "if_no": step.if_no and way_json(step.if_no),
+            "use": step.use and step.use.name,
+            "with": step.use and _arguments(step.use.arguments),
+            "choose": step.choose and step.choose.cel,
+            "or_else": step.or_else and way_json(step.or_else),
+            "return": None if step.returns is None else _returns(step.returns),
+            "message": step.message and value_text(step.message),
+            "stop": step.stop and value_text(step.stop),
+            "save_as": step.save_as,
+            "if_empty": step.if_empty and way_json(step.if_empty),
+            "check": step.check and step.check.cel,
+            "on_error": step.on_error
+            and present(
+                {"retries": step.on_error.retries or None, "then": way_json(step.on_error.then)}
+            ),
+            "undo": step.undo
+            and present({"use": step.undo.name, "with": _arguments(step.undo.arguments)}),
+            "timeout_s": step.timeout_s,
+        }
+    )
+
+
+def _returns(arguments: tuple[Argument, ...]) -> Any:
+    return _arguments(arguments) or True
+
+
+def _arguments(arguments: tuple[Argument, ...]) -> dict[str, Any]:
+    return {a.name: value_text(a.value) for a in arguments}
+
+
+def value_text(value: Value) -> Any:
+    """Give a value as its source: text, `` `code` ``, or text with `{expression}` in it."""
+    if isinstance(value, Values):
+        if value.fields:
+            return {a.name: value_text(a.value) for a in value.fields}
+        return [value_text(item) for item in value.items]
+    if (only := value.expression) is not None:
+        return f"`{only.cel}`"
+    return "".join(p if isinstance(p, str) else "{" + p.cel + "}" for p in value.parts)
+
+
+def way_json(way: Way) -> str:
+    """Give a way on as the author would write it."""
+    match way.kind:
+        case "go":
+            return f"go to {way.target}"
+        case "stop":
+            return f'stop "{value_text(way.text)}"' if way.text else "stop"
+        case "choose":
+            assert way.choose is not None
+            return f"`{way.choose.cel}`"
+        case _:
+            return "continue"

@@ -1,0 +1,24 @@
+"""Values held against a Schema: JSON text read safely, arguments validated, mistakes explained."""
+
+from toolmd._validation.arguments import ArgumentsValidator, InvalidArgumentsError
+from toolmd._validation.explain import problems
+from toolmd._validation.json_text import MalformedError, read_object
+from toolmd._validation.patterns import PatternError, pattern_fault
+from toolmd._validation.sample import sample, sample_arguments
+from toolmd._validation.shape import fits, is_bounded
+from toolmd._validation.words import shown_value
+
+__all__ = [
+    "ArgumentsValidator",
+    "InvalidArgumentsError",
+    "MalformedError",
+    "PatternError",
+    "fits",
+    "is_bounded",
+    "pattern_fault",
+    "problems",
+    "read_object",
+    "sample",
+    "sample_arguments",
+    "shown_value",
+]

@@ -1,0 +1,69 @@
+"""Hold a call's arguments against a tool's parameters: strictly, with defaults filled."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from pydantic_core import SchemaValidator, ValidationError
+
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.verdict import Problem
+from toolmd._validation.explain import argument_problems
+from toolmd._validation.json_text import read_object
+from toolmd._validation.shape import object_shape
+from toolmd._validation.unknown_keys import without_unknown
+
+
+class InvalidArgumentsError(ValueError):
+    """The arguments do not fit; what is wrong is worked out when someone looks."""
+
+    def __init__(self, arguments: dict[str, Any], parameters: tuple[Parameter, ...]) -> None:
+        super().__init__()
+        self._arguments = arguments
+        self._parameters = parameters
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """List each fault of the arguments, the first 32."""
+        found = argument_problems(self._arguments, self._parameters)
+        return found or (Problem("invalid_value", "", "the arguments do not fit the parameters"),)
+
+    def __str__(self) -> str:
+        return "; ".join(problem.message for problem in self.problems)
+
+
+class ArgumentsValidator:
+    """The one judge of a tool's arguments, built from its parameters."""
+
+    def __init__(self, parameters: tuple[Parameter, ...], *, ignore_unknown: bool = False) -> None:
+        """Build the validator; raises PatternError for a Pattern that is no RE2 expression."""
+        self._parameters = parameters
+        # Constructed: validating what is typed would build validators for one call.
+        self._shape = Schema(types=("object",), properties=parameters)
+        self._ignore_unknown = ignore_unknown
+
+    @cached_property
+    def _guard(self) -> SchemaValidator:
+        return SchemaValidator(object_shape(self._parameters))
+
+    def validate(self, arguments: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
+        """Give the arguments with defaults filled, as values of our own.
+
+        Raises MalformedError for what is not one JSON object, InvalidArgumentsError for one
+        that does not fit (behaviour.md, rows 1 and 3).
+        """
+        return self.check(read_object(arguments))
+
+    def check(self, read: dict[str, Any]) -> dict[str, Any]:
+        """Judge what `read_object` gave; raises InvalidArgumentsError."""
+        if self._ignore_unknown:
+            read, _ = without_unknown(read, self._shape)
+        try:
+            checked: dict[str, Any] = self._guard.validate_python(read)
+        except ValidationError:
+            raise InvalidArgumentsError(read, self._parameters) from None
+        return checked
+
+    def dropped(self, read: dict[str, Any]) -> tuple[str, ...]:
+        """Give the paths of unknown keys that `check` leaves out; none unless they are ignored."""
+        return without_unknown(read, self._shape)[1] if self._ignore_unknown else ()

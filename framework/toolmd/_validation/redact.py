@@ -1,0 +1,162 @@
+"""Hide Sensitive values wherever a call's arguments are kept or told."""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from toolmd._types.schema import Parameter, Schema
+
+HIDDEN = "(hidden)"
+_SHORT = 4
+"""A value of fewer characters is hidden as a word alone: it may stand within any other."""
+
+
+def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
+    """Give the arguments with each Sensitive value replaced, at every depth."""
+    shapes = {p.name: p.shape for p in parameters}
+    return {name: redacted_value(value, shapes.get(name)) for name, value in arguments.items()}
+
+
+def changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> tuple[str, ...]:
+    """Say what a person changed, in the words of a result's notes; nothing where nothing is."""
+    old, new = redacted(before, parameters), redacted(after, parameters)
+    changed = [
+        f"{name}: {_text(old.get(name))} → {_text(new.get(name))}"
+        for name in dict.fromkeys((*before, *after))
+        if _text(before.get(name)) != _text(after.get(name))
+    ]
+    return (f"The user changed {', '.join(changed)}.",) if changed else ()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def redacted_value(value: Any, shape: Schema | None) -> Any:
+    """Give a value of this shape with what is Sensitive in it replaced."""
+    if shape is None:
+        return value
+    if shape.sensitive:
+        return HIDDEN
+    if isinstance(value, list):
+        return [redacted_value(item, shape.items) for item in value]
+    if isinstance(value, dict):
+        fields = {p.name: p.shape for p in shape.properties or ()}
+        return {
+            name: redacted_value(item, fields.get(name, shape.values))
+            for name, item in value.items()
+        }
+    return value
+
+
+def without_sensitive(
+    text: str, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> str:
+    """Give a text in which the Sensitive ones among these arguments are replaced, word by word."""
+    shapes = {p.name: p.shape for p in parameters}
+    found = {said for name, value in arguments.items() for said in _hidden(value, shapes.get(name))}
+    for said in sorted(found, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", HIDDEN, text)
+    return text
+
+
+def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterator[str]:
+    """Give the words of all that is Sensitive in a value."""
+    inside = within or (shape is not None and shape.sensitive)
+    if isinstance(value, list):
+        for item in value:
+            yield from _hidden(item, shape and shape.items, within=inside)
+    elif isinstance(value, dict):
+        fields = {} if shape is None else {p.name: p.shape for p in shape.properties or ()}
+        for name, item in value.items():
+            below = fields.get(name, shape and shape.values)
+            yield from _hidden(item, below, within=inside)
+    elif inside and value not in (None, "", True, False):
+        yield str(value)
+
+
+def hider(
+    arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
+) -> Callable[[str], str] | None:
+    """Return what takes the Sensitive ones among these arguments out of a text; None without any.
+
+    It finds them as they are, within other words too, and as they are written in Python, JSON,
+    HTML, addresses, hexadecimal and Base64.
+    """
+    written = _written(arguments, parameters)
+    return _replacing(written) if written else None
+
+
+class Secrets:
+    """The Sensitive values of a run, learned while it is executed."""
+
+    def __init__(self) -> None:
+        self._written: set[str] = set()
+        self._hide: Callable[[str], str] | None = None
+
+    def learn(self, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> None:
+        """Hide the Sensitive ones among these arguments from now on."""
+        if not self._written.issuperset(written := _written(arguments, parameters)):
+            self._written |= written
+            self._hide = _replacing(self._written)
+
+    def learn_result(self, data: Any, shape: Schema | None) -> None:
+        """Hide the Sensitive values of a result from now on."""
+        if shape is not None:
+            self.learn({"": data}, (Parameter(name="", shape=shape),))
+
+    def hide(self, text: str) -> str:
+        """Return a text without the values that were learned."""
+        return text if self._hide is None else self._hide(text)
+
+    def hide_in(self, value: Any) -> Any:
+        """Return a JSON value whose texts lack the values that were learned."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, list):
+            return [self.hide_in(item) for item in value]
+        if isinstance(value, dict):
+            return {self.hide(name): self.hide_in(item) for name, item in value.items()}
+        return value
+
+
+def _written(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> set[str]:
+    """Return the ways in which a text may write the Sensitive ones among these arguments."""
+    shapes = {p.name: p.shape for p in parameters if p.shape.holds_sensitive}
+    said = {w for n, v in arguments.items() if n in shapes for w in _hidden(v, shapes[n])}
+    written = {form for word in said for form in _forms(word)}
+    # Lists and errors show the texts within them as Python does.
+    return written | {repr(form)[1:-1] for form in written}
+
+
+def _replacing(written: set[str]) -> Callable[[str], str]:
+    words = [
+        rf"(?<!\w){re.escape(form)}(?!\w)" if len(form) < _SHORT else re.escape(form)
+        for form in sorted(written, key=len, reverse=True)
+    ]
+    pattern = re.compile("|".join(words))
+    return lambda text: pattern.sub(HIDDEN, text)
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Give the ways in which a text may write a value."""
+    yield word
+    if len(word) < _SHORT:
+        return
+    yield from (repr(word)[1:-1], ascii(word)[1:-1], html.escape(word))
+    yield from (json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1])
+    encoded = word.encode("utf-8", "surrogatepass")
+    yield from (quote(encoded), quote(encoded, safe=""), quote_plus(encoded))
+    yield from (repr(encoded)[2:-1], encoded.hex(), encoded.hex().upper())
+    for before in range(3):
+        # Behind other bytes, as in `user:password`; signs at the ends hold those too.
+        text = base64.b64encode(bytes(before) + encoded).decode().rstrip("=")
+        inner = text[(0, 2, 3)[before] : len(text) - bool((before + len(encoded)) % 3)]
+        if len(inner) >= _SHORT:
+            yield from (inner, inner.replace("+", "-").replace("/", "_"))

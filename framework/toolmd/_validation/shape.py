@@ -1,0 +1,191 @@
+"""Build a pydantic-core schema straight from a Schema; nothing is looser than the document."""
+
+from collections.abc import Callable
+from math import ceil, floor
+from typing import Any
+
+from pydantic_core import SchemaValidator
+from pydantic_core import core_schema as core
+from pydantic_core.core_schema import CoreSchema
+
+from toolmd._types.schema import JSON_TYPES, JsonType, Parameter, Schema
+from toolmd._validation.formats import FORMATS
+from toolmd._validation.identity import identity
+from toolmd._validation.patterns import whole_match
+
+
+def object_shape(parameters: tuple[Parameter, ...], values: Schema | None = None) -> CoreSchema:
+    """Give the shape of an object with these fields, closed unless `values` are allowed."""
+    return core.typed_dict_schema(
+        {p.name: _field(p) for p in parameters},
+        strict=True,
+        extra_behavior="forbid" if values is None else "allow",
+        extras_schema=None if values is None else value_shape(values),
+    )
+
+
+def value_shape(shape: Schema) -> CoreSchema:
+    """Give the shape of one value; raises PatternError."""
+    if _is_text_enum(shape):
+        return core.literal_schema(list(shape.enum or ()))
+    made = _any_type(shape)
+    if shape.enum is not None:
+        made = core.no_info_after_validator_function(_one_of(shape.enum), made)
+    return made
+
+
+def _field(parameter: Parameter) -> core.TypedDictField:
+    shape = parameter.shape
+    made = value_shape(shape)
+    if shape.has_default:
+        made = core.with_default_schema(made, default=shape.default, validate_default=True)
+    required = parameter.required and not shape.has_default
+    return core.typed_dict_field(made, required=required)
+
+
+def _is_text_enum(shape: Schema) -> bool:
+    bounds = (shape.min_length, shape.max_length, shape.pattern, shape.format)
+    return (
+        shape.types == ("string",)
+        and bool(shape.enum)
+        and all(type(value) is str for value in shape.enum or ())
+        and all(bound is None for bound in bounds)
+    )
+
+
+def _any_type(shape: Schema) -> CoreSchema:
+    types = shape.types
+    if not types:
+        if not is_bounded(shape):
+            return core.any_schema()
+        types = JSON_TYPES
+    if "number" in types:
+        types = tuple(kind for kind in types if kind != "integer")
+    choices = [_BUILDERS[kind](shape) for kind in types]
+    if len(choices) == 1:
+        return choices[0]
+    return core.union_schema(choices, mode="left_to_right")  # type: ignore[arg-type]
+
+
+def is_bounded(shape: Schema) -> bool:
+    """Tell whether a shape says anything beyond its types, enum and words."""
+    bounds = (getattr(shape, name) for name in _BOUNDS)
+    # By identity: a bound of 0 equals False, and bounds all the same.
+    return any(bound is not None and bound is not False for bound in bounds)
+
+
+_BOUNDS = (
+    "items",
+    "properties",
+    "values",
+    "minimum",
+    "maximum",
+    "min_length",
+    "max_length",
+    "pattern",
+    "format",
+    "min_items",
+    "max_items",
+    "unique",
+)
+
+
+def _text(shape: Schema) -> CoreSchema:
+    made: CoreSchema = core.str_schema(
+        strict=True, min_length=shape.min_length, max_length=shape.max_length
+    )
+    if shape.pattern is not None:
+        made = _after(whole_match(shape.pattern), made)
+    if shape.format is not None and shape.format in FORMATS:
+        made = _after(FORMATS[shape.format][0], made)
+    return made
+
+
+def _after(test: Callable[[str], Any], shape: CoreSchema) -> CoreSchema:
+    def check(text: str) -> str:
+        if not test(text):
+            raise ValueError
+        return text
+
+    return core.no_info_after_validator_function(check, shape)
+
+
+def _whole(shape: Schema) -> CoreSchema:
+    low, high = shape.minimum, shape.maximum
+    return core.int_schema(
+        strict=True,
+        ge=None if low is None else ceil(low),
+        le=None if high is None else floor(high),
+    )
+
+
+def _fraction(shape: Schema) -> CoreSchema:
+    return core.float_schema(strict=True, ge=shape.minimum, le=shape.maximum, allow_inf_nan=False)
+
+
+def _integer(shape: Schema) -> CoreSchema:
+    # JSON has one kind of number: 2.0 is the integer 2.
+    integral = core.no_info_after_validator_function(_integral, _fraction(shape))
+    return core.union_schema([_whole(shape), integral], mode="left_to_right")
+
+
+def _integral(number: float) -> int:
+    if not number.is_integer():
+        raise ValueError
+    return int(number)
+
+
+def _number(shape: Schema) -> CoreSchema:
+    return core.union_schema([_whole(shape), _fraction(shape)], mode="left_to_right")
+
+
+def _array(shape: Schema) -> CoreSchema:
+    made: CoreSchema = core.list_schema(
+        None if shape.items is None else value_shape(shape.items),
+        strict=True,
+        min_length=shape.min_items,
+        max_length=shape.max_items,
+    )
+    if shape.unique:
+        made = core.no_info_after_validator_function(_all_different, made)
+    return made
+
+
+def _all_different(items: list[Any]) -> list[Any]:
+    if len({identity(item) for item in items}) != len(items):
+        raise ValueError
+    return items
+
+
+def _object(shape: Schema) -> CoreSchema:
+    if shape.properties is not None:
+        return object_shape(shape.properties, shape.values)
+    values = None if shape.values is None else value_shape(shape.values)
+    return core.dict_schema(core.str_schema(strict=True), values, strict=True)
+
+
+_BUILDERS: dict[JsonType, Callable[[Schema], CoreSchema]] = {
+    "string": _text,
+    "number": _number,
+    "integer": _integer,
+    "boolean": lambda _: core.bool_schema(strict=True),
+    "object": _object,
+    "array": _array,
+    "null": lambda _: core.none_schema(),
+}
+
+
+def _one_of(allowed: tuple[Any, ...]) -> Callable[[Any], Any]:
+    known = frozenset(identity(value) for value in allowed)
+
+    def check(value: Any) -> Any:
+        if identity(value) not in known:
+            raise ValueError
+        return value
+
+    return check
+
+
+def fits(shape: Schema) -> Callable[[Any], bool]:
+    """Give what tells, quickly, whether a JSON value fits; raises PatternError."""
+    return SchemaValidator(value_shape(shape)).isinstance_python

@@ -1,0 +1,77 @@
+"""Words for a value and its shape, short enough for a model to read and act on."""
+
+import json
+from typing import Any
+
+from toolmd._types.schema import JsonType, Schema
+
+HIDDEN = "(hidden)"
+"""Stands for a value that is Sensitive."""
+MAX_SHOWN = 60
+"""How many characters of a value are quoted."""
+MAX_CHOICES = 12
+MAX_BITS = 200
+"""A larger integer has more than 60 digits."""
+
+_ARTICLED: dict[JsonType, str] = {
+    "string": "text",
+    "number": "a number",
+    "integer": "an integer",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+
+
+def type_of(value: Any) -> JsonType:
+    """Name the JSON type of a value; an integral number is an integer."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def types_of(shape: Schema) -> str:
+    """Say which types fit: `text or an array`."""
+    words = [_ARTICLED[kind] for kind in shape.types]
+    return " or ".join(words) if words else "any value"
+
+
+def choices_of(shape: Schema) -> str:
+    """List what an Enum allows: `"exam", "cleaning"`."""
+    allowed = shape.enum or ()
+    shown = ", ".join(shown_value(value) for value in allowed[:MAX_CHOICES])
+    more = len(allowed) - MAX_CHOICES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def shown_value(value: Any, *, sensitive: bool = False) -> str:
+    """Quote a value as JSON, bounded; a large one by its kind, a Sensitive one not at all."""
+    if sensitive:
+        return HIDDEN
+    if isinstance(value, str):
+        cut = value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "…"
+        return json.dumps(cut, ensure_ascii=False)
+    if isinstance(value, list):
+        return f"an array of {len(value)}" if value else "[]"
+    if isinstance(value, dict):
+        return f"an object of {len(value)}" if value else "{}"
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        return "a number of more than 60 digits"
+    return json.dumps(value)
+
+
+def joined(path: str, name: str) -> str:
+    """Give the path of a field: `items[0].name`; an odd name stands in brackets."""
+    if not name.replace("-", "_").isidentifier():
+        return f"{path}[{shown_value(name)}]"
+    short = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"
+    return f"{path}.{short}" if path else short

@@ -1,0 +1,86 @@
+"""Bring to the door what plugins say of calls: their judges, and those who only listen."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from toolmd._load.plugins.manager import Plugins, several
+from toolmd._types.call import Call
+from toolmd._types.registry import BoundTool
+from toolmd._types.result import Result
+from toolmd._types.settings import Settings
+from toolmd.hooks import Guard
+
+
+def guards_of(
+    plugins: Plugins, beside: Plugins | None = None
+) -> Callable[[BoundTool], Sequence[Guard]]:
+    """Give what asks each plugin for its judges of one tool; raises what a plugin raised.
+
+    `beside` are the plugins of another snapshot, which rule too where they are not the same.
+    """
+
+    def asks(plugins: Plugins) -> bool:
+        # Where nobody judges, no spec needs to be read whole.
+        return plugins.implements("toolmd_guards")
+
+    def guards(tool: BoundTool) -> Sequence[Guard]:
+        answers = list(plugins.ask("toolmd_guards", spec=tool.spec)) if asks(plugins) else []
+        if beside is not None and asks(beside):
+            also = beside.ask("toolmd_guards", spec=tool.spec)
+            answers += [a for a in also if beside.plugin(a.plugin) is not plugins.plugin(a.plugin)]
+        found: list[Guard] = []
+        for answer in answers:
+            if answer.error is not None:
+                raise answer.error
+            found.extend(several(answer.value))
+        return found
+
+    return guards
+
+
+def origins_of(
+    plugins: Plugins, settings: Settings, tools: Mapping[str, BoundTool]
+) -> Callable[[str], Iterable[str]] | None:
+    """Give what asks each plugin for origins that a tool may reach; None where none says any.
+
+    A plugin that fails, or answers with anything but a list of texts, approves nothing.
+    """
+
+    def origins(name: str) -> Iterable[str]:
+        spec = tools[name].spec
+        for answer in plugins.ask("toolmd_approved_origins", spec=spec, settings=settings):
+            if answer.error is None:
+                yield from _texts(answer.value)
+
+    return origins if plugins.implements("toolmd_approved_origins") else None
+
+
+def _texts(said: Any) -> tuple[str, ...]:
+    try:
+        return tuple(text for text in several(said) if isinstance(text, str))
+    except Exception:  # noqa: BLE001 - what can't be read approves nothing
+        return ()
+
+
+def listeners_of(
+    plugins: Plugins,
+) -> tuple[
+    Callable[[Call, BoundTool], None] | None, Callable[[Call, BoundTool, Result], None] | None
+]:
+    """Give what tells of a call before and after it; None where no plugin listens."""
+
+    def before(call: Call, tool: BoundTool) -> None:
+        _tell(plugins, "toolmd_before_call", call=call, spec=tool.spec)
+
+    def after(call: Call, tool: BoundTool, result: Result) -> None:
+        _tell(plugins, "toolmd_after_call", call=call, spec=tool.spec, result=result)
+
+    return (
+        before if plugins.implements("toolmd_before_call") else None,
+        after if plugins.implements("toolmd_after_call") else None,
+    )
+
+
+def _tell(plugins: Plugins, hook: str, **said: Any) -> None:
+    for _ in plugins.ask(hook, at_load=False, **said):
+        pass

@@ -1,0 +1,74 @@
+"""Knock at the gate: ask it as a server would, and keep what came of it."""
+
+import asyncio
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from toolmd._auth import Addresses, Authentication, Tokens
+from toolmd._types.call import Caller
+from toolmd._types.settings import TokenSettings
+
+TOKEN = "a-token-of-this-start"
+OF_ANA = "the-token-of-ana-which-is-long"
+GOOD = {"host": "127.0.0.1:8787", "authorization": f"Bearer {TOKEN}"}
+ADDRESSES = Addresses.of("127.0.0.1", 8787)
+
+
+class Answer(NamedTuple):
+    """What the gate did."""
+
+    inside: list[dict[str, Any]]
+    """The scope with which each request came in."""
+    sent: list[dict[str, Any]]
+    """What the gate answered by itself."""
+
+    @property
+    def status(self) -> int:
+        return 200 if self.inside else self.sent[0]["status"]
+
+    @property
+    def headers(self) -> dict[bytes, bytes]:
+        return dict(self.sent[0]["headers"])
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        return json.loads(self.sent[1]["body"])
+
+
+def tokens(own: str | None = TOKEN) -> Tokens:
+    known = [
+        TokenSettings(hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", {"patient": ("p1", "p2")})
+    ]
+    return Tokens(known, own=own, caller=Caller("op", {"patient": "p9"}))
+
+
+def knock(
+    headers: dict[str, str] | list[tuple[str, str]],
+    *,
+    scope: dict[str, Any] | None = None,
+    own: str | None = TOKEN,
+    addresses: Addresses = ADDRESSES,
+    **behind: Any,
+) -> Answer:
+    """Ask with these headers; `scope` is what else is asked, `behind` what the gate is given."""
+    answer = Answer([], [])
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        del receive, send
+        answer.inside.append(scope)
+
+    async def send(message: Any) -> None:
+        answer.sent.append(message)
+
+    pairs = headers.items() if isinstance(headers, dict) else headers
+    whole: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "path": "/mcp",
+        "headers": [(k.encode("latin-1"), v.encode("latin-1")) for k, v in pairs],
+        **(scope or {}),
+    }
+    gate = Authentication(app, addresses=addresses, tokens=tokens(own), **behind)
+    asyncio.run(gate(whole, None, send))  # type: ignore[arg-type]
+    return answer

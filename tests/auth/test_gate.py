@@ -1,0 +1,218 @@
+"""The gate answers only the right Host, Origin, token and content."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from knocking import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
+
+from toolmd._auth import CALLER, OPERATOR, Addresses
+from toolmd._types.call import Caller
+
+OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
+
+
+def test_the_token_of_the_start_is_who_started_it() -> None:
+    came = knock(GOOD).inside[0]
+
+    assert came["state"] == {CALLER: Caller("op", {"patient": "p9"}), OPERATOR: True}
+
+
+def test_what_the_server_keeps_for_a_request_stays_beside_the_caller() -> None:
+    came = knock(GOOD, scope={"state": {"pool": 1}}).inside[0]
+
+    assert came["state"] == {
+        "pool": 1,
+        "toolmd.caller": Caller("op", {"patient": "p9"}),
+        "toolmd.operator": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8787.evil.example", "localhost:1",
+     "user@127.0.0.1:8787", "127.0.0.1:8787@evil.example", "[::1]:8787", "", "0x7f000001:8787"],
+)  # fmt: skip
+def test_a_foreign_host_is_not_answered(host: str) -> None:
+    assert knock({**GOOD, "host": host}).status == 421
+
+
+def test_a_request_without_a_host_is_not_answered() -> None:
+    assert knock({"authorization": f"Bearer {TOKEN}"}).status == 421
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "http://evil.example", "https://127.0.0.1:8787", "http://127.0.0.1",
+     "http://127.0.0.1:87870", "http://127.0.0.1:8787/", "http://127.0.0.1:8787.evil.example",
+     "file://", ""],
+)  # fmt: skip
+def test_a_foreign_origin_is_not_answered(origin: str) -> None:
+    assert knock({**GOOD, "origin": origin}).status == 403
+
+
+@given(st.text(st.characters(max_codepoint=255), max_size=40))
+def test_no_host_or_origin_but_the_exact_ones_comes_in(text: str) -> None:
+    if text.lower() not in ADDRESSES.hosts:
+        assert knock({**GOOD, "host": text}).status == 421
+    if text.lower() not in ADDRESSES.origins:
+        assert knock({**GOOD, "origin": text}).status == 403
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:8787", "http://LOCALHOST:8787"])
+def test_its_own_pages_may_ask(origin: str) -> None:
+    assert knock({**GOOD, "origin": origin}).status == 200
+
+
+def test_a_proxy_may_stand_before_it_where_its_name_is_allowed() -> None:
+    addresses = Addresses.of("127.0.0.1", 8787, ["Tools.example.org"])
+    headers = {**GOOD, "host": "tools.example.org", "origin": "https://tools.example.org"}
+
+    assert knock(headers, addresses=addresses).status == 200
+    assert knock({**headers, "host": "x.tools.example.org"}, addresses=addresses).status == 421
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [None, "", "Bearer", "Bearer ", "Basic YTpi", "Bearer wrong", TOKEN, f"Secret {TOKEN}"],
+)
+def test_without_the_token_nothing_is_answered(authorization: str | None) -> None:
+    headers = {"host": GOOD["host"]}
+    if authorization is not None:
+        headers["authorization"] = authorization
+
+    assert knock(headers).status == 401
+
+
+def test_no_token_opens_where_none_is_known() -> None:
+    assert knock(GOOD, own=None).status == 401
+
+
+def test_what_is_open_needs_no_token_but_the_right_host() -> None:
+    host = {"host": GOOD["host"]}
+
+    assert "state" not in knock(host, scope={"path": "/enter"}, open_paths=["/enter"]).inside[0]
+    assert knock(host, scope={"path": "/enter/"}, open_paths=["/enter"]).status == 401
+    elsewhere = knock({"host": "evil"}, scope={"path": "/enter"}, open_paths=["/enter"])
+    assert elsewhere.status == 421
+
+
+def test_a_token_names_its_user_and_no_patient_by_itself() -> None:
+    came = knock({**GOOD, "authorization": f"bearer  {OF_ANA} "}).inside[0]
+
+    assert came["state"] == {CALLER: Caller("ana"), OPERATOR: False}
+
+
+def test_a_request_names_a_patient_only_where_its_token_allows_that_one() -> None:
+    allowed = knock({**OF_ANA_, "toolmd-context-patient": "p2"}).inside[0]
+
+    assert allowed["state"][CALLER] == Caller("ana", {"patient": "p2"})
+    assert knock({**OF_ANA_, "toolmd-context-patient": "p9"}).status == 403
+    assert knock({**OF_ANA_, "toolmd-context-patient": ""}).status == 403
+    assert knock({**GOOD, "toolmd-context-patient": "p1"}).status == 403
+    assert knock({**GOOD, "toolmd-context-patient": "p9"}).status == 200
+
+
+def test_two_spellings_of_one_fact_are_refused() -> None:
+    twice = {"toolmd-context-patient-id": "p2", "toolmd-context-patient_id": "p2"}
+
+    for headers in (twice, {"toolmd-context-": "p2"}, {"toolmd-context-a.b": "p2"}):
+        answer = knock({**OF_ANA_, **headers})
+        assert (answer.status, answer.problem["code"]) == (400, "malformed_request")
+
+
+def test_a_request_may_name_its_conversation() -> None:
+    for name in ("c", "a/b:c~!", "x" * 128):
+        came = knock({**OF_ANA_, "toolmd-conversation": name}).inside[0]
+        assert came["state"][CALLER] == Caller("ana", conversation=name)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 129, "a b", "a\tb", "é", "\x7f"])
+def test_a_conversation_has_a_plain_name_or_the_request_is_refused(name: str) -> None:
+    answer = knock({**GOOD, "toolmd-conversation": name})
+
+    assert (answer.status, answer.problem["code"]) == (400, "malformed_request")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "json"])
+def test_only_json_is_taken(kind: str, method: str) -> None:
+    scope = {"method": method}
+
+    assert knock({**GOOD, "content-type": kind}, scope=scope).status == 415
+    assert knock(GOOD, scope=scope).status == 415
+    for right in ("application/json; charset=utf-8", "Application/JSON ;x"):
+        assert knock({**GOOD, "content-type": right}, scope=scope).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+def test_what_brings_no_body_need_not_say_what_kind_it_is(method: str) -> None:
+    assert knock({**GOOD, "content-type": "text/plain"}, scope={"method": method}).status == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Host", "Origin", "Authorization", "Content-Type", "Cookie", "Sec-Fetch-Site",
+     "Toolmd-Context-Patient", "Toolmd-Conversation"],
+)  # fmt: skip
+def test_a_header_that_stands_twice_is_refused(name: str) -> None:
+    right = {**GOOD, "origin": "http://127.0.0.1:8787", "content-type": "application/json",
+             "toolmd-context-patient": "p9", "toolmd-conversation": "c", "cookie": "a=b",
+             "sec-fetch-site": "none"}  # fmt: skip
+    assert knock(right).status == 200
+
+    twice = knock([*right.items(), (name, right[name.lower()])])
+
+    assert (twice.status, twice.problem["code"]) == (400, "malformed_request")
+
+
+def test_another_header_may_stand_twice() -> None:
+    assert knock([*GOOD.items(), ("accept", "text/html"), ("accept", "*/*")]).status == 200
+
+
+def test_a_websocket_is_closed() -> None:
+    answer = knock(GOOD, scope={"type": "websocket"})
+
+    assert answer == ([], [{"type": "websocket.close", "code": 1008}])
+
+
+def test_the_start_and_the_end_of_the_server_are_told_behind_it() -> None:
+    answer = knock({}, scope={"type": "lifespan"})
+
+    assert [came["type"] for came in answer.inside] == ["lifespan"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "title", "code"),
+    [
+        ({**GOOD, "host": "evil.example"}, 421, "Misdirected Request", "foreign_host"),
+        ({**GOOD, "origin": "null"}, 403, "Forbidden", "foreign_origin"),
+        ({"host": GOOD["host"]}, 401, "Unauthorized", "unauthorized"),
+        ({**GOOD, "toolmd-context-patient": "p1"}, 403, "Forbidden", "context_not_allowed"),
+        ({**GOOD, "toolmd-conversation": ""}, 400, "Bad Request", "malformed_request"),
+        ([*GOOD.items(), *GOOD.items()], 400, "Bad Request", "malformed_request"),
+        (GOOD, 415, "Unsupported Media Type", "unsupported_media_type"),
+    ],
+)
+def test_a_refusal_is_a_problem_document(headers, status, title, code) -> None:
+    answer = knock(headers, scope={"method": "POST"})
+
+    told = answer.problem.pop("detail")
+    assert told.endswith(".")
+    assert answer.problem == {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": told,
+        "code": code,
+    }
+    assert answer.status == status
+    kinds = [message["type"] for message in answer.sent]
+    assert kinds == ["http.response.start", "http.response.body"]
+    length = str(len(answer.sent[1]["body"])).encode()
+    asks = {b"www-authenticate": b"Bearer"} if status == 401 else {}
+    assert answer.headers == {
+        b"content-type": b"application/problem+json",
+        b"content-length": length,
+        b"cache-control": b"no-store",
+        **asks,
+    }

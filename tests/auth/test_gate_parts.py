@@ -1,0 +1,143 @@
+"""What the gate is made of: addresses, tokens, and the headers that every answer carries."""
+
+import asyncio
+import hashlib
+from typing import Any
+
+import pytest
+from knocking import OF_ANA, TOKEN, tokens
+
+from toolmd._auth import Addresses, SafeHeaders, fresh_token
+from toolmd._auth.addresses import with_port
+from toolmd._auth.headers import PAGE_POLICY
+from toolmd._auth.tokens import SHORTEST, Pass, digest_of
+from toolmd._types.call import Caller
+
+
+@pytest.mark.parametrize(
+    ("host", "hosts"),
+    [
+        ("127.0.0.1", {"127.0.0.1:8787", "localhost:8787"}),
+        ("localhost", {"127.0.0.1:8787", "localhost:8787"}),
+        ("::1", {"[::1]:8787"}),
+        ("tools.example", {"tools.example:8787"}),
+        ("fd00::5", {"[fd00::5]:8787"}),
+    ],
+)
+def test_a_server_is_asked_by_the_names_that_it_is_bound_to(host: str, hosts: set[str]) -> None:
+    addresses = Addresses.of(host, 8787)
+
+    assert addresses.hosts == hosts
+    assert addresses.origins == {f"http://{name}" for name in hosts}
+
+
+def test_on_the_port_of_http_it_may_be_asked_without_its_port() -> None:
+    addresses = Addresses.of("127.0.0.1", 80)
+
+    assert addresses.hosts == {"127.0.0.1:80", "localhost:80", "127.0.0.1", "localhost"}
+    assert addresses.origins >= {"http://127.0.0.1", "http://localhost"}
+    assert Addresses.of("::1", 80).hosts == {"[::1]:80", "[::1]"}
+
+
+def test_the_name_of_a_proxy_counts_beside_the_servers_own_in_any_case() -> None:
+    addresses = Addresses.of("tools.example", 1, ["Tools.example.org", "b:8443"])
+
+    assert addresses.hosts == {"tools.example:1", "tools.example.org", "b:8443"}
+    assert addresses.origins == {
+        "http://tools.example:1",
+        "http://tools.example.org",
+        "https://tools.example.org",
+        "http://b:8443",
+        "https://b:8443",
+    }
+    assert addresses.host_fits("TOOLS.example.org")
+    assert addresses.origin_fits("HTTPS://b:8443")
+    assert addresses.origin_fits(None)
+    assert not addresses.host_fits(None)
+
+
+def test_an_address_of_version_6_stands_in_brackets_before_its_port() -> None:
+    assert with_port("::1", 8787) == "[::1]:8787"
+    assert with_port("127.0.0.1", 8787) == "127.0.0.1:8787"
+
+
+def test_whoever_started_the_server_is_its_operator_and_a_named_user_is_not() -> None:
+    assert tokens().of(TOKEN) == Pass("op", {"patient": ("p9",)}, {"patient": "p9"}, operator=True)
+    assert tokens().of(OF_ANA) == Pass("ana", {"patient": ("p1", "p2")}, operator=False)
+    assert tokens().of("") is None
+    assert tokens().of(TOKEN.upper()) is None
+    assert tokens(own=None).of(TOKEN) is None
+
+
+def test_a_pass_is_good_for_its_own_patients() -> None:
+    passed = Pass("op", {"patient": ("p1", "p2")}, {"patient": "p1"})
+
+    assert passed.caller({}) == Caller("op", {"patient": "p1"})
+    assert passed.caller({"patient": "p2"}, "c") == Caller(
+        "op", {"patient": "p2"}, conversation="c"
+    )
+    assert passed.caller({"patient": "p3"}) is None
+    assert passed.caller({"tenant": "p1"}) is None
+    assert Pass("ana").caller({}) == Caller("ana")
+    assert Pass("ana") == Pass("ana", {}, {}, False)
+
+
+def test_a_token_is_kept_as_its_hash_whatever_it_holds() -> None:
+    assert digest_of("é") == hashlib.sha256("é".encode()).hexdigest()
+    assert digest_of("\udcff") == hashlib.sha256(b"\xff").hexdigest()
+
+
+def test_a_token_that_is_made_can_not_be_guessed() -> None:
+    made = {fresh_token() for _ in range(20)}
+
+    assert len(made) == 20
+    assert {len(one) for one in made} == {43}
+    assert SHORTEST == 16
+
+
+def sealed(headers: list[tuple[bytes, bytes]] | None, kind: str = "http") -> list[Any]:
+    """Give what comes out of an app that answers with these headers."""
+    start = {"type": "http.response.start", "status": 200}
+    said = [start if headers is None else {**start, "headers": headers},
+            {"type": "http.response.body", "body": b""}]  # fmt: skip
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        assert (scope["type"], receive) == (kind, "receive")
+        for message in said:
+            await send(message)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(SafeHeaders(app)({"type": kind}, "receive", send))
+    assert sent[1] == said[1]
+    return sent
+
+
+def test_every_answer_carries_headers_that_keep_it_from_other_pages() -> None:
+    safe = {
+        b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
+        b"x-content-type-options": b"nosniff",
+        b"referrer-policy": b"no-referrer",
+        b"cross-origin-resource-policy": b"same-origin",
+        b"cross-origin-opener-policy": b"same-origin",
+        b"cache-control": b"no-store",
+    }
+
+    assert dict(sealed(None)[0]["headers"]) == safe
+    assert dict(sealed([(b"a", b"b")])[0]["headers"]) == {b"a": b"b", **safe}
+    assert sealed([])[0]["status"] == 200
+
+
+def test_a_page_keeps_the_policy_that_it_names() -> None:
+    own = (b"Content-Security-Policy", PAGE_POLICY.encode())
+
+    given = sealed([own])[0]["headers"]
+
+    assert [pair for pair in given if pair[0].lower() == own[0].lower()] == [own]
+    assert len(given) == 6
+
+
+def test_what_is_no_answer_of_http_stays_as_it_is() -> None:
+    assert "headers" not in sealed(None, "lifespan")[0]

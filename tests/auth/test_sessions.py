@@ -1,0 +1,153 @@
+"""A browser that showed a token comes in by its cookie, and by no request of another site."""
+
+import re
+
+import pytest
+from knocking import GOOD, OF_ANA, TOKEN, knock, tokens
+
+from toolmd._auth import CALLER, PAGE_POLICY, Sessions
+from toolmd._auth.tokens import Pass
+from toolmd._types.call import Caller
+
+ANA = Pass("ana")
+OWN = "http://127.0.0.1:8787"
+HTML = {"accept": "text/html,*/*;q=0.8"}
+
+
+def begun(passed: Pass = ANA) -> tuple[Sessions, str]:
+    """Begin a session; gives the sessions and the cookie that a browser sends."""
+    sessions = Sessions(8787)
+    return sessions, sessions.begin(passed).partition(";")[0]
+
+
+def test_the_cookie_is_sent_to_no_script_and_from_no_other_site() -> None:
+    said = Sessions(8787).begin(ANA)
+
+    cookie = re.fullmatch(r"toolmd-8787=([\w-]+); Path=/; HttpOnly; SameSite=Strict", said)
+    assert cookie is not None
+    assert len(cookie[1]) == 43  # 32 bytes in base64: nobody guesses it.
+
+
+def test_the_cookie_stands_for_who_showed_the_token() -> None:
+    sessions, cookie = begun()
+
+    assert sessions.find("GET", {"cookie": cookie}) == ANA
+    assert sessions.find("GET", {"cookie": f"theme=dark; {cookie}; a=b"}) == ANA
+    assert Sessions(8787).find("GET", {"cookie": cookie}) is None
+    assert sessions.find("GET", {"cookie": cookie.replace("8787", "8788")}) is None
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "toolmd-8787", "toolmd-8787=", "toolmd-8787=x", "=", ";;", "a/b=c"]
+)
+def test_another_cookie_stands_for_nobody(cookie: str) -> None:
+    sessions, _ = begun()
+
+    assert sessions.find("GET", {"cookie": cookie}) is None
+    assert sessions.find("GET", {}) is None
+
+
+@pytest.mark.parametrize("beside", ["a/b=c", "{}", "toolmd-8787=of-a-start-before", "=", '"'])
+def test_what_another_server_of_this_machine_set_does_not_lock_out(beside: str) -> None:
+    sessions, cookie = begun()
+
+    assert sessions.find("GET", {"cookie": f"{beside}; {cookie}"}) == ANA
+    assert sessions.find("GET", {"cookie": f"{cookie}; {beside}"}) == ANA
+
+
+@pytest.mark.parametrize(
+    ("site", "comes"),
+    [("same-origin", True), ("None", True), ("same-site", False), ("cross-site", False),
+     ("", False)],
+)  # fmt: skip
+def test_a_request_of_another_site_does_not_come_in(site: str, comes: bool) -> None:
+    sessions, cookie = begun()
+
+    found = sessions.find("GET", {"cookie": cookie, "sec-fetch-site": site})
+
+    assert found == (ANA if comes else None)
+
+
+def test_what_changes_something_names_the_page_that_it_comes_from() -> None:
+    sessions, cookie = begun()
+
+    assert sessions.find("HEAD", {"cookie": cookie}) == ANA
+    for method in ("POST", "PUT", "PATCH", "DELETE", "get"):
+        assert sessions.find(method, {"cookie": cookie}) is None
+        assert sessions.find(method, {"cookie": cookie, "origin": OWN}) == ANA
+
+
+def test_the_oldest_session_ends_where_there_are_more_than_64() -> None:
+    sessions, first = begun()
+    others = [sessions.begin(ANA).partition(";")[0] for _ in range(63)]
+    assert sessions.find("GET", {"cookie": first}) == ANA
+
+    sessions.begin(ANA)
+
+    assert sessions.find("GET", {"cookie": first}) is None
+    assert sessions.find("GET", {"cookie": others[0]}) == ANA
+
+
+def test_the_gate_lets_a_session_in_as_who_showed_the_token() -> None:
+    passed = tokens().of(OF_ANA)
+    assert passed is not None
+    sessions, cookie = begun(passed)
+    headers = {"host": GOOD["host"], "cookie": cookie}
+
+    came = knock({**headers, "toolmd-context-patient": "p2"}, sessions=sessions).inside[0]
+
+    assert came["state"][CALLER] == Caller("ana", {"patient": "p2"})
+    assert knock(headers).status == 401
+    assert knock({**headers, "toolmd-context-patient": "p3"}, sessions=sessions).status == 403
+    assert knock({"host": GOOD["host"]}, sessions=sessions).status == 401
+    assert knock({**headers, "host": "evil"}, sessions=sessions).status == 421
+
+
+def test_a_token_that_is_shown_counts_and_not_the_cookie_beside_it() -> None:
+    sessions, cookie = begun()
+    headers = {"host": GOOD["host"], "cookie": cookie}
+
+    wrong = {**headers, "authorization": "Bearer wrong"}
+    right = {**headers, "authorization": f"Bearer {TOKEN}"}
+
+    assert knock(wrong, sessions=sessions).status == 401
+    assert knock(right, sessions=sessions).inside[0]["state"][CALLER] == Caller(
+        "op", {"patient": "p9"}
+    )
+
+
+def test_a_person_without_a_token_is_shown_a_page() -> None:
+    answer = knock({"host": GOOD["host"], **HTML}, stranger=lambda: b"<p>Hello")
+
+    assert (answer.status, answer.sent[1]["body"]) == (401, b"<p>Hello")
+    assert answer.headers == {
+        b"content-type": b"text/html; charset=utf-8",
+        b"content-length": b"8",
+        b"cache-control": b"no-store",
+        b"content-security-policy": PAGE_POLICY.encode(),
+        b"www-authenticate": b"Bearer",
+    }
+
+
+@pytest.mark.parametrize(
+    ("headers", "method"),
+    [
+        ({"host": GOOD["host"], "accept": "application/json"}, "GET"),
+        ({"host": GOOD["host"], "x-accept": "text/html"}, "GET"),
+        ({"host": GOOD["host"]}, "GET"),
+        ({"host": GOOD["host"], **HTML}, "POST"),
+        ({"host": "evil", **HTML}, "GET"),
+        ({**GOOD, "toolmd-context-patient": "p1", **HTML}, "GET"),
+    ],
+)
+def test_whoever_reads_no_pages_is_told_the_problem(headers: dict[str, str], method: str) -> None:
+    answer = knock(headers, scope={"method": method}, stranger=lambda: b"<p>Hello")
+
+    assert answer.headers[b"content-type"] == b"application/problem+json"
+    assert b"content-security-policy" not in answer.headers
+
+
+def test_where_there_is_no_such_page_a_person_is_told_the_problem() -> None:
+    answer = knock({"host": GOOD["host"], **HTML})
+
+    assert answer.problem["code"] == "unauthorized"

@@ -1,0 +1,215 @@
+"""Expressions on values: what they give, what they lack, and what they never do."""
+
+import datetime as dt
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolmd._expressions import EvaluationError, ExpressionError, compile_expression
+
+SLOTS = [{"time": "10:30", "n": 2}, {"time": "09:00", "n": 1}]
+
+
+def value(source: str, /, **values: Any) -> Any:
+    return compile_expression(source, functions=True).evaluate(values)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("slots.sortBy(s, s.time).first()", {"n": 1, "time": "09:00"}),
+        ("slots.map(s, s.time).join(' and ')", "10:30 and 09:00"),
+        ("slots.filter(s, s.n > 1).size()", 1),
+        ("slots[0].time", "10:30"),
+        ("timestamp('2026-03-02T10:30:00Z').getHours()", 10),
+        ("timestamp('2026-03-02T10:30:00Z')", "2026-03-02T10:30:00Z"),
+        ("duration('90s') + duration('500ms')", "90.5s"),
+        ("cel.bind(x, slots.size(), x * 2)", 4),
+        ("math.greatest(1, 2)", 2),
+        ("slots[0][?'none'].orValue('none')", "none"),
+        ("b'abc'", "YWJj"),
+        ("{'b': 1, 'a': [1.5, null]}", {"a": [1.5, None], "b": 1}),
+        ("lists.range(3)", [0, 1, 2]),
+        ("// a comment 'with a quote\n1 + 1", 2),
+        (".slots[0].n in .slots.map(s, s.n)", True),
+        ("{'slots': 3}.?slots.orValue(0)", 3),
+    ],
+)
+def test_the_official_extensions_are_there(source: str, expected: Any) -> None:
+    assert value(source, slots=SLOTS) == expected
+
+
+def test_an_optional_is_unwrapped_and_none_is_null() -> None:
+    assert value("xs.first()", xs=[7]) == 7
+    assert value("xs.first()", xs=[]) is None
+    assert value("yes ? dyn(xs.first()) : dyn(2)", xs=[7], yes=True) == 7
+
+
+@pytest.mark.parametrize("source", ["[xs.first()]", "{'a': xs.first()}", "dyn({'a': xs.first()})"])
+def test_an_optional_inside_a_result_is_an_error_and_no_crash(source: str) -> None:
+    with pytest.raises(EvaluationError, match="optional"):
+        value(source, xs=[1])
+
+
+def test_has_tells_whether_a_bare_name_is_given() -> None:
+    rule = compile_expression("has(cluster_id) != has(pmid_list)")
+    assert rule.evaluate({"cluster_id": "c"})
+    assert not rule.evaluate({})
+    assert not rule.evaluate({"cluster_id": None, "pmid_list": []})
+
+
+def test_has_inside_strings_and_comments_is_text() -> None:
+    assert value("'has(x)' + \"has(x)\" + '''has(x)''' + r'has(x)' // has(x)") == "has(x)" * 4
+
+
+def test_has_on_a_field_stays_what_it_is() -> None:
+    assert value("has(a.b) && !has(a.c) && has(a)", a={"b": 1})
+
+
+def test_a_name_without_a_value_is_an_error_outside_has() -> None:
+    with pytest.raises(EvaluationError, match="'x' has no value"):
+        value("x > 1")
+    assert value("!has(x) || x > 1")
+
+
+def test_names_and_unguarded_names_are_told() -> None:
+    program = compile_expression("has(a) && a > b && cs.exists(c, c.d == e.f)")
+    assert program.names == {"a", "b", "cs", "e"}
+    assert program.unguarded == {"b", "cs", "e"}
+
+
+def test_names_that_are_words_of_cel_or_no_identifiers_are_reached() -> None:
+    names = frozenset({"type", "package", "child-name"})
+    program = compile_expression("type + package + child_name", names)
+    assert program.names == names
+    assert program.evaluate({"type": "a", "package": "b", "child-name": "c"}) == "abc"
+    assert compile_expression("has(type) && has(child_name)", names).evaluate(
+        {"type": 1, "child-name": 2}
+    )
+
+
+def test_next_days_gives_the_days_after_a_date() -> None:
+    assert value("next_days('2028-02-28', 2)") == ["2028-02-29", "2028-03-01"]
+    assert value("next_days(day, n)", day="2026-12-31", n=1.0) == ["2027-01-01"]
+    assert value("next_days('2026-03-02T09:30:00', 0)") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("next_days('soon', 2)", "no date"),
+        ("next_days('2026-02-30', 2)", "no date"),
+        ("next_days('2026-03-02', 367)", "0 to 366"),
+        ("next_days('2026-03-02', -1)", "0 to 366"),
+        ("next_days('2026-03-02', double(x) + 0.5)", "0 to 366"),
+        ("next_days('9999-12-31', 2)", "no 2 days after"),
+        ("next_days(x, 1)", "does not take"),
+        ("now()", "no clock"),
+        ("lists.range(1001)", "at most 1000"),
+        (".lists.range(100000000)", "at most 1000"),
+        ("[1].map(x, .lists . range(100000000))", "at most 1000"),
+        ("x / 0", "divide by zero"),
+        ("1.0 / 0.0", "not a number"),
+        ("x ? 1 : 2", "not true or false"),
+        ("x + 'a'", "does not take integer, string"),
+        ("m.tme", "no field 'tme'"),
+        ("m.tme.a", "no field 'tme'"),
+        ("x.a", "no field 'a'"),
+        ("type(x)", "no JSON value"),
+    ],
+)
+def test_a_fault_says_why(source: str, reason: str) -> None:
+    with pytest.raises(EvaluationError, match=reason):
+        value(source, x=1, m={"time": "09:00"})
+
+
+def test_the_clock_is_handed_in() -> None:
+    now = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
+    program = compile_expression("string(now() + duration('24h'))", functions=True)
+    assert program.evaluate({}, now=now) == "2026-03-03T09:00:00Z"
+    assert compile_expression("next_days(now(), 1)", functions=True).evaluate({}, now=now) == [
+        "2026-03-03"
+    ]
+
+
+@pytest.mark.parametrize("source", ["now()", "next_days('2026-03-02', 1)"])
+def test_a_rule_has_no_clock_and_no_days(source: str) -> None:
+    with pytest.raises(ExpressionError, match="skill's steps only"):
+        compile_expression(source)
+
+
+@pytest.mark.parametrize("text", ["a\0b", ["a\0b"], {"a\0b": 1}, [{"k": "a\0"}]])
+def test_text_that_the_binding_would_cut_is_refused(text: Any) -> None:
+    with pytest.raises(EvaluationError, match="NUL"):
+        value("x == 'a'", x=text)
+
+
+def endless() -> list[Any]:
+    made: list[Any] = []
+    made.append(made)
+    return made
+
+
+def deep(levels: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(levels):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    "given_value",
+    [endless(), deep(100_000), {"a": endless()}, [0] * 100_001, 2**70, "\ud800", (1, 2), object()],
+    ids=["endless", "deep", "endless field", "large", "too large a number", "half", "tuple", "odd"],
+)
+def test_odd_input_is_an_error_and_no_crash(given_value: Any) -> None:
+    with pytest.raises(EvaluationError):
+        value("x == 1 || [x] == [2]", x=given_value)
+
+
+def test_a_runaway_loop_is_stopped() -> None:
+    with pytest.raises(EvaluationError, match="too many steps"):
+        value("x.all(a, x.all(b, x.all(c, a >= b || c >= 0)))", x=list(range(300)))
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_a_value_comes_through_unchanged(given_value: Any) -> None:
+    through = value("[x][0]", x=given_value)
+    assert json.dumps(through, sort_keys=True) == json.dumps(given_value, sort_keys=True)
+    assert value("x", x=given_value) is given_value
+
+
+@given(st.text(max_size=60), json_values)
+def test_any_text_gives_a_value_or_one_of_two_errors(source: str, given_value: Any) -> None:
+    try:
+        value(source, x=given_value, y=1)
+    except (ExpressionError, EvaluationError) as error:
+        assert str(error)  # noqa: PT017 - either is right
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["x", "has(", ")", "(", "[", "]", ".", "'", '"', "\\", "1", "+", "&&", "?", ":", "{",
+             "}", ",", "first()", "map(a, ", "optional.of(", "null", "//", "\n", "r'", "-", "in"]
+        ),
+        max_size=25,
+    )
+)  # fmt: skip
+def test_near_misses_give_a_value_or_one_of_two_errors(pieces: list[str]) -> None:
+    try:
+        value(" ".join(pieces), x=[{"a": [1]}])
+    except (ExpressionError, EvaluationError) as error:
+        assert str(error)  # noqa: PT017 - either is right

@@ -1,0 +1,93 @@
+"""The cost of a reload grows with the number of files, not with its square."""
+
+from collections.abc import Callable
+from time import process_time
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pytest
+from bind_project import Project, tool
+
+from toolmd import Workspace
+from toolmd._load.edits.last_python import broken_python
+from toolmd._types.registry import Binding, Bound, Registry
+
+FEW, MANY = 100, 800
+TIMES = MANY // FEW
+
+
+class Counted(dict[str, Any]):
+    """The Python of a snapshot that counts how often it is compared."""
+
+    comparisons = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.comparisons += 1
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class OneSnapshot(NamedTuple):
+    registry: Registry
+    python: Counted
+    digests: dict[str, str]
+    used: frozenset[str]
+
+
+def snapshot(size: int) -> OneSnapshot:
+    names = [f"tool_{number}" for number in range(size)]
+    binding = Binding("sibling", load=lambda: pytest.fail("nothing changed"))
+    tools = {name: Bound(name, lambda: pytest.fail("not read"), binding) for name in names}
+    registry = Registry(MappingProxyType(tools), MappingProxyType({}))
+    return OneSnapshot(
+        registry, Counted.fromkeys(names), dict.fromkeys(names, ""), frozenset(names)
+    )
+
+
+def test_the_python_of_two_snapshots_is_compared_once() -> None:
+    Counted.comparisons = 0
+
+    assert broken_python(snapshot(FEW), snapshot(FEW), {}) is None
+
+    assert Counted.comparisons == 1
+
+
+def unchanged(project: Project, number: int) -> None:
+    project.tool(f"tool_{number}", "None", f"def tool_{number}(): ...\n")
+
+
+def gone_and_unreadable(project: Project, number: int) -> None:
+    (project.root / f"tools_md/tool-{number}.tool.md").write_bytes(b"x" * 70_000)
+
+
+def broken_skill(project: Project, number: int) -> None:
+    text = tool(f"skill_{number}").partition("## Parameters")[0]
+    text = text.replace(
+        "- **Category**: test", "- **Category**: test\n- **Required Tools**: none_x"
+    )
+    text += "## Workflow\n\n1. **Do** it.\n   - **Use**: none_x\n\n## Input Schema\n\nNone\n\n"
+    text += "## Output Schema\n\n- **Type**: object (SkillResult)\n"
+    project.write(f"tools_md/skill-{number}.skill.md", text)
+
+
+@pytest.mark.parametrize("change", [unchanged, gone_and_unreadable, broken_skill])
+def test_eight_times_the_files_cost_no_sixty_four_times_the_work(
+    project: Project, change: Callable[[Project, int], None]
+) -> None:
+    cost = {}
+    for size in (FEW, MANY):
+        for number in range(size):
+            unchanged(project, number)
+        with Workspace.open(project.root, overrides={"plugins": [], "audit": False}) as ws:
+            for number in range(size):
+                change(project, number)
+            ws.reload()
+            rounds = []
+            for _ in range(3):
+                began = process_time()
+                ws.reload()
+                rounds.append(process_time() - began)
+            cost[size] = min(rounds)
+
+    assert cost[MANY] < TIMES * 3 * cost[FEW], cost

@@ -1,0 +1,58 @@
+"""The settings of a running project: what an edit drops stays, what it adds is live."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolmd._load.edits.settings import hold_settings
+from toolmd._types.settings import SafetySettings, Settings
+
+
+def made(*, audit: bool = True, trust_edits: bool = False, **safety: Any) -> Settings:
+    root = Path("project")
+    held = SafetySettings(**safety)
+    return Settings(root=root, audit=audit, trust_edits=trust_edits, safety=held)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "live", "keys"),
+    [
+        ({"floor": 0.5}, {"floor": 0.4}, {"floor": 0.5}, ("safety.floor",)),
+        ({"floor": 0.5}, {}, {"floor": 0.5}, ("safety.floor",)),
+        ({"default_min": 0.5}, {"floor": 0.1}, {"default_min": 0.5, "floor": 0.1},
+         ("safety.default_min",)),
+        ({"crisis_words": ("a", "b")}, {"crisis_words": ("c", "b")},
+         {"crisis_words": ("c", "b", "a")}, ("safety.crisis_words",)),
+        ({"on_missing_confidence": "deny"}, {"on_missing_confidence": "confirm"}, {},
+         ("safety.on_missing_confidence",)),
+        ({"audit": True}, {"audit": False}, {"audit": True}, ("audit",)),
+        ({"trust_edits": False}, {"trust_edits": True}, {}, ("trust_edits",)),
+        ({"floor": 0.5, "audit": True}, {"trust_edits": True, "audit": False},
+         {"floor": 0.5, "audit": True}, ("safety.floor", "audit", "trust_edits")),
+    ],
+)  # fmt: skip
+def test_what_an_edit_drops_stays_and_is_named(old, new, live, keys) -> None:
+    assert hold_settings(made(**old), made(**new)) == (made(**live), keys)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({}, {}),
+        ({"floor": 0.5}, {"floor": 0.6}),
+        ({"crisis_words": ("a",)}, {"crisis_words": ("b", "a")}),
+        ({"on_missing_confidence": "confirm"}, {"on_missing_confidence": "deny"}),
+        ({"on_missing_confidence": "confirm"}, {"on_missing_confidence": "confirm"}),
+        ({"audit": False}, {"audit": True}),
+        ({"audit": False}, {"audit": False}),
+        # Who trusts edits trusts those of the settings, too.
+        ({"trust_edits": True, "floor": 0.5}, {"audit": False}),
+    ],
+)
+def test_what_loosens_nothing_is_taken_as_it_is(old, new) -> None:
+    after = made(**new)
+
+    live, keys = hold_settings(made(**old), after)
+
+    assert (live is after, keys) == (True, ())

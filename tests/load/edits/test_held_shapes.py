@@ -1,0 +1,181 @@
+"""What stays of the old shapes of arguments and of results, field by field and at every depth."""
+
+from dataclasses import replace
+
+import pytest
+from policies import FULL, edited, spec_of, tool_of
+
+from toolmd import Parameter, Schema
+from toolmd._load.edits.weakening import hold
+
+TEXT = Schema(types=("string",))
+SHORT = replace(TEXT, max_length=5)
+SECRET = replace(TEXT, sensitive=True)
+NULLABLE = ("string", "null")
+EITHER = Schema(("array", "object"), items=SECRET, properties=(Parameter("a", TEXT),))
+OLD = spec_of(FULL)
+HARMLESS_RULES = FULL.replace(" || has(note)`", "`")
+
+
+def fields(**shapes: Schema) -> Schema:
+    """Give a closed object with optional fields."""
+    return Schema(("object",), properties=tuple(Parameter(n, s) for n, s in shapes.items()))
+
+
+def values(shape: Schema) -> Schema:
+    return Schema(("object",), values=shape)
+
+
+def items(shape: Schema) -> Schema:
+    return Schema(("array",), items=shape)
+
+
+ANY_OBJECT = Schema(("object",))
+
+
+def held_argument(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
+    """Give what stays live of an argument's shape, and what was found."""
+    held = hold(tool_of(old), tool_of(new))
+    found = [(one.place.removeprefix("Parameters: x: "), one.before, one.after)
+             for one in held.weakened]  # fmt: skip
+    return held.spec.parameters[0].shape, found
+
+
+def held_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
+    """Give what stays live of a result's shape, and what was found."""
+    held = hold(tool_of(TEXT, old), tool_of(TEXT, new))
+    found = [(one.place.removeprefix("Returns: "), one.before, one.after) for one in held.weakened]
+    return held.spec.returns, found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "live", "found"),
+    [
+        # A closed object stays closed, with its fields, to whatever it is opened.
+        (fields(a=SHORT), ANY_OBJECT, fields(a=SHORT), [("Properties", ["a"], None)]),
+        (fields(a=SHORT), values(TEXT), fields(a=SHORT),
+         [("Properties", ["a"], None), ("Properties", "closed", "open")]),
+        (fields(), ANY_OBJECT, fields(), [("Properties", [], None)]),
+        # A new field is live; a field that is narrower is live as it is.
+        (fields(a=TEXT), fields(a=SHORT, b=TEXT), fields(a=SHORT, b=TEXT), []),
+        (fields(a=SHORT), fields(a=TEXT, b=TEXT), fields(a=SHORT, b=TEXT),
+         [("a: Max Length", 5, None)]),
+        (fields(a=SHORT), fields(b=TEXT), fields(b=TEXT), []),
+        # What every value had to be, each field must be now.
+        (values(SHORT), fields(a=TEXT), fields(a=SHORT), [("a: Max Length", 5, None)]),
+        (values(SHORT), fields(a=SHORT), fields(a=SHORT), []),
+        (values(SHORT), ANY_OBJECT, values(SHORT),
+         [("Values", {"type": "string", "maxLength": 5}, None)]),
+        (values(SHORT), values(TEXT), values(SHORT), [("Values: Max Length", 5, None)]),
+        (values(TEXT), values(SHORT), values(SHORT), []),
+        (ANY_OBJECT, values(SHORT), values(SHORT), []),
+        (ANY_OBJECT, fields(a=TEXT), fields(a=TEXT), []),
+        (items(SHORT), items(TEXT), items(SHORT), [("Items: Max Length", 5, None)]),
+        (items(SHORT), Schema(("array",)), items(SHORT),
+         [("Items", {"type": "string", "maxLength": 5}, None)]),
+        (Schema(("array",)), items(SHORT), items(SHORT), []),
+        (items(fields(a=SHORT)), items(fields(a=TEXT)), items(fields(a=SHORT)),
+         [("Items: a: Max Length", 5, None)]),
+    ],
+)  # fmt: skip
+def test_an_argument_takes_no_more_than_it_did(old, new, live, found) -> None:
+    assert held_argument(old, new) == (live, found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "live"),
+    [
+        # A default that the old shape takes stays; else the old one, if it fits; else none.
+        (SHORT, replace(TEXT, has_default=True, default="abc"),
+         replace(SHORT, has_default=True, default="abc")),
+        (replace(SHORT, has_default=True, default="old"),
+         replace(TEXT, has_default=True, default="too long"),
+         replace(SHORT, has_default=True, default="old")),
+        (SHORT, replace(TEXT, has_default=True, default="too long"), SHORT),
+        (replace(SHORT, has_default=True, default="old"),
+         replace(TEXT, min_length=4, has_default=True, default="too long"),
+         replace(SHORT, min_length=4)),
+        (replace(SHORT, has_default=True, default="old"), TEXT, SHORT),
+        (replace(SHORT, types=NULLABLE),
+         replace(TEXT, types=NULLABLE, has_default=True, default="too long"),
+         replace(SHORT, types=NULLABLE)),
+    ],
+)  # fmt: skip
+def test_a_default_is_one_that_the_held_shape_takes(old, new, live) -> None:
+    assert held_argument(old, new)[0] == live
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "live", "found"),
+    [
+        (fields(a=SECRET, b=TEXT), fields(a=TEXT, b=SHORT), fields(a=SECRET, b=SHORT),
+         [("a: Sensitive", True, False)]),
+        (fields(a=SECRET, b=TEXT), fields(b=TEXT), fields(b=TEXT, a=SECRET),
+         [("a: Sensitive", True, None)]),
+        (fields(a=SECRET, b=TEXT), ANY_OBJECT, fields(a=SECRET, b=TEXT),
+         [("a: Sensitive", True, None)]),
+        (fields(a=fields(b=SECRET)), fields(a=fields(b=TEXT)), fields(a=fields(b=SECRET)),
+         [("a: b: Sensitive", True, False)]),
+        (items(SECRET), items(TEXT), items(SECRET), [("Items: Sensitive", True, False)]),
+        (items(SECRET), Schema(("array",)), items(Schema(sensitive=True)),
+         [("Items: Sensitive", True, False)]),
+        (values(SECRET), values(TEXT), values(SECRET), [("Values: Sensitive", True, False)]),
+        (values(SECRET), fields(a=TEXT), fields(a=SECRET), [("a: Sensitive", True, False)]),
+        (SECRET, TEXT, SECRET, [("Sensitive", True, False)]),
+        (EITHER, replace(EITHER, items=TEXT), EITHER, [("Items: Sensitive", True, False)]),
+        # A result restricts nobody else.
+        (replace(items(SHORT), sensitive=True), Schema(("array",)),
+         Schema(("array",), sensitive=True), [("Sensitive", True, False)]),
+        (fields(a=SHORT), fields(b=TEXT), fields(b=TEXT), []),
+        (fields(a=SHORT), ANY_OBJECT, ANY_OBJECT, []),
+        (items(SHORT), items(TEXT), items(TEXT), []),
+        (fields(a=TEXT), fields(a=SECRET), fields(a=SECRET), []),
+    ],
+)  # fmt: skip
+def test_what_of_a_result_is_not_recorded_stays_so(old, new, live, found) -> None:
+    assert held_result(old, new) == (live, found)
+
+
+def test_a_parameter_that_need_not_be_given_may_go() -> None:
+    start, _, rest = HARMLESS_RULES.partition("### note")
+    new = spec_of(start + "### days" + rest.partition("### days")[2])
+
+    assert hold(spec_of(HARMLESS_RULES), new).weakened == ()
+
+
+def test_what_must_be_given_is_not_replaced_by_what_need_not() -> None:
+    old = tool_of(SHORT)
+    new = old.model_copy(update={"parameters": (Parameter("y", TEXT),)})
+
+    held = hold(old, new)
+
+    assert [(one.place, one.before, one.after) for one in held.weakened] == [
+        ("Parameters: x", "required", None)
+    ]
+    assert held.spec.parameters == (Parameter("y", TEXT), Parameter("x", SHORT, required=True))
+
+
+def test_what_must_be_given_anew_takes_no_name_of_another() -> None:
+    old = tool_of(SHORT)
+    both = (*old.parameters, Parameter("y", TEXT, required=True))
+    new = old.model_copy(update={"parameters": both})
+
+    assert hold(old, new).weakened == ()
+
+
+def test_a_finding_of_what_need_not_be_given_any_more_tells_so() -> None:
+    line = "- **Required**: true\n- **Description**: How much"
+
+    (found,) = hold(OLD, edited(line, "- **Description**: How much")).weakened
+
+    assert (found.place, found.before, found.after) == ("Parameters: dose: Required", True, False)
+
+
+def test_what_is_new_in_an_edit_that_is_held_is_live() -> None:
+    old = tool_of(SHORT)
+    new = old.model_copy(update={"parameters": (Parameter("x", TEXT), Parameter("y", TEXT))})
+
+    assert hold(old, new).spec.parameters == (
+        Parameter("x", SHORT, required=True),
+        Parameter("y", TEXT),
+    )

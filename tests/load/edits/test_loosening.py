@@ -1,0 +1,472 @@
+"""Which edits loosen a policy, and what stays live of one that does."""
+
+from dataclasses import fields
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from policies import (
+    FULL,
+    edited,
+    places,
+    project_files,
+    restricting_lines,
+    spec_of,
+    tool_of,
+    without,
+)
+
+from toolmd import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
+from toolmd._load.edits import strictness
+from toolmd._load.edits.weakening import hold, weakened
+from toolmd._types.call_spec import Limits, Safety
+from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
+
+OLD = spec_of(FULL)
+HARMLESS = {
+    ToolSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
+               "tags", "examples", "sections", "extra", "source"},
+    Schema: {"description", "has_default", "default", "unit", "has_example", "example"},
+    SkillSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
+                "tags", "required_tools", "required_skills", "output", "workflow", "sections",
+                "extra", "source", "places"},
+}  # fmt: skip
+"""The fields that restrict nothing."""
+COMPARED_APART = {
+    ToolSpec: {"parameters", "returns", "rules", "safety", "limits"},
+    Schema: {"items", "properties", "values"},
+    SkillSpec: {"parameters", "workflow_sections"},
+}
+
+
+@pytest.mark.parametrize(
+    ("noun", "table"),
+    [
+        (Safety, strictness.SAFETY),
+        (Limits, strictness.LIMITS),
+        (ToolSpec, strictness.METADATA),
+        (Schema, strictness.SCHEMA),
+        (SkillSpec, strictness.SKILL),
+    ],
+)
+def test_every_field_is_compared_or_known_to_restrict_nothing(noun, table) -> None:
+    apart = HARMLESS.get(noun, set()) | COMPARED_APART.get(noun, set())
+
+    assert set(table) | apart == set(
+        getattr(noun, "model_fields", None) or {f.name for f in fields(noun)}
+    )
+    assert not set(table) & apart
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "place"),
+    [
+        ("- **Requires Auth**: true\n", "", "Metadata: Requires Auth"),
+        ("- **Requires Context**: patient\n", "", "Metadata: Requires Context"),
+        ("- **Category**: care\n", "- **Category**: care\n- **Unknown Parameters**: ignore\n",
+         "Metadata: Unknown Parameters"),
+        ("- **Category**: care\n", "- **Category**: care\n- **Read Only**: true\n",
+         "Metadata: Read Only"),
+        ("- **Category**: care\n", "- **Category**: care\n- **Idempotent**: yes\n",
+         "Metadata: Idempotent"),
+        ("- **Enum**: aspirin, ibuprofen\n", "- **Enum**: aspirin, ibuprofen, opium\n",
+         "Parameters: drug: Enum"),
+        ("- **Required**: true\n- **Description**: How much", "- **Description**: How much",
+         "Parameters: dose: Required"),
+        ("- **Type**: integer", "- **Type**: number", "Parameters: dose: Type"),
+        ("- **Minimum**: 1\n", "- **Minimum**: 0\n", "Parameters: dose: Minimum"),
+        ("- **Maximum**: 10\n", "- **Maximum**: 11\n", "Parameters: dose: Maximum"),
+        ("`[a-z ]+`", "`[a-z]+`", "Parameters: note: Pattern"),
+        ("  - **Format**: date\n", "", "Parameters: days: Items: Format"),
+        ("    - **Required**: true\n", "", "Parameters: place: ward: Required"),
+        ("    - **Max Length**: 20\n", "    - **Max Length**: 21\n",
+         "Parameters: place: ward: Max Length"),
+        ("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.79", "Safety: Min Confidence"),
+        ("- **Sensitivity**: high", "- **Sensitivity**: medium", "Safety: Sensitivity"),
+        ("give, dose", "give, dose, please", "Safety: Intent Keywords"),
+        ("`dose > 5`", "`dose > 6`", "Safety: Confirm When"),
+        ("- `dose < 8 ||", "- `dose < 9 ||", "Rules"),
+        ("**Rate**: 3/s", "**Rate**: 3/min", ""),
+        ("**Rate**: 3/s", "**Rate**: 100/min", "Limits: Rate"),
+        ("days by 4", "days by 5", "Limits: Max Batch"),
+        (", *.care.example.org", ", *.example.org", "Limits: Allowed Domains"),
+        (", *.care.example.org", ", x.care.example.org", ""),
+    ],
+)  # fmt: skip
+def test_an_edit_that_lets_more_through_is_found_and_named(line, by, place) -> None:
+    found = weakened(OLD, edited(line, by))
+
+    assert places(found) == ({place} if place else set())
+
+
+def test_a_parameter_that_must_be_given_must_not_vanish() -> None:
+    start, _, rest = FULL.partition("### dose")
+    new = spec_of(start + "### note" + rest.partition("### note")[2].replace("dose", "size(drug)"))
+
+    assert "Parameters: dose" in places(weakened(OLD, new))
+    assert hold(OLD, new).spec.parameters[-1].name == "dose"
+
+
+def test_a_parameter_may_be_renamed_and_is_held_to_what_it_was() -> None:
+    text = FULL.replace("dose", "amount").replace("give_amount", "give_dose")
+    text = text.replace("give, amount", "give, dose")
+    renamed = spec_of(text)
+    wider = spec_of(text.replace("- **Maximum**: 10\n", ""))
+
+    assert "Parameters: dose" not in places(weakened(OLD, renamed))
+    assert "Parameters: amount: Maximum" in places(weakened(OLD, wider))
+
+
+def test_a_new_parameter_a_new_description_and_examples_loosen_nothing() -> None:
+    more = "### why\n\n- **Type**: string\n- **Description**: Why\n\n## Returns"
+    new = spec_of(FULL.replace("## Returns", more).replace("a dose.", "one dose.", 1))
+
+    assert weakened(OLD, new) == ()
+
+
+def test_a_threshold_below_what_silent_tools_need_is_found() -> None:
+    silent = edited("- **Min Confidence**: 0.8\n")
+    low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
+
+    assert weakened(silent, low) == ()
+    assert places(weakened(silent, low, default_min=0.7)) == {"Safety: Min Confidence"}
+    assert hold(silent, low, default_min=0.7).spec.safety.min_confidence is None
+    (found,) = weakened(silent, low, default_min=0.7)
+    assert (found.before, found.after) == (0.7, 0.5)
+
+
+def test_a_threshold_of_no_less_than_silent_tools_need_loosens_nothing() -> None:
+    silent = edited("- **Min Confidence**: 0.8\n")
+    low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
+
+    assert weakened(silent, low, default_min=0.5) == ()
+    assert weakened(silent, silent, default_min=0.5) == ()
+    assert weakened(silent, low, default_min=0.0) == ()
+    assert weakened(low, OLD, default_min=0.9) == ()
+
+
+def test_a_threshold_that_a_file_names_is_held_whatever_silent_tools_need() -> None:
+    low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
+
+    held = hold(OLD, low, default_min=0.9)
+
+    assert len(held.weakened) == 1
+    assert held.spec.safety.min_confidence == 0.8
+
+
+def test_a_result_that_is_not_hidden_any_more_is_found() -> None:
+    fields = (
+        "- **Properties**:\n  - **ssn**:\n    - **Type**: string\n    - **Sensitive**: true\n"
+        "  - **n**:\n    - **Type**: integer\n"
+    )
+    text = FULL.replace("What was given\n", "What was given\n" + fields)
+    hidden = spec_of(text)
+    shown = spec_of(text.replace("    - **Sensitive**: true\n", ""))
+
+    assert places(weakened(hidden, shown)) == {"Returns: ssn: Sensitive"}
+    assert weakened(hold(hidden, shown).spec, hidden) == ()
+    assert "Returns: ssn: Sensitive" in places(weakened(hidden, OLD))
+
+
+def test_what_tightens_in_the_same_edit_is_live_at_once() -> None:
+    text = FULL.replace("- **Min Confidence**: 0.8\n", "").replace("10\n", "5\n", 1)
+    new = spec_of(text.replace("Give a patient a dose.", "Give it."))
+
+    held = hold(OLD, new)
+
+    assert places(held.weakened) == {"Safety: Min Confidence"}
+    assert held.spec.safety.min_confidence == 0.8
+    assert held.spec.parameters[1].shape.maximum == 5
+    assert held.spec.description == "Give it."
+    assert held.spec.hash not in (OLD.hash, new.hash)
+
+
+def test_an_edit_that_loosens_nothing_is_taken_as_it_is() -> None:
+    new = edited("- **Maximum**: 10", "- **Maximum**: 9")
+
+    assert hold(OLD, new).spec is new
+
+
+def test_a_finding_tells_both_values() -> None:
+    (found,) = weakened(OLD, edited("- **Timeout**: 10s\n"))
+
+    assert str(found) == "Limits: Timeout: 10.0 → none"
+    assert found.diff == "- Limits: Timeout: 10.0\n+ Limits: Timeout: none"
+
+
+@pytest.mark.parametrize(
+    ("line", "before"),
+    [
+        ("- **Rate**: 3/s\n", {"calls": 3, "per_s": 1.0}),
+        ("- **Max Batch**: days by 4\n", {"parameter": "days", "size": 4}),
+        ("- **Enum**: aspirin, ibuprofen\n", ["aspirin", "ibuprofen"]),
+        ("- **Allowed Domains**: api.example.org, *.care.example.org\n",
+         ["api.example.org", "*.care.example.org"]),
+        ("- **Max Calls**: 20\n", 20),
+    ],
+)  # fmt: skip
+def test_a_finding_tells_what_was_as_json_and_what_is_gone_as_none(line, before) -> None:
+    (found,) = weakened(OLD, edited(line))
+
+    assert (found.before, found.after) == (before, None)
+
+
+def test_a_finding_tells_what_is_now_as_json() -> None:
+    (found,) = weakened(OLD, edited("- **Rate**: 3/s\n", "- **Rate**: 4/s\n"))
+
+    assert found.after == {"calls": 4, "per_s": 1.0}
+
+
+def lines_of_project() -> list[tuple[str, int]]:
+    files = [(file.read_text("utf-8"), file.name) for file in project_files()]
+    return [
+        pytest.param(text, number, id=f"{name}:{number + 1}")
+        for text, name in [*files, (FULL, "full")]
+        for number in restricting_lines(text)
+    ]
+
+
+def test_the_projects_have_lines_that_restrict() -> None:
+    assert len(lines_of_project()) > 100
+
+
+@pytest.mark.parametrize(("text", "number"), lines_of_project())
+def test_removing_a_restricting_line_loosens_or_breaks_and_adding_it_never_does(
+    text: str, number: int
+) -> None:
+    whole, less = spec_of(text), parse_tool(without(text, number), "x.tool.md")[0]
+    if less is None or less.hash == whole.hash:
+        return  # A broken file keeps what it said last; what others imply restricts nothing.
+
+    assert weakened(whole, less), "it was not found"
+    assert weakened(less, whole) == ()
+    assert weakened(whole, hold(whole, less).spec) == ()
+
+
+@pytest.mark.parametrize("file", project_files(), ids=lambda file: file.name)
+def test_a_file_is_as_strict_as_itself(file) -> None:
+    spec = spec_of(file.read_text("utf-8"))
+
+    assert weakened(spec, spec) == ()
+
+
+CUTS = [FULL, *(file.read_text("utf-8") for file in project_files())]
+
+
+@given(text=st.sampled_from(CUTS), data=st.data())
+@settings(max_examples=300, deadline=None)
+def test_whatever_part_of_a_file_is_lost_what_stays_live_is_as_strict(text, data) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    old = spec_of(text)
+    new, _ = parse_tool(text[:start] + text[end:], "x.tool.md")
+    if new is None:
+        return
+
+    held = hold(old, new)
+
+    assert weakened(old, held.spec) == ()
+    assert hold(held.spec, new).spec.canonical == held.spec.canonical
+
+
+texts = st.sampled_from(["", "a", "ab", "abc", "2026-01-02", "x"])
+numbers = st.integers(-3, 3)
+scalars = st.one_of(texts, numbers, st.booleans(), st.none(), st.sampled_from([0.5, 1.5]))
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+bounds = st.sampled_from([None, None, -1, 0, 2])
+sizes = st.sampled_from([None, None, 0, 1, 2])
+leaves = st.builds(
+    Schema,
+    types=st.sampled_from(
+        [(), ("string",), ("integer",), ("number",), ("integer", "string"), ("boolean", "null")]
+    ),
+    enum=st.none() | st.lists(scalars, min_size=1, max_size=3).map(tuple),
+    minimum=bounds,
+    maximum=bounds,
+    min_length=sizes,
+    max_length=sizes,
+    pattern=st.sampled_from([None, None, "[a-z]*", "a.*"]),
+    format=st.sampled_from([None, None, "date"]),
+)
+
+
+def around(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    """Give arrays and objects of these shapes."""
+    field = st.builds(Parameter, name=st.sampled_from("ab"), shape=inner, required=st.booleans())
+    arrays = st.builds(
+        Schema,
+        types=st.just(("array",)),
+        min_items=sizes,
+        max_items=sizes,
+        unique=st.booleans(),
+        items=st.none() | inner,
+    )
+    objects = st.builds(
+        Schema,
+        types=st.just(("object",)),
+        properties=st.none() | st.lists(field, max_size=2, unique_by=lambda f: f.name).map(tuple),
+    )
+    maps = st.builds(Schema, types=st.just(("object",)), values=inner)
+    return arrays | objects | maps
+
+
+shapes = st.recursive(leaves, around, max_leaves=3)
+
+
+def takes(spec: ToolSpec, arguments: dict[str, object]) -> bool:
+    try:
+        ArgumentsValidator(spec.parameters, ignore_unknown=False).validate(arguments)
+    except (InvalidArgumentsError, MalformedError):
+        return False
+    return True
+
+
+@example(
+    old=Schema(types=("object",), properties=()),
+    new=Schema(types=("object",), values=Schema()),
+    value={"a": None},
+)
+@given(old=shapes, new=shapes, value=values)
+@settings(max_examples=400, deadline=None)
+def test_what_stays_live_is_as_strict_at_every_depth(old, new, value) -> None:
+    """A value that passes passed before, but for fields that the old object did not know."""
+    before, after = tool_of(old), tool_of(new)
+    held = hold(before, after)
+
+    assert weakened(before, held.spec) == ()
+    assert hold(held.spec, after).spec.parameters == held.spec.parameters
+    if takes(held.spec, {"x": value}) and not new_fields(old, new):
+        assert takes(before, {"x": value})
+
+
+def new_fields(old: Schema | None, new: Schema | None) -> bool:
+    """Tell whether an object got a field more at any depth."""
+    if old is None or new is None:
+        return False
+    known = {field.name: field.shape for field in old.properties or ()}
+    if old.properties is not None:
+        for field in new.properties or ():
+            if field.name not in known or new_fields(known[field.name], field.shape):
+                return True
+    return new_fields(old.items, new.items) or new_fields(old.values, new.values)
+
+
+SKILL = """\
+# Say Hello
+
+Says hello.
+
+## Metadata
+
+- **Name**: say_hello
+- **Version**: 1.0.0
+- **Category**: test
+- **Required Tools**: greet, wave
+
+## Workflow
+
+1. **Greet** them.
+   - **Ask**: Greet {who}?
+   - **Use**: greet
+   - **With**:
+     - name: `who`
+   - **Save as**: said
+   - **Check**: `size(said) > 0`
+
+2. **Wave**.
+   - **Use**: wave
+
+## Input Schema
+
+### who
+
+- **Type**: string
+- **Required**: true
+- **Description**: Who
+- **Max Length**: 20
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+
+
+def skill_of(text: str) -> SkillSpec:
+    spec, said = parse_skill(text, "skills_md/say-hello.skill.md")
+    assert spec is not None, said
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("   - **Ask**: Greet {who}?\n", "Workflow: greet"),
+        ("   - **Check**: `size(said) > 0`\n", "Workflow: greet"),
+        ("- **Max Length**: 20\n", "Input Schema: who: Max Length"),
+        ("- **Required**: true\n", "Input Schema: who: Required"),
+    ],
+)
+def test_a_skill_that_asks_or_checks_less_stays_as_it_was(line: str, place: str) -> None:
+    old, new = skill_of(SKILL), skill_of(SKILL.replace(line, ""))
+
+    held = hold(old, new)
+
+    assert places(held.weakened) == {place}
+    assert held.spec is old
+    assert weakened(new, old) == ()
+
+
+def test_a_skill_may_get_other_words_and_more_steps() -> None:
+    more = "2. **Wave**.\n   - **Use**: wave\n\n3. **Wave** again.\n   - **Use**: wave\n"
+    new = skill_of(SKILL.replace("2. **Wave**.\n   - **Use**: wave\n", more).replace("?", "now?"))
+
+    assert weakened(skill_of(SKILL), new) == ()
+
+
+def test_a_skill_may_use_another_tool_and_a_tool_as_freely_as_before() -> None:
+    freely = SKILL.replace("   - **Use**: wave", "   - **Use**: greet")
+    other = SKILL.replace("greet, wave", "greet, nod").replace("**Use**: wave", "**Use**: nod")
+    unasked = freely.replace("   - **Ask**: Greet {who}?\n", "")
+
+    assert weakened(skill_of(SKILL), skill_of(other)) == ()
+    assert weakened(skill_of(freely), skill_of(unasked)) == ()
+
+
+def test_a_finding_tells_what_guarded_a_tool_at_least_and_what_does_now() -> None:
+    greet = "\n2. **Greet** again.\n   - **Use**: greet\n   - **Check**: `true`\n"
+    guarded = SKILL.replace("\n2. **Wave**", greet + "\n3. **Wave**")
+    asked = guarded.replace("   - **Check**: `size(said) > 0`\n", "")
+    free = asked.replace("   - **Ask**: Greet {who}?\n", "")
+
+    (less,) = weakened(skill_of(guarded), skill_of(asked))
+    (least,) = weakened(skill_of(guarded), skill_of(free))
+
+    assert (less.before, less.after) == (["Check: true"], ["Ask"])
+    assert (least.before, least.after) == (["Check: true"], None)
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new"), [("durable", True, False), ("context", {"patient": "who"}, {})]
+)
+def test_a_skill_demands_of_its_runs_what_it_did(field: str, old: object, new: object) -> None:
+    before = skill_of(SKILL).model_copy(update={field: old})
+    after = before.model_copy(update={field: new})
+
+    held = hold(before, after)
+
+    assert places(held.weakened) == {f"Metadata: {field.replace('_', ' ').title()}"}
+    assert held.spec is before
+    assert weakened(after, before) == ()
+
+
+def test_a_tool_is_not_compared_with_a_skill() -> None:
+    with pytest.raises(TypeError):
+        weakened(OLD, skill_of(SKILL))
+    with pytest.raises(TypeError):
+        weakened(skill_of(SKILL), OLD)

@@ -1,0 +1,145 @@
+"""Each field that restricts, compared on its own: what is looser, what is as strict, and why."""
+
+import pytest
+
+from toolmd._load.edits.strictness import (
+    LIMITS,
+    METADATA,
+    RESULT,
+    SAFETY,
+    SCHEMA,
+    SKILL,
+)
+from toolmd._types.call_spec import Batch, Rate
+
+LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")
+UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_calls", "max_concurrent",
+         "maximum", "max_length", "max_items")  # fmt: skip
+DEMANDS = ("requires_confirmation", "explicit_intent", "requires_auth",
+           "unique", "sensitive", "verbatim", "durable")  # fmt: skip
+EQUAL = ("confirm_when", "escalate_when", "pattern", "format", "context")
+EVERY = {**SAFETY, **LIMITS, **METADATA, **SCHEMA, **SKILL}
+
+
+@pytest.mark.parametrize("name", LOWER)
+def test_a_lower_bound_is_looser_where_it_is_lower_or_gone(name: str) -> None:
+    looser = EVERY[name]
+
+    assert looser(2, 1)
+    assert looser(0, -1)
+    assert looser(0, None)
+    assert [looser(2, 2), looser(2, 3), looser(None, 1), looser(None, None)] == [False] * 4
+
+
+@pytest.mark.parametrize("name", UPPER)
+def test_an_upper_bound_is_looser_where_it_is_higher_or_gone(name: str) -> None:
+    looser = EVERY[name]
+
+    assert looser(2, 3)
+    assert looser(0, 1)
+    assert looser(0, None)
+    assert [looser(2, 2), looser(2, 1), looser(None, 1), looser(None, None)] == [False] * 4
+
+
+@pytest.mark.parametrize("name", DEMANDS)
+def test_what_is_demanded_is_looser_only_where_it_is_demanded_no_more(name: str) -> None:
+    looser = EVERY[name]
+
+    assert looser(True, False)
+    assert [looser(True, True), looser(False, True), looser(False, False)] == [False] * 3
+
+
+def test_a_fact_that_is_required_no_more_is_looser() -> None:
+    looser = METADATA["requires_context"]
+
+    assert looser(("patient",), ())
+    assert looser(("patient", "tenant"), ("tenant",))
+    assert [looser((), ("patient",)), looser(("patient",), ("tenant", "patient"))] == [False] * 2
+
+
+def test_of_a_result_only_what_must_not_be_recorded_is_held() -> None:
+    assert {name: looser(True, False) for name, looser in RESULT.items()} == {"sensitive": True}
+
+
+def test_a_claim_to_change_nothing_is_looser_where_it_is_new() -> None:
+    looser = METADATA["read_only"]
+
+    assert looser(False, True)
+    assert [looser(True, False), looser(True, True), looser(False, False)] == [False] * 3
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_what_can_not_be_compared_is_looser_where_it_differs(name: str) -> None:
+    looser = EVERY[name]
+
+    assert looser("a", "b")
+    assert looser("a", None)
+    assert [looser("a", "a"), looser(None, "a"), looser(None, None)] == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "loosest_first"),
+    [
+        ("sensitivity", (None, "low", "medium", "high", "critical")),
+        ("idempotent", ("yes", "keyed", "no")),
+        ("unknown_parameters", ("ignore", "reject")),
+        ("on_missing_confidence", ("confirm", None, "deny")),
+    ],
+)
+def test_words_have_an_order_and_each_step_down_is_looser(name: str, loosest_first) -> None:
+    for old, before in enumerate(loosest_first):
+        for new, after in enumerate(loosest_first):
+            assert EVERY[name](before, after) == (new < old), (before, after)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "looser", "as_strict"),
+    [
+        ("enum", ("a", "b"), [("a", "c"), ("a", "b", "c"), (), None], [("a",), ("b", "a")]),
+        ("enum", (1,), [(True,), ("1",), (1, 1.5)], [(1,)]),
+        ("enum", ({"a": 1, "b": 2},), [({"a": 1},)], [({"b": 2, "a": 1},)]),
+        ("enum", None, [], [("a",), None]),
+        ("intent_keywords", ("Give", "dose"), [("give", "please"), ()], [("GIVE",), ("Dose",)]),
+        ("intent_keywords", (), [], [("give",), ()]),
+        ("types", ("string", "null"), [("string", "array"), ()], [("null",), ("string",)]),
+        ("types", ("number",), [("string",), ("integer", "string")], [("integer",), ("number",)]),
+        ("types", ("integer",), [("number",)], [("integer",)]),
+        ("types", (), [], [("string",), ()]),
+        ("allowed_domains", ("a.org",), [("b.org",), ("a.org", "b.org"), ("x.a.org",), ("*.a.org",),
+                                         ()],
+         [("A.ORG",)]),
+        ("allowed_domains", ("*.a.org", "b.org"),
+         [("a.org",), ("xa.org",), ("*.b.org",), ("*.org",), ("a.org.evil",), ("x.a.org", "c.org")],
+         [("x.a.org",), ("b.org", "y.X.a.org"), ("*.x.A.org",), ("*.a.org",)]),
+        ("allowed_domains", ("a.org", "*.a.org"), [], [("a.org",), ("x.a.org",)]),
+        ("allowed_domains", (), [], [("a.org",), ()]),
+        ("rate", Rate(3, 60.0), [Rate(4, 60.0), Rate(3, 59.0), Rate(4, 61.0), Rate(2, 59.0), None],
+         [Rate(3, 60.0), Rate(2, 60.0), Rate(3, 61.0)]),
+        ("rate", None, [], [Rate(3, 60.0), None]),
+        ("max_batch", Batch("days", 4), [Batch("days", 5), Batch("codes", 4), Batch("codes", 1),
+                                         None],
+         [Batch("days", 4), Batch("days", 3)]),
+        ("max_batch", None, [], [Batch("days", 4), None]),
+    ],
+)  # fmt: skip
+def test_what_has_several_values_is_looser_where_one_more_comes_through(
+    name: str, old, looser, as_strict
+) -> None:
+    assert [new for new in looser if not EVERY[name](old, new)] == []
+    assert [new for new in as_strict if EVERY[name](old, new)] == []
+
+
+def test_every_field_is_compared_here() -> None:
+    several = {"enum", "intent_keywords", "types", "allowed_domains", "rate", "max_batch"}
+    ranked = {"sensitivity", "idempotent", "unknown_parameters", "on_missing_confidence"}
+
+    assert EVERY.keys() == {
+        *LOWER,
+        *UPPER,
+        *DEMANDS,
+        *EQUAL,
+        *several,
+        *ranked,
+        "read_only",
+        "requires_context",
+    }

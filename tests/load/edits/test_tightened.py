@@ -1,0 +1,72 @@
+"""A tool of before that runs on: as it was, under the stricter of its policies of then and now."""
+
+import pytest
+from policies import FULL, edited, spec_of
+
+from toolmd._load.edits.weakening import tightened, weakened
+
+OLD = spec_of(FULL)
+
+
+def test_what_has_not_changed_is_the_tool_of_then_itself() -> None:
+    assert tightened(OLD, spec_of(FULL)) is OLD
+
+
+def test_what_now_demands_more_holds_for_the_tool_of_then() -> None:
+    now = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.9")
+    free = edited("- **Requires Auth**: true\n")
+
+    assert tightened(OLD, now).safety.min_confidence == 0.9
+    assert tightened(free, OLD).requires_auth
+    assert tightened(edited("- **Max Calls**: 20\n"), OLD).limits.max_calls == 20
+
+
+def test_what_now_demands_less_stays_as_it_was() -> None:
+    now = edited("- **Min Confidence**: 0.8\n")
+
+    assert tightened(OLD, now) is OLD
+
+
+def test_what_it_takes_and_gives_stays_as_the_steps_that_use_it_know_it() -> None:
+    secret = "What was given\n- **Sensitive**: true\n"
+    text = FULL.replace("What was given\n", secret).replace("- **Maximum**: 10", "- **Maximum**: 5")
+    now = spec_of(text.replace("## Rules\n\n", "## Rules\n\n- `dose != 4`: Not four.\n"))
+    assert weakened(now, OLD)
+
+    assert tightened(OLD, now) is OLD
+
+
+@pytest.mark.parametrize(
+    ("line", "then", "now", "field"),
+    [
+        ("- **Confirm When**: `{}`\n", "dose > 5", "dose > 6", "confirm_when"),
+        ("- **Escalate When**: `{}`\n", "dose > 9", "dose == 1", "escalate_when"),
+    ],
+)
+def test_where_both_ask_at_a_condition_either_of_them_counts(line, then, now, field) -> None:
+    said = line.format(then)
+    without, other = edited(said), edited(said, line.format(now))
+
+    assert getattr(tightened(OLD, other).safety, field) == f"({then}) || ({now})"
+    assert getattr(tightened(OLD, OLD).safety, field) == then
+    assert getattr(tightened(OLD, without).safety, field) == then
+    assert getattr(tightened(without, OLD).safety, field) == then
+    assert getattr(tightened(without, without).safety, field) is None
+
+
+def test_a_default_that_is_asked_where_the_file_says_nothing_counts_as_its_own() -> None:
+    silent = edited("- **Min Confidence**: 0.8\n")
+    low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
+
+    assert tightened(low, silent, default_min=0.7).safety.min_confidence is None
+    assert tightened(low, silent).safety.min_confidence == 0.5
+    assert tightened(low, silent, default_min=0.5).safety.min_confidence == 0.5
+
+
+def test_it_is_as_strict_as_either() -> None:
+    now = edited("- **Sensitivity**: high", "- **Sensitivity**: critical")
+    then = edited("- **Timeout**: 10s", "- **Timeout**: 5s")
+
+    held = tightened(then, now)
+
+    assert [weakened(then, held), weakened(now, held)] == [(), ()]

@@ -1,0 +1,69 @@
+"""No room on the disk, at any byte: what was live stays known, and a cache is whole or none."""
+
+import pytest
+
+from toolmd._load.definitions.cache import Cache, CacheEntry
+from toolmd._load.edits.baseline import FILE, LOCK, Baseline, LastLive
+
+MOST = 10_000
+
+
+def row(name, spec):
+    return LastLive(name, "tool", f"tools_md/{name}.tool.md", "d" * 64, spec.encode())
+
+
+STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"b":1}')
+
+
+@pytest.mark.parametrize("spare", [10**6, 0], ids=["added", "written anew"])
+def test_what_was_live_is_known_wherever_the_writing_ended(room, tmp_path, spare):
+    for size in range(MOST):
+        state = tmp_path / str(size)
+        first = Baseline(state, spare=spare)
+        for _ in range(3):
+            assert first.save(first.load(), {"a": LOOSE, "b": OTHER})
+            assert first.save(first.load(), {"a": STRICT, "b": OTHER})
+        last = row("a", '{"strict":true,"more":true}')
+        with room(size):
+            known = first.load()
+            assert first.save(known, {"a": last, "b": OTHER})
+            trouble = first.problem
+        fresh = Baseline(state).load().rows
+        # The next process knows what was live before or what is now, and the rest in any case.
+        assert fresh["a"] in (STRICT, last)
+        assert fresh["b"] == OTHER
+        assert bool(trouble) == (fresh["a"] != last)
+        # Nothing that was cut off is left to be told as damage, and no draft either.
+        again = Baseline(state)
+        again.load()
+        assert again.problem == ""
+        assert {path.name for path in again.folder.iterdir()} == {FILE, LOCK}
+        # With room again this process says what it alone knew.
+        assert first.save(first.load(), {"a": last, "b": OTHER})
+        assert Baseline(state).load().rows == {"a": last, "b": OTHER}
+        if not trouble:
+            break
+    assert 0 < size < MOST
+
+
+def test_a_cache_is_there_whole_or_not_at_all(room, tmp_path):
+    entries = {
+        "x.tool.md": CacheEntry("0" * 64, "x", b'{"x":1}'),
+        "y.tool.md": CacheEntry("1" * 64, "", b""),
+    }
+    newer = {"x.tool.md": CacheEntry("2" * 64, "x", b'{"x":22}')}
+    for size in range(MOST):
+        folder = tmp_path / str(size)
+        with room(size):
+            Cache(folder, "p").save(entries, {})
+        first = Cache.load(folder, "p").entries
+        assert first in ({}, entries)
+        Cache(folder, "p").save(entries, {})
+        with room(size):
+            Cache(folder, "p").save(newer, {})
+        # A new payload beside an old index fits no sum: it is read anew.
+        assert Cache.load(folder, "p").entries in ({}, entries, newer)
+        assert [file for file in folder.iterdir() if file.name.startswith(".specs")] == []
+        if first:
+            break
+    assert 0 < size < MOST

@@ -1,0 +1,243 @@
+"""Plugins: found where they are installed, held apart, and told when they are broken."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bind_project import Project, parameter, tool
+
+from toolmd._load.build import Snapshot, build
+from toolmd._load.plugins.manager import Plugins
+from toolmd._workspace.snapshot.reader import READER
+from toolmd.config import load_settings
+from toolmd.hooks import hookimpl
+
+
+class Packages:
+    """A folder of installed packages."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir()
+
+    def install(self, name: str, code: str, files: dict[str, str] | None = None) -> None:
+        module = name.replace("-", "_")
+        info = self.root / f"{module}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+        (info / "entry_points.txt").write_text(f"[toolmd]\nmain = {module}\n")
+        package = self.root / module
+        package.mkdir()
+        (package / "__init__.py").write_text(f"from toolmd.hooks import hookimpl\n{code}")
+        for path, text in (files or {}).items():
+            file = package / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Packages]:
+    made = Packages(tmp_path / "site")
+    monkeypatch.syspath_prepend(made.root)
+    before = set(sys.modules)
+    yield made
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(made.root)):
+            del sys.modules[name]
+
+
+DEFINITIONS = (
+    "import pathlib\n@hookimpl\ndef toolmd_definitions():\n"
+    "    return [pathlib.Path(__file__).parent / 'tools']\n"
+)
+
+
+def build_with(project: Project, plugins: list[str]) -> Snapshot:
+    settings = load_settings(project.root, overrides={"plugins": plugins}, environ={})
+    return build(settings, READER)
+
+
+def test_a_package_brings_its_tools_and_their_python(project: Project, packages: Packages) -> None:
+    packages.install(
+        "brings-tools",
+        DEFINITIONS + "@hookimpl\ndef toolmd_default_min(): return 0.7\n",
+        {
+            "tools/lend-it.tool.md": tool("lend_it"),
+            "tools/lend_it.py": "from ..store import SHELF\ndef lend_it(): return SHELF",
+            "store.py": "SHELF = object()",
+        },
+    )
+    project.tool("own")
+
+    registry = build_with(project, ["brings-tools"]).registry
+
+    import brings_tools.store
+
+    lend = registry.tools["lend_it"]
+    assert registry.diagnostics == ()
+    assert list(registry.tools) == ["own", "lend_it"]
+    assert lend.binding.kind == "entry_point"
+    assert lend.binding.load().function() is brings_tools.store.SHELF
+    assert (lend.default_min, registry.tools["own"].default_min) == (0.7, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import nowhere_to_be_found", "nowhere_to_be_found"),
+        ("raise SystemExit('bye')", "bye"),
+        ("def broken(:", "SyntaxError"),
+        ("@hookimpl\ndef toolmd_definitions(what): ...", "what"),
+        ("@hookimpl\ndef toolmd_jugdes(): ...", "toolmd_jugdes"),
+        ("@hookimpl\ndef toolmd_definitions(): raise OSError('disk')", "disk"),
+        ("@hookimpl\ndef toolmd_definitions(): return 5", "no list of paths"),
+        ("@hookimpl\ndef toolmd_definitions(): return ['/nowhere/at/all']", "no folder"),
+    ],
+)
+def test_a_broken_plugin_is_told_by_its_package_and_the_others_work(
+    project: Project, packages: Packages, code: str, says: str
+) -> None:
+    packages.install("breaks-down", code)
+    packages.install("works-well", DEFINITIONS, {"tools/good.tool.md": tool("good")})
+    project.tool("own")
+
+    registry = build_with(project, ["breaks-down", "works-well"]).registry
+    (found,) = registry.diagnostics
+
+    assert list(registry.tools) == ["own", "good"]
+    assert found.severity == "error"
+    assert "breaks-down" in found.message
+    assert says in found.message
+
+
+@pytest.mark.parametrize("least", ["1.5", "'high'", "None", "True", "1/0"])
+def test_a_least_confidence_that_cannot_be_read_keeps_the_tools_out(
+    project: Project, packages: Packages, least: str
+) -> None:
+    code = DEFINITIONS + f"@hookimpl\ndef toolmd_default_min(): return {least}\n"
+    packages.install("asks-oddly", code, {"tools/good.tool.md": tool("good")})
+
+    registry = build_with(project, ["asks-oddly"]).registry
+
+    assert not registry.tools
+    assert [d.code for d in registry.diagnostics] == ["broken-plugin"]
+
+
+def test_only_plugins_on_the_list_load(project: Project, packages: Packages) -> None:
+    packages.install("not-wanted", "raise RuntimeError('imported')")
+    packages.install("is_wanted", DEFINITIONS, {"tools/good.tool.md": tool("good")})
+
+    registry = build_with(project, ["is-wanted"]).registry
+
+    assert list(registry.tools) == ["good"]
+    assert registry.diagnostics == ()
+    assert build_with(project, []).registry.diagnostics == ()
+
+
+def test_a_plugin_on_the_list_that_is_not_installed_is_told(project: Project) -> None:
+    (found,) = build_with(project, ["never-heard-of"]).registry.diagnostics
+
+    assert "never-heard-of" in found.message
+
+
+def test_the_projects_own_tool_stands_over_a_packages_of_the_same_name(
+    project: Project, packages: Packages
+) -> None:
+    packages.install("same-name", DEFINITIONS, {"tools/own.tool.md": tool("own")})
+    project.tool("own")
+
+    registry = build_with(project, ["same-name"]).registry
+
+    assert registry.tools["own"].spec.source.path == "tools_md/own.tool.md"
+    assert [d.code for d in registry.diagnostics] == ["duplicate-name"]
+
+
+def test_each_snapshot_has_a_manager_of_its_own(project: Project) -> None:
+    first, second = project.build(), project.build()
+
+    assert first.plugins.manager is not second.plugins.manager
+
+
+def test_a_sibling_is_a_plugin_of_its_snapshot_once_it_is_loaded(project: Project) -> None:
+    project.tool("one", python="from toolmd.hooks import hookimpl\ndef one(): ...\n"
+                 "@hookimpl\ndef toolmd_guards(spec): return ['a judge']")  # fmt: skip
+    snapshot = project.build()
+    assert not list(snapshot.plugins.ask("toolmd_guards", spec=None))
+
+    snapshot.registry.tools["one"].binding.load()
+
+    assert [a.value for a in snapshot.plugins.ask("toolmd_guards", spec=None)] == [["a judge"]]
+    assert snapshot.plugins.manager.has_plugin("tools_md/one.py")
+
+
+def test_a_misspelt_hook_in_a_sibling_refuses_its_tool(project: Project) -> None:
+    project.tool("one", python="from toolmd.hooks import hookimpl\ndef one(): ...\n"
+                 "@hookimpl\ndef toolmd_jugdes(spec): ...")  # fmt: skip
+
+    (found,) = project.inspect("one")
+
+    assert "toolmd_jugdes" in found.message
+
+
+def test_one_plugin_that_fails_to_answer_stops_no_other(project: Project) -> None:
+    class Fails:
+        @hookimpl
+        def toolmd_guards(self, spec):
+            raise ValueError(spec)
+
+    class Answers:
+        @hookimpl
+        def toolmd_guards(self):
+            return ["mild"]
+
+    plugins = Plugins((), {"fails": Fails(), "answers": Answers()}, import_timeout=10)
+
+    answers = {a.plugin: a for a in plugins.ask("toolmd_guards", spec="x")}
+
+    assert isinstance(answers["fails"].error, ValueError)
+    assert answers["answers"].value == ["mild"]
+
+
+def test_a_plugin_gives_implementations_for_tools_without_python(project: Project) -> None:
+    class Gives:
+        @hookimpl
+        def toolmd_implementation(self, spec):
+            return (lambda day: day) if spec.name == "given" else None
+
+    project.tool("given", parameter("day"))
+    project.tool("bare")
+    registry = project.build(given={"gives": Gives()}).registry
+
+    given = registry.tools["given"].binding
+    assert (given.kind, given.target) == ("entry_point", "gives:given")
+    assert given.load().function(day=3) == 3
+    assert registry.tools["bare"].binding.kind == "none"
+
+
+def test_the_plugin_of_a_folder_gives_implementations_without_running_at_load(
+    project: Project,
+) -> None:
+    project.write(
+        "tools_md/plugin.py",
+        "from toolmd.hooks import hookimpl\n@hookimpl\ndef toolmd_implementation(spec):\n"
+        "    return (lambda: 'made') if spec.name == 'given' else None\n",
+    )
+    project.tool("given")
+    project.tool("bare")
+    snapshot = project.build()
+    assert snapshot.plugins.listed["tools_md/plugin.py"].state == "asleep"
+
+    assert snapshot.registry.tools["given"].binding.load().function() == "made"
+    assert snapshot.registry.tools["bare"].binding.kind == "none"
+
+
+def test_what_is_known_of_plugins_can_be_listed(project: Project, packages: Packages) -> None:
+    packages.install("works-well", "'''Does it well.\n\nTruly.'''\n")
+    packages.install("breaks-down", "raise OSError('no')")
+    snapshot = build_with(project, ["works-well", "breaks-down"])
+    known = snapshot.plugins.listed
+
+    assert known["works-well"][1:4] == ("works-well", "1.2", "loaded")
+    assert known["breaks-down"].state == "broken"
+    assert "no" in known["breaks-down"].about

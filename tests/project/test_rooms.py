@@ -1,0 +1,82 @@
+"""Hold every file to the size and the manners of the house."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tracked import ROOT, tracked
+
+LONGEST_FILE = 300
+LONGEST_FUNCTION = 50
+NAMED_AFTER_NO_THING = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
+
+LONG_FILES: dict[str, str] = {}
+"""What is longer, and why."""
+
+LONG_FUNCTIONS: dict[str, str] = {
+    "framework/toolmd/_chat/conversation.py:__init__": "its options, each told in its docstring",
+    "framework/toolmd/_skills/engine/durable/tables.py:__init__": "the tables, read whole",
+    "framework/toolmd/_cli/verbs/chat.py:chat": "its options, each with its help",
+    "framework/toolmd/_cli/verbs/serve.py:serve": "its options, each with its help",
+}
+"""`path:name` of what is longer, and why."""
+
+
+PYTHON = [name for name in tracked() if name.endswith(".py")]
+SHIPPED = [name for name in PYTHON if "tests" not in Path(name).parts]
+
+
+def parsed(name: str) -> ast.Module:
+    return ast.parse((ROOT / name).read_text("utf-8"))
+
+
+def lines(name: str) -> int:
+    return (ROOT / name).read_text("utf-8").count("\n")
+
+
+def functions(name: str) -> Iterator[tuple[str, int]]:
+    """Give each function of a file and its length in lines."""
+    for node in ast.walk(parsed(name)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{name}:{node.name}", (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def test_a_file_says_first_what_it_is_for() -> None:
+    """A docstring stands in the first line, and its sentence ends there."""
+    silent = {
+        name
+        for name in PYTHON
+        if not re.match(r'"""[^\n]+?[.:]("""|$)', (ROOT / name).read_text("utf-8"), re.MULTILINE)
+    }
+
+    assert not silent
+
+
+def test_a_file_is_small_or_says_why_not() -> None:
+    long = {name for name in SHIPPED if lines(name) > LONGEST_FILE}
+
+    assert long == LONG_FILES.keys()
+
+
+def test_a_function_is_small_or_says_why_not() -> None:
+    long = {key for name in SHIPPED for key, size in functions(name) if size >= LONGEST_FUNCTION}
+
+    assert long == LONG_FUNCTIONS.keys()
+
+
+def test_a_room_is_named_after_a_thing() -> None:
+    vague = {
+        name
+        for name in SHIPPED
+        if NAMED_AFTER_NO_THING & {part.strip("_") for part in Path(name).with_suffix("").parts}
+    }
+
+    assert not vague
+
+
+def test_test_files_have_names_of_their_own() -> None:
+    counted = Counter(Path(name).name for name in PYTHON if name not in SHIPPED)
+
+    assert not {name for name, times in counted.items() if times > 1 and name != "conftest.py"}

@@ -1,0 +1,228 @@
+"""What takes steps back: of skills within skills, by skills, with questions, in cancelled runs."""
+
+import asyncio
+from typing import Any
+
+from run_world import NO, YES, World, skill, tool
+
+from toolmd._skills.replay import trace
+from toolmd._types.result import SkillResult
+from toolmd._types.skill import SkillSpec
+
+NAME = "- `name` (string, required)"
+MAKE = (
+    "{n}. **Make {name}**\n   - **Use**: make\n   - **With**:\n     - name: {name}\n"
+    "   - **Save as**: made{n}\n   - **Undo**: drop\n     - name: `made{n}.id`\n"
+)
+
+
+def make(n: int, name: str) -> str:
+    return MAKE.replace("{n}", str(n)).replace("{name}", name)
+
+
+def use(n: int, name: str, more: str = "") -> str:
+    return f"{n}. **Use {name}**\n   - **Use**: {name}\n{more}"
+
+
+def inner(steps: str, name: str = "inner", inputs: str = "None") -> SkillSpec:
+    return skill(steps, "make, drop, guarded_drop", inputs, name=name)
+
+
+def outer(steps: str, *names: str) -> SkillSpec:
+    needed = f"- **Required Skills**: {', '.join(names)}\n" if names else ""
+    return skill(steps, "make, drop, guarded_drop", metadata=needed)
+
+
+def world_with(*skills: SkillSpec) -> World:
+    guarded = "## Safety\n\n- **Requires Confirmation**: true"
+    world = World(
+        tool("make", NAME), tool("drop", NAME), tool("guarded_drop", NAME, more=guarded),
+        skills=skills,
+    )  # fmt: skip
+    world.functions["make"] = lambda name: {"id": name}
+    return world
+
+
+def told(world: World) -> list[str]:
+    return [f"{name} {arguments['name']}" for name, arguments in world.calls]
+
+
+def run(world: World, spec: SkillSpec) -> SkillResult:
+    return asyncio.run(world.run(spec, run_id="r"))
+
+
+def test_what_a_skill_within_did_is_undone_when_the_outer_one_stops_later() -> None:
+    world = world_with(inner(make(1, "b") + make(2, "c") + "3. **Return**:\n   - x: 1\n"))
+    steps = make(1, "a") + use(2, "inner") + make(3, "d") + "4. **Stop**: Enough.\n"
+    result = run(world, outer(steps, "inner"))
+    assert (result.code, result.message) == ("stopped", "Enough.")
+    assert told(world) == ["make a", "make b", "make c", "make d",
+                           "drop d", "drop c", "drop b", "drop a"]  # fmt: skip
+    undone = [(event.skill, event.step) for event in world.events if event.kind == "undone"]
+    assert undone == [("trial", "3"), ("inner", "2:inner/2"), ("inner", "2:inner/1"),
+                      ("trial", "1")]  # fmt: skip
+    assert len(set(world.keys)) == len(world.keys)
+
+
+def test_what_a_skill_within_did_stays_when_the_outer_one_ends_well() -> None:
+    world = world_with(inner(make(1, "b")))
+    assert run(world, outer(use(1, "inner"), "inner")).success
+    assert told(world) == ["make b"]
+
+
+def test_a_step_with_an_undo_of_its_own_takes_a_skill_back_by_that_alone() -> None:
+    world = world_with(inner(make(1, "b")))
+    steps = use(1, "inner", "   - **Undo**: drop\n     - name: all\n") + "2. **Stop**: Enough.\n"
+    run(world, outer(steps, "inner"))
+    assert told(world) == ["make b", "drop all"]
+
+
+def test_each_item_of_a_loop_over_a_skill_is_undone_last_first() -> None:
+    steps = (
+        "1. **Make**\n   - **Use**: make\n   - **With**:\n     - name: `who`\n"
+        "   - **Undo**: drop\n     - name: `who`\n"
+    )
+    world = world_with(inner(steps, inputs="- `who` (string, required)"))
+    loop = "   - **For each**: w in `['x', 'y']`\n   - **With**:\n     - who: `w`\n"
+    run(world, outer(use(1, "inner", loop) + "2. **Stop**: Enough.\n", "inner"))
+    assert told(world) == ["make x", "make y", "drop y", "drop x"]
+
+
+def test_a_skill_that_takes_a_step_back_is_not_taken_back_itself() -> None:
+    back = inner(make(1, "back"), "back")
+    undo = "   - **Undo**: back\n"
+    world = world_with(back)
+    steps = use(1, "make", "   - **With**:\n     - name: a\n" + undo) + "2. **Stop**: Enough.\n"
+    run(world, outer(steps, "back"))
+    assert told(world) == ["make a", "make back"]
+
+
+ASKED = "2. **Go on**\n   - **Ask**: Go on?\n"
+
+
+def test_a_cancelled_run_is_taken_back_by_skills_too() -> None:
+    async def scene() -> None:
+        loop = "   - **For each**: w in `['x', 'y']`\n   - **With**:\n     - name: `w`\n"
+        world = world_with(inner(use(1, "drop", loop), "back"))
+        steps = use(1, "make", "   - **With**:\n     - name: a\n   - **Undo**: back\n") + ASKED
+        await world.run(outer(steps, "back"), run_id="r")
+        result = await world.engine.cancel("r")
+        assert (result.code, result.message) == ("cancelled", "Trial was cancelled.")
+        assert told(world) == ["make a", "drop x", "drop y"]
+
+    asyncio.run(scene())
+
+
+def guarded(n: int, name: str) -> str:
+    return make(n, name).replace("**Undo**: drop", "**Undo**: guarded_drop")
+
+
+def test_a_cancelled_run_asks_for_the_undo_that_needs_a_yes_and_then_ends() -> None:
+    for answer, left in ((YES, ["guarded_drop b", "drop a"]), (NO, ["drop a"])):
+        asyncio.run(_cancelled(answer, left))
+
+
+async def _cancelled(answer: object, left: list[str]) -> None:
+    world = world_with()
+    steps = make(1, "a") + guarded(2, "b") + ASKED.replace("2.", "3.")
+    await world.run(outer(steps), run_id="r")
+    waiting = await world.engine.cancel("r")
+    assert (waiting.code, waiting.message) == ("waiting", "Shall I guarded_drop?")
+    [one] = world.engine.waiting()
+    assert one.question.undoes
+    view = await world.engine.show("r")
+    assert (view.state, len(view.questions)) == ("waiting", 1)
+    assert (await trace(world.engine.order("r"), view)).states["2"] == "waiting"
+    result = await world.engine.answer("r", one.question.key, answer)  # type: ignore[arg-type]
+    assert result.code == "cancelled"
+    assert ("Not undone: step 2 (Make b): it was refused." in result.message) == (answer is NO)
+    fares = (await trace(world.engine.order("r"), await world.engine.show("r"))).states
+    assert fares["2"] == ("done" if answer is NO else "undone")
+    assert told(world) == ["make a", "make b", *left]
+    assert world.engine.waiting() == ()
+    assert (await world.engine.show("r")).state == "cancelled"
+
+
+def held_up(world: World, name: str) -> tuple[asyncio.Event, asyncio.Event]:
+    """Have a tool wait; give what tells that it was called, and what lets it go on."""
+    called, release = asyncio.Event(), asyncio.Event()
+
+    async def wait(**arguments: object) -> dict[str, object]:
+        called.set()
+        await release.wait()
+        return {"id": "made"}
+
+    world.functions[name] = wait
+    return called, release
+
+
+async def cancelled_within(world: World, spec: SkillSpec, name: str) -> list[SkillResult]:
+    """Cancel a run while it calls this tool; give the result of the run, and of cancelling it."""
+    called, release = held_up(world, name)
+    running = asyncio.create_task(world.run(spec, run_id="r"))
+    await called.wait()
+    cancelling = asyncio.create_task(world.engine.cancel("r"))
+    await asyncio.sleep(0)
+    release.set()
+    return [await running, await cancelling]
+
+
+def test_a_run_that_is_cancelled_during_its_last_call_is_cancelled_and_undone() -> None:
+    async def scene() -> None:
+        world = world_with()
+        steps = make(1, "a") + "2. **Return**:\n   - id: `made1.id`\n"
+        results = await cancelled_within(world, outer(steps), "make")
+        assert [result.code for result in results] == ["cancelled", "cancelled"]
+        assert told(world) == ["make a", "drop made"]
+
+    asyncio.run(scene())
+
+
+def test_no_way_on_takes_a_cancelled_skill_within_for_one_that_failed() -> None:
+    async def scene() -> None:
+        world = world_with(inner(make(1, "b") + ASKED))
+        steps = make(1, "a") + use(2, "inner", "   - **On error**: continue\n")
+        spec = outer(steps + "3. **Return**:\n   - x: 1\n", "inner")
+        assert (await world.run(spec, run_id="r")).code == "waiting"
+        result = await world.engine.cancel("r")
+        assert (result.code, result.message) == ("cancelled", "Trial was cancelled.")
+        assert told(world) == ["make a", "make b", "drop b", "drop a"]
+
+    asyncio.run(scene())
+
+
+def test_python_that_takes_no_notice_of_a_cancel_is_cancelled_all_the_same() -> None:
+    async def scene() -> None:
+        world = world_with()
+
+        async def python(through: Any) -> dict[str, Any]:
+            said: list[str] = []
+            for name in "ab":
+                try:
+                    said.append((await through("make", {"name": name})).outcome)
+                except Exception:  # noqa: BLE001 - it is stubborn
+                    said.append("none")
+            return {"said": said}
+
+        world.python_skills["trial"] = python
+        results = await cancelled_within(world, outer("Prose."), "make")
+        assert [result.code for result in results] == ["cancelled", "cancelled"]
+        assert told(world) == ["make a"]
+
+    asyncio.run(scene())
+
+
+def test_python_within_a_cancelled_run_is_undone_by_the_skill_around_it_alone() -> None:
+    async def scene() -> None:
+        world = world_with(inner("Prose."))
+
+        async def python(through: Any) -> dict[str, Any]:
+            return {"outcome": (await through("make", {"name": "b"})).outcome}
+
+        world.python_skills["inner"] = python
+        steps = make(1, "a") + use(2, "inner") + ASKED.replace("2.", "3.")
+        assert (await world.run(outer(steps, "inner"), run_id="r")).code == "waiting"
+        assert (await world.engine.cancel("r")).code == "cancelled"
+        assert told(world) == ["make a", "make b", "drop a"]
+
+    asyncio.run(scene())

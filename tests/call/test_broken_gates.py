@@ -57,7 +57,7 @@ def break_audit(world):
 
 
 def break_holds(world):
-    store = sqlite3.connect(world.root / "held.sqlite3")
+    store = sqlite3.connect(world.root / "confirmations.sqlite3")
     store.executescript("DROP TABLE IF EXISTS held; CREATE TABLE held (odd TEXT) STRICT")
     store.close()
 

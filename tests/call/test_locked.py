@@ -14,7 +14,7 @@ from toolmd._call.limits.timing import Timing
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.settings import Settings
 
-HELD_FILE = "held.sqlite3"
+HELD_FILE = "confirmations.sqlite3"
 
 
 class World:
@@ -107,7 +107,7 @@ LOCKS = {
     ),
     "a look, behind the held": (
         HELD_FILE,
-        lambda dispatcher, held: dispatcher.decisions.held(held),
+        lambda dispatcher, held: dispatcher.decisions.confirmation(held),
     ),
     "a call with a rate, behind its starts": (
         STARTS_FILE,
@@ -214,7 +214,7 @@ def test_those_who_can_not_await_wait_in_their_own_thread(world):
         # Whoever writes keeps no reader out.
         dispatcher = world.dispatcher()
         assert [one.id for one in dispatcher.decisions.pending()] == held
-        assert dispatcher.decisions.held_sync(held[0]).state == "pending"
+        assert dispatcher.decisions.confirmation_sync(held[0]).state == "pending"
         somebody.execute("ROLLBACK")
 
 
@@ -234,12 +234,12 @@ def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file
     assert not refused(run(world.time, main))
 
 
-@pytest.mark.parametrize("look", ["held_sync", "pending"])
+@pytest.mark.parametrize("look", ["confirmation_sync", "pending"])
 def test_who_can_not_await_waits_in_their_thread(world, look):
     dispatcher = world.dispatcher()
     held = asyncio.run(made(dispatcher))[0]
     looks = {
-        "held_sync": lambda: [dispatcher.decisions.held_sync(held)],
+        "confirmation_sync": lambda: [dispatcher.decisions.confirmation_sync(held)],
         "pending": dispatcher.decisions.pending,
     }
     before = looks[look]()
@@ -258,8 +258,8 @@ def test_a_held_call_can_be_looked_at_by_those_who_await_and_those_who_can_not(w
     dispatcher = world.dispatcher()
     held = asyncio.run(made(dispatcher))[0]
 
-    seen = dispatcher.decisions.held_sync(held)
+    seen = dispatcher.decisions.confirmation_sync(held)
 
     assert (seen.id, seen.state) == (held, "pending")
-    assert asyncio.run(dispatcher.decisions.held(held)) == seen
-    assert asyncio.run(dispatcher.decisions.held("none")) is None
+    assert asyncio.run(dispatcher.decisions.confirmation(held)) == seen
+    assert asyncio.run(dispatcher.decisions.confirmation("none")) is None

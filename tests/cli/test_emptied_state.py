@@ -194,4 +194,4 @@ def test_a_file_that_is_emptied_under_an_open_workspace_is_told_or_nothing_is_lo
                 assert outcome in {"denied", "raised"}
                 assert f"{folder / path} was emptied (0 bytes)" in message
     # The rates and what was live are in this process's memory, too.
-    assert lost == {"audit.newest", "audit.sqlite3", "held.sqlite3", "runs.sqlite3"}
+    assert lost == {"audit.newest", "audit.sqlite3", "confirmations.sqlite3", "runs.sqlite3"}

@@ -135,7 +135,7 @@ def test_what_is_held_for_review_is_the_operators_alone(kiosk: Any, guest: Guest
 
 
 def test_a_guest_does_not_look_after_the_server(guest: Guest) -> None:
-    for path in ("/api/diagnostics", "/api/held-edits", "/api/audit", "/api/audit/verify"):
+    for path in ("/api/diagnostics", "/api/changes", "/api/audit", "/api/audit/verify"):
         assert problem(guest("ana").get(path)) == (403, "operator_only")
-    accept = guest("ana").post("/api/held-edits/order/ack", json={})
+    accept = guest("ana").post("/api/changes/order/accept", json={})
     assert problem(accept) == (403, "operator_only")

@@ -115,16 +115,16 @@ def test_a_save_is_told(api: httpx.Client, kiosk: Any) -> None:
 
         file.write_text(text.replace("- **Requires Confirmation**: true\n", ""), "utf-8")
         kiosk.workspace.reload()
-        assert until(coming, "held-edit").data == {"names": ["order"]}
-        (held,) = httpx.get(f"{kiosk.url}/api/held-edits", headers=api.headers).json()
+        assert until(coming, "policy-change").data == {"names": ["order"]}
+        (held,) = httpx.get(f"{kiosk.url}/api/changes", headers=api.headers).json()
         assert held["name"] == "order"
 
         with kiosk.client() as other:
-            acked = other.post("/api/held-edits/order/ack", json={})
+            acked = other.post("/api/changes/order/accept", json={})
             assert acked.json()["diff"] == held["diff"]
-            again = other.post("/api/held-edits/order/ack", json={})
+            again = other.post("/api/changes/order/accept", json={})
             assert (again.status_code, again.json()["code"]) == (404, "no_held_edit")
-        assert until(coming, "held-edit").data == {"names": []}
+        assert until(coming, "policy-change").data == {"names": []}
 
 
 def test_findings_are_told(api: httpx.Client, kiosk: Any) -> None:

@@ -1,4 +1,4 @@
-"""`toolmd ack`: what waits, and the word that makes it live."""
+"""`toolmd accept`: what waits, and the word that makes it live."""
 
 import json
 
@@ -21,7 +21,7 @@ def run(shop: Shop, *words: str) -> int:
 
 
 def test_without_a_name_it_lists_what_waits(held: Shop, capsys) -> None:
-    assert run(held, "ack") == 0
+    assert run(held, "accept") == 0
 
     said = capsys.readouterr()
     assert said.out.splitlines()[:3] == [
@@ -29,7 +29,7 @@ def test_without_a_name_it_lists_what_waits(held: Shop, capsys) -> None:
         "  - Safety: Min Confidence: 0.7",
         "  + Safety: Min Confidence: none",
     ]
-    assert said.err == "1 edit held: `toolmd ack NAME` makes one live.\n"
+    assert said.err == "1 edit held: `toolmd accept NAME` makes one live.\n"
 
 
 def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, capsys) -> None:
@@ -37,38 +37,38 @@ def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, cap
     ws.reload()
     assert ws.changes.list_sync()
 
-    assert run(held, "ack", "say-hello") == 0
+    assert run(held, "accept", "say-hello") == 0
 
     said = capsys.readouterr()
     assert "- Limits: Max Calls: 3" in said.out
     assert said.err == "say_hello: this is live now.\n"
     ws.reload()
     assert not ws.changes.list_sync()
-    assert run(held, "ack") == 0
+    assert run(held, "accept") == 0
     assert capsys.readouterr().err == "No edit is held.\n"
 
 
 def test_its_json_is_a_held_edit(held: Shop, capsys) -> None:
-    run(held, "ack", "--json")
+    run(held, "accept", "--json")
     (listed,) = json.loads(capsys.readouterr().out)
-    run(held, "ack", "say_hello", "--json")
+    run(held, "accept", "say_hello", "--json")
     told = json.loads(capsys.readouterr().out)
 
     assert listed == told
     assert told["name"] == "say_hello"
-    assert told["loosened"][0] == {"place": "Safety: Min Confidence", "before": 0.7, "after": None}
+    assert told["weakened"][0] == {"place": "Safety: Min Confidence", "before": 0.7, "after": None}
 
 
 def test_where_nothing_of_the_name_waits_it_says_so(held: Shop, capsys) -> None:
     held.write("tools_md/other.tool.md", tool("other"))
 
-    assert run(held, "ack", "other") == 5
+    assert run(held, "accept", "other") == 5
     assert "no edit of other waits" in capsys.readouterr().err
-    assert run(held, "ack", "say_helo") == 5
+    assert run(held, "accept", "say_helo") == 5
     assert "did you mean 'say_hello'?" in capsys.readouterr().err
 
 
 def test_check_tells_what_is_held_and_how_to_go_on(held: Shop, capsys) -> None:
     assert run(held, "check", "--output-format", "concise") == 1
 
-    assert "warning[loosened-policy]" in capsys.readouterr().out
+    assert "warning[weakened-policy]" in capsys.readouterr().out

@@ -187,7 +187,7 @@ class Directory(RuleBasedStateMachine):
         held = {edit.name for edit in self.workspace.changes.list_sync()}
         assert held == {name for name, known in self.tools.items() if known.held}
         told = {d.code for d in self.workspace.registry.diagnostics}
-        assert ("loosened-policy" in told) == bool(held)
+        assert ("weakened-policy" in told) == bool(held)
 
     def teardown(self) -> None:
         self.workspace.close()

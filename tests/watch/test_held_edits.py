@@ -35,8 +35,8 @@ def test_a_dropped_restriction_stays_live_until_it_is_acknowledged(shop: Shop) -
         "- Limits: Max Calls: 3\n+ Limits: Max Calls: none"
     )
     (found,) = ws.registry.diagnostics
-    assert (found.code, found.severity, found.span.line) == ("loosened-policy", "warning", 1)
-    assert "toolmd ack greet" in found.help
+    assert (found.code, found.severity, found.span.line) == ("weakened-policy", "warning", 1)
+    assert "toolmd accept greet" in found.help
     assert ws.tools["greet"].diagnostics == (found,)
 
     assert ws.changes.accept_sync("greet") == edit
@@ -69,7 +69,7 @@ def test_another_process_acknowledges_and_a_reload_takes_it(shop: Shop) -> None:
     ws.reload()
 
     done = subprocess.run(
-        [sys.executable, "-m", "toolmd", "ack", "greet"],
+        [sys.executable, "-m", "toolmd", "accept", "greet"],
         cwd=shop.root,
         capture_output=True,
         text=True,
@@ -227,7 +227,7 @@ def test_settings_of_a_running_project_may_only_tighten(shop: Shop) -> None:
 
     assert (ws.settings.safety.floor, ws.settings.safety.default_min) == (0.5, 0.7)
     (found,) = ws.diagnostics
-    assert (found.code, found.span.path) == ("loosened-settings", "toolmd.toml")
+    assert (found.code, found.span.path) == ("weakened-settings", "toolmd.toml")
     assert "safety.floor" in found.message
     assert shop.open().settings.safety.floor is None
 
@@ -240,7 +240,7 @@ def test_without_a_place_for_state_edits_are_held_by_the_process(shop: Shop) -> 
     ws.reload()
 
     assert ws.tools["greet"].spec.safety.requires_confirmation is True
-    assert codes(ws) == {"loosened-policy", "unreadable-state"}
+    assert codes(ws) == {"weakened-policy", "unreadable-state"}
     ws.changes.accept_sync("greet")
     assert ws.tools["greet"].spec.safety.requires_confirmation is None
 

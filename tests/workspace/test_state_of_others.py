@@ -34,7 +34,9 @@ def test_in_a_folder_that_others_enter_no_file_is_theirs_to_read(shop: Shop) -> 
     ws.reload()
 
     kept = [path for path in state.rglob("*") if path.is_file()]
-    assert {"audit.sqlite3", "held.sqlite3", "runs.sqlite3"} <= {path.name for path in kept}
+    assert {"audit.sqlite3", "confirmations.sqlite3", "runs.sqlite3"} <= {
+        path.name for path in kept
+    }
     for path in kept:
         ways = [path, *path.parents[: path.parents.index(state)]]
         assert any(way.stat().st_mode & 0o077 == 0 for way in ways), path

@@ -94,7 +94,7 @@ class Dispatcher:
         from toolmd._call.confirmation.flow import ConfirmationFlow
         from toolmd._call.confirmation.store import ConfirmationStore
 
-        holds = ConfirmationStore(self._settings.state / "held.sqlite3")
+        holds = ConfirmationStore(self._settings.state / "confirmations.sqlite3")
         return ConfirmationFlow(
             holds, self._settings.safety, self._tools, self._lock_retry, self._clock
         )

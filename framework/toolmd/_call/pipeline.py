@@ -76,7 +76,10 @@ class Pipeline:
         on_event: EventListener | None = None,
         confirmation_id: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
-        """Rows 8 and 9, for a call that nothing stops: `confirmation_id` is the held call it redeems."""
+        """Run a call that no check stopped, within its limits.
+
+        `confirmation_id` names the confirmation that a person approved, if any.
+        """
         if self._keeps or tool.limits.binds:
             return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
         self._announce(tool, call)
@@ -127,7 +130,7 @@ class Pipeline:
         if verdict.action is Action.DENY:
             raise overruled(verdict)
         confirmation = await self._confirmations().hold(tool, call, arguments, verdict.action)
-        await self._recorder.confirmation(call, tool, arguments, verdict, confirmation.id)
+        await self._recorder.waits(call, tool, arguments, verdict, confirmation.id)
         return stopped(call, confirmation, verdict, began)
 
     async def denied(

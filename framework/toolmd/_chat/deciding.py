@@ -111,5 +111,12 @@ def _pending(result: Result) -> PendingCall:
     confirmation = result.confirmation
     assert confirmation is not None
     kind: Literal["confirm", "review"] = "review" if result.outcome == "review" else "confirm"
-    return PendingCall(confirmation.id, kind, result.tool_call_id, result.tool, {}, confirmation.prompt,
-                   confirmation.sensitivity)  # fmt: skip
+    return PendingCall(
+        confirmation.id,
+        kind,
+        result.tool_call_id,
+        result.tool,
+        {},
+        confirmation.prompt,
+        confirmation.sensitivity,
+    )

@@ -112,14 +112,14 @@ class Code(StrEnum):
 
     # Reloading
     WEAKENED_POLICY = (
-        "loosened-policy",
-        "An edit drops a restriction: the stricter one stays until `toolmd ack NAME`.",
+        "weakened-policy",
+        "An edit drops a restriction: the stricter one stays until `toolmd accept NAME`.",
     )
     STALE_DEFINITION = "stale-definition", "The file is broken; what it said last stays live."
     SUSPENDED_TOOL = "suspended-tool", "The file of a critical tool is broken: it can't be called."
     STALE_PYTHON = "stale-python", "The Python is broken; what it was before runs on."
     WEAKENED_SETTINGS = (
-        "loosened-settings",
+        "weakened-settings",
         "The settings drop a restriction while they are in use: it stays until a restart.",
     )
     UNREADABLE_STATE = (

@@ -49,7 +49,7 @@ class PendingChange(NamedTuple):
             "kind": self.kind,
             "path": self.path,
             "line": self.line,
-            "loosened": [weakening._asdict() for weakening in self.weakened],
+            "weakened": [weakening._asdict() for weakening in self.weakened],
             "diff": self.diff,
         }
 

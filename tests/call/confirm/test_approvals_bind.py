@@ -80,7 +80,7 @@ def test_a_change_of_what_was_judged_asks_anew(world, what):
 def test_a_call_that_was_changed_where_it_is_kept_is_asked_anew(world):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act", {"number": 1}, confidence=0.5)
-    with closing(sqlite3.connect(world.root / "held.sqlite3")) as store, store:
+    with closing(sqlite3.connect(world.root / "confirmations.sqlite3")) as store, store:
         changed = store.execute("UPDATE held SET call = replace(call, ': 1}', ': 2}')")
         assert changed.rowcount == 1
 
@@ -183,7 +183,7 @@ def test_an_id_that_nobody_has_is_told_by_its_beginning(world):
 
 
 def state_of(dispatcher, held):
-    return dispatcher.dispatcher.decisions.held_sync(held.confirmation.id).state
+    return dispatcher.dispatcher.decisions.confirmation_sync(held.confirmation.id).state
 
 
 def test_a_hold_keeps_what_became_of_it(world):
@@ -207,7 +207,7 @@ def test_a_hold_keeps_what_became_of_it(world):
         else:
             assert again.error.code == "confirmation_used"
             assert state in again.error.message
-    assert decisions.held_sync("nobody's") is None
+    assert decisions.confirmation_sync("nobody's") is None
 
 
 @pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
@@ -217,7 +217,7 @@ def test_a_hold_tells_how_sensitive_its_tool_is(harness, tool, tmp_path, sensiti
     dispatcher = harness(tool("act", dict, safety=safety), settings=project)
     held = dispatcher.call("act")
     assert held.confirmation.sensitivity == (sensitivity or "low")
-    assert dispatcher.dispatcher.decisions.held_sync(held.confirmation.id).sensitivity == (
+    assert dispatcher.dispatcher.decisions.confirmation_sync(held.confirmation.id).sensitivity == (
         sensitivity or "low"
     )
 
@@ -231,7 +231,7 @@ def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, to
     held = dispatcher.call("act", {"number": 1}).confirmation.id
     again = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
     assert (again.outcome, again.error) == ("confirm", None)
-    assert dispatcher.dispatcher.decisions.held_sync(held).state == "edited"
+    assert dispatcher.dispatcher.decisions.confirmation_sync(held).state == "edited"
     done = asyncio.run(dispatcher.dispatcher.decisions.confirm(again.confirmation.id))
     assert done.success
     assert done.notes == ("The user changed number: 1 → 2.",)
@@ -317,7 +317,7 @@ def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_concurrent=1))
     dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
     held = dispatcher.call("act", budget=Budget(1, 2, 3000)).confirmation.id
-    assert dispatcher.dispatcher.decisions.held_sync(held).call.budget == Budget(1, 2, 3000)
+    assert dispatcher.dispatcher.decisions.confirmation_sync(held).call.budget == Budget(1, 2, 3000)
     assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held)).success
 
 

@@ -26,7 +26,7 @@ class World:
         return self.harness(made, settings=project)
 
     def script(self, script):
-        store = sqlite3.connect(self.root / "state" / "held.sqlite3")
+        store = sqlite3.connect(self.root / "state" / "confirmations.sqlite3")
         store.executescript(script)
         store.close()
 
@@ -80,8 +80,8 @@ def test_what_cannot_be_read_is_not_decided(world, broken, decision):
 @BROKEN
 def test_what_cannot_be_read_is_nothing(world, broken):
     decisions = broken(world).dispatcher.decisions
-    assert asyncio.run(decisions.held("some-id")) is None
-    assert decisions.held_sync("some-id") is None
+    assert asyncio.run(decisions.confirmation("some-id")) is None
+    assert decisions.confirmation_sync("some-id") is None
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
@@ -92,13 +92,13 @@ def test_what_cannot_be_claimed_is_not_decided(world, decision):
     told(decide(dispatcher, decision, held))
     assert world.ran == []
     world.script("DROP TRIGGER t")
-    assert dispatcher.dispatcher.decisions.held_sync(held).state == "pending"
+    assert dispatcher.dispatcher.decisions.confirmation_sync(held).state == "pending"
     assert decide(dispatcher, "confirm", held).success
 
 
 def test_the_file_of_held_calls_is_its_owners_alone(world):
     world.dispatcher().call("act")
-    assert (world.root / "state" / "held.sqlite3").stat().st_mode & 0o777 == 0o600
+    assert (world.root / "state" / "confirmations.sqlite3").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("confirmation_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])

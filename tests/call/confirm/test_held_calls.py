@@ -302,7 +302,7 @@ def test_a_decision_that_comes_too_late_is_told_as_the_calls_own(desk):
 
 
 def test_calls_that_an_older_release_held_can_be_approved(desk):
-    with closing(sqlite3.connect(desk.root / "held.sqlite3")) as store:
+    with closing(sqlite3.connect(desk.root / "confirmations.sqlite3")) as store:
         store.execute(
             "CREATE TABLE held (id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL,"
             " bound_to TEXT NOT NULL, prompt TEXT NOT NULL, sensitivity TEXT NOT NULL,"

@@ -77,11 +77,11 @@ def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
     first, second = (dispatcher.call("act").confirmation.id for _ in range(2))
     assert asyncio.run(decisions.confirm(first)).success
     assert asyncio.run(decisions.confirm(second)).error.code == "budget_exhausted"
-    assert decisions.held_sync(second).state == "pending"
+    assert decisions.confirmation_sync(second).state == "pending"
 
 
 def test_what_was_typed_into_a_form_is_no_message_of_the_call_that_is_held_anew(agreed):
     held = agreed.hold({"number": 1}, message="One, please.")
     again = agreed.agree(held, {"number": 2})
-    kept = agreed.dispatcher.dispatcher.decisions.held_sync(again.confirmation.id)
+    kept = agreed.dispatcher.dispatcher.decisions.confirmation_sync(again.confirmation.id)
     assert kept.call.caller.message == "One, please."

@@ -48,7 +48,7 @@ class Recorder:
             return False
         return await self._write(call, tool, "run", arguments=arguments, held=confirmation_id)
 
-    async def held(
+    async def waits(
         self,
         call: Call,
         tool: CompiledTool,
@@ -90,8 +90,16 @@ class Recorder:
         # What was waited for once is not waited for again.
         waits = not isinstance(denial, UnrecordedDenial)
         try:
-            await self._append(call, tool, "deny", waits=waits, code=failure.code,
-                               reason=failure.message, faults=faults, held=confirmation_id)  # fmt: skip
+            await self._append(
+                call,
+                tool,
+                "deny",
+                waits=waits,
+                code=failure.code,
+                reason=failure.message,
+                faults=faults,
+                held=confirmation_id,
+            )
         except Exception as error:  # noqa: BLE001 - it is refused in any case
             if failure.code != "internal_guard_error":
                 logged(error, "the refusal of %s was not recorded", call.tool)

@@ -84,8 +84,14 @@ class Decisions:
                     tool, call, decided.arguments, began, on_event, confirmation_id
                 )
             else:
-                await self._recorder.confirmation(call, tool, decided.arguments, decided.verdict,
-                                          decided.confirmation.id, instead_of=confirmation_id)  # fmt: skip
+                await self._recorder.waits(
+                    call,
+                    tool,
+                    decided.arguments,
+                    decided.verdict,
+                    decided.confirmation.id,
+                    instead_of=confirmation_id,
+                )
                 answer = stale if decided.stale else stopped
                 result = answer(call, decided.confirmation, decided.verdict, began)
             result = result._replace(notes=(*decided.notes, *result.notes))
@@ -139,7 +145,7 @@ class Decisions:
         """Give a call that is held, or was; None where it can't be read."""
         return await self._confirmations.look(confirmation_id)
 
-    def held_sync(self, confirmation_id: str) -> Confirmation | None:
+    def confirmation_sync(self, confirmation_id: str) -> Confirmation | None:
         """Do as `held`, for those who can't await; the calling thread waits."""
         return self._confirmations.look_sync(confirmation_id)
 

@@ -11,13 +11,13 @@ from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd.config.sqlite import create_store
 
 _TABLE = """
-CREATE TABLE IF NOT EXISTS held (
+CREATE TABLE IF NOT EXISTS confirmations (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL, bound_to TEXT NOT NULL,
     prompt TEXT NOT NULL, sensitivity TEXT NOT NULL, created REAL NOT NULL, expires REAL NOT NULL,
     state TEXT NOT NULL, shown TEXT NOT NULL, notes TEXT NOT NULL DEFAULT '[]'
 ) STRICT
 """
-_NOTES = "ALTER TABLE held ADD COLUMN notes TEXT NOT NULL DEFAULT '[]'"
+_NOTES = "ALTER TABLE confirmations ADD COLUMN notes TEXT NOT NULL DEFAULT '[]'"
 
 
 class ConfirmationStore:
@@ -33,30 +33,45 @@ class ConfirmationStore:
 
     def add(self, confirmation: Confirmation) -> None:
         """Keep a held call."""
-        row = (confirmation.id, confirmation.kind, json.dumps(confirmation.call), confirmation.bound_to, confirmation.prompt,
-               confirmation.sensitivity, confirmation.created, confirmation.expires, confirmation.state,
-               json.dumps(confirmation.shown), json.dumps(confirmation.notes))  # fmt: skip
+        row = (
+            confirmation.id,
+            confirmation.kind,
+            json.dumps(confirmation.call),
+            confirmation.bound_to,
+            confirmation.prompt,
+            confirmation.sensitivity,
+            confirmation.created,
+            confirmation.expires,
+            confirmation.state,
+            json.dumps(confirmation.shown),
+            json.dumps(confirmation.notes),
+        )
         with closing(self._open()) as store:
-            store.execute("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            store.execute("INSERT INTO confirmations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def get(self, confirmation_id: str, *, wait_s: float = 0.0) -> Confirmation | None:
         """Give a held call by its id."""
         with closing(self._open(wait_s)) as store:
-            row = store.execute("SELECT * FROM held WHERE id = ?", (confirmation_id,)).fetchone()
+            row = store.execute(
+                "SELECT * FROM confirmations WHERE id = ?", (confirmation_id,)
+            ).fetchone()
         return None if row is None else _read(row)
 
     def claim(self, confirmation_id: str, state: ConfirmationState) -> bool:
         """Take a pending call out of waiting; True for exactly one of those who try."""
         with closing(self._open()) as store:
             changed = store.execute(
-                "UPDATE held SET state = ? WHERE id = ? AND state = 'pending'",
+                "UPDATE confirmations SET state = ? WHERE id = ? AND state = 'pending'",
                 (state, confirmation_id),
             )
             return changed.rowcount == 1
 
     def pending(self, now: float, *, wait_s: float) -> tuple[Confirmation, ...]:
         """Give what may still be decided, the oldest first."""
-        question = "SELECT * FROM held WHERE state = 'pending' AND expires > ? ORDER BY created, id"
+        question = (
+            "SELECT * FROM confirmations WHERE state = 'pending' AND expires > ?"
+            " ORDER BY created, id"
+        )
         with closing(self._open(wait_s)) as store:
             return tuple(_read(row) for row in store.execute(question, (now,)))
 
@@ -75,7 +90,9 @@ class ConfirmationStore:
 
 def _make(store: sqlite3.Connection) -> None:
     store.execute(_TABLE)
-    if not any(column[1] == "notes" for column in store.execute("PRAGMA table_info(held)")):
+    if not any(
+        column[1] == "notes" for column in store.execute("PRAGMA table_info(confirmations)")
+    ):
         store.execute(_NOTES)  # A release before kept none.
 
 
@@ -97,5 +114,16 @@ def _read(row: tuple[Any, ...]) -> Confirmation:
         shown,
         notes,
     ) = row
-    return Confirmation(confirmation_id, kind, call, bound_to, prompt, sensitivity, created, expires, state,
-                    json.loads(shown), tuple(json.loads(notes)))  # fmt: skip
+    return Confirmation(
+        confirmation_id,
+        kind,
+        call,
+        bound_to,
+        prompt,
+        sensitivity,
+        created,
+        expires,
+        state,
+        json.loads(shown),
+        tuple(json.loads(notes)),
+    )

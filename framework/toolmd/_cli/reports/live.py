@@ -45,7 +45,7 @@ class LiveReport:
                 err(paint(f"{edit.name}: this edit loosens its policy, so it waits", "yellow"))
                 for line in edit.diff.splitlines():
                     err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")
-                err(f"{paint('help', 'cyan', sys.stderr)}: toolmd ack {edit.name}")
+                err(f"{paint('help', 'cyan', sys.stderr)}: toolmd accept {edit.name}")
 
     def _report(self, said: str, found: tuple[Any, ...]) -> None:
         workspace = self._workspace

@@ -11,7 +11,7 @@ from toolmd._cli.terminal.screen import counted, err, out, out_json, paint, prin
 
 def add(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("ack", rich_help_panel="Run")(accept)
+    app.command("accept", rich_help_panel="Run")(accept)
 
 
 def accept(
@@ -42,6 +42,6 @@ def accept(
     if name is not None:
         err(f"{edits[0].name}: this is live now.")
     elif edits:
-        err(f"{counted(len(edits), 'edit')} held: `toolmd ack NAME` makes one live.")
+        err(f"{counted(len(edits), 'edit')} held: `toolmd accept NAME` makes one live.")
     else:
         err("No edit is held.")

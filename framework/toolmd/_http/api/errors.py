@@ -11,7 +11,7 @@ from toolmd._http.api.wire import json_bytes
 PROBLEM = "application/problem+json"
 
 
-class ApiError(Exception):  # noqa: N818 - the answer that it becomes
+class ApiError(Exception):
     """A request that comes to nothing; `code` is stable, while the words are not."""
 
     def __init__(

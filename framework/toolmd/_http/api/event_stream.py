@@ -74,7 +74,7 @@ class EventSource:
         self.feed.publish("snapshot", told)
         if old.pending_changes != new.pending_changes:
             names = [edit.name for edit in new.pending_changes]
-            self.feed.publish("held-edit", {"names": names}, None)
+            self.feed.publish("policy-change", {"names": names}, None)
 
     def _checked(self, found: tuple[Diagnostic, ...]) -> None:
         counted = Counter(str(one.severity) for one in found)

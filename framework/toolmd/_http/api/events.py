@@ -27,7 +27,7 @@ KINDS = {
         "`{errors, warnings, hints}`",
         "How many findings there are now; `GET /api/diagnostics` has them. For the operator.",
     ),
-    "held-edit": (
+    "policy-change": (
         "`{names}`",
         "The edits that loosen a policy and wait have changed. For the operator.",
     ),

@@ -23,18 +23,48 @@ class Files:
         """Give the routes."""
         names = NamesInQuery("name", "Only these tools and skills; may stand more than once.")
         return (
-            Operation("GET", "/api/diagnostics", "listDiagnostics", "List all findings.",
-                      self._diagnostics, "Diagnostics", problems=(403,), operator=True),
-            Operation("GET", "/api/held-edits", "listHeldEdits",
-                      "List the edits that loosen a policy and wait.", self._confirmation, "HeldEdits",
-                      problems=(403,), operator=True),
-            Operation("POST", "/api/held-edits/{name}/ack", "acknowledge",
-                      "Acknowledge what an edit loosened: it is live from then on.",
-                      self._accept, "PendingChange", Nothing, (400, 403, 404, 408, 413), operator=True),
-            Operation("GET", "/api/exports/{target}", "export",
-                      "Give the tools and skills as another program reads them.",
-                      self._export, "Export", problems=(400, 404), query=(names,)),
-        )  # fmt: skip
+            Operation(
+                "GET",
+                "/api/diagnostics",
+                "listDiagnostics",
+                "List all findings.",
+                self._diagnostics,
+                "Diagnostics",
+                problems=(403,),
+                operator=True,
+            ),
+            Operation(
+                "GET",
+                "/api/changes",
+                "listChanges",
+                "List the edits that loosen a policy and wait.",
+                self._confirmation,
+                "PendingChanges",
+                problems=(403,),
+                operator=True,
+            ),
+            Operation(
+                "POST",
+                "/api/changes/{name}/accept",
+                "acceptChange",
+                "Acknowledge what an edit loosened: it is live from then on.",
+                self._accept,
+                "PendingChange",
+                Nothing,
+                (400, 403, 404, 408, 413),
+                operator=True,
+            ),
+            Operation(
+                "GET",
+                "/api/exports/{target}",
+                "export",
+                "Give the tools and skills as another program reads them.",
+                self._export,
+                "Export",
+                problems=(400, 404),
+                query=(names,),
+            ),
+        )
 
     async def _diagnostics(self, asked: ApiRequest) -> Any:
         del asked

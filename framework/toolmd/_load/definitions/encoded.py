@@ -44,7 +44,7 @@ def decode_call_spec(encoded: bytes) -> ToolCallSpec:
 
 
 def hash_of(call_spec: ToolCallSpec, encoded: bytes) -> str:
-    """Give the content hash of a tool, as its spec gives it; raises NONSENSE as decode_call_spec."""
+    """Return the content hash of a tool. Raises NONSENSE as decode_call_spec does."""
     said = from_json(encoded)
     examples = [example_json(**example) for example in said.get("examples", ())]
     own = {**call_spec_json(call_spec), "examples": examples}

@@ -147,7 +147,7 @@ class Reading:
 class _Encoded:
     """A definition of which the JSON is there: read on first use."""
 
-    __slots__ = ("_contract", "_encoded", "_file", "_kind", "_reader")
+    __slots__ = ("_call_spec", "_encoded", "_file", "_kind", "_reader")
 
     def __init__(
         self, reader: DefinitionReader, kind: DefinitionKind, file: File, encoded: bytes

@@ -198,7 +198,7 @@ def _weakened(edit: PendingChange) -> Diagnostic:
     told = "; ".join(str(weakening) for weakening in edit.weakened)
     message = f"this edit loosens {edit.name}, so the stricter policy stays live: {told}"
     help_ = (
-        f"`toolmd ack {edit.name}` makes the edit live; `trust_edits = true` in the settings "
+        f"`toolmd accept {edit.name}` makes the edit live; `trust_edits = true` in the settings "
         "takes every edit at once, for as long as you alone write and call the tools"
     )
     span = Span(edit.path, edit.line, 1, edit.line, 2)

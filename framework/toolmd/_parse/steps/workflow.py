@@ -10,7 +10,7 @@ from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
 from toolmd._parse.fields.step import KEY_BY_FOLD
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.steps.keys import READERS
-from toolmd._parse.steps.passed_over import ACTIONS, Guard, workflow_acts
+from toolmd._parse.steps.passed_over import ACTIONS, MissedKeys, workflow_acts
 from toolmd._parse.steps.templates import read_arguments
 from toolmd._parse.words import scalars
 from toolmd._parse.words.flow import flow
@@ -59,13 +59,13 @@ def read_workflow(
     page: Page, blocks: list[Block], parts: list[Part]
 ) -> tuple[str, list[WorkflowSection]]:
     """Give the prose of a workflow and its sections of steps, the unnamed one first."""
-    guard = Guard(page, workflow_acts(blocks, parts))
-    main, rest = _steps(guard, blocks, "")
+    missed = MissedKeys(page, workflow_acts(blocks, parts))
+    main, rest = _steps(missed, blocks, "")
     sections = [WorkflowSection(name="", steps=tuple(main))] if main else []
     words = [prose(rest)]
     for part in parts:
         name = heading_text(part.heading.text)
-        steps, rest = _steps(guard, part.blocks, name)
+        steps, rest = _steps(missed, part.blocks, name)
         if steps:
             sections.append(WorkflowSection(name=name, steps=tuple(steps), line=part.heading.line))
             if prose(rest):
@@ -82,7 +82,7 @@ def read_workflow(
     return "\n\n".join(word for word in words if word), sections
 
 
-def _steps(guard: Guard, blocks: list[Block], section: str) -> tuple[list[Step], list[Block]]:
+def _steps(missed: MissedKeys, blocks: list[Block], section: str) -> tuple[list[Step], list[Block]]:
     steps: list[Step] = []
     rest: list[Block] = []
     for block in blocks:
@@ -90,11 +90,11 @@ def _steps(guard: Guard, blocks: list[Block], section: str) -> tuple[list[Step],
             for item in block.items:
                 number = len(steps) + 1
                 identity = f"{section}/{number}" if section else str(number)
-                steps.append(_Reader(guard, item, identity).read())
+                steps.append(_Reader(missed, item, identity).read())
         else:
             rest.append(block)
-    guard.refuse_beside(rest)
-    refuse_strays(guard.page, rest, (), None, in_steps=True)
+    missed.refuse_beside(rest)
+    refuse_strays(missed.page, rest, (), None, in_steps=True)
     return steps, rest
 
 
@@ -102,14 +102,14 @@ def _steps(guard: Guard, blocks: list[Block], section: str) -> tuple[list[Step],
 class _Reader:
     """One item of the list under the finger."""
 
-    guard: Guard
+    missed: MissedKeys
     item: Item
     identity: str
 
     @property
     def page(self) -> Page:
         """The page that is being read."""
-        return self.guard.page
+        return self.missed.page
 
     def read(self) -> Step:
         said: dict[str, Any] = {"id": self.identity, "line": self.item.line}
@@ -130,14 +130,14 @@ class _Reader:
         else:
             said["title"], said["text"] = _title(self.item.mark)
             more = self.item.items
-        self.guard.refuse_lines(self.item.mark)
+        self.missed.refuse_lines(self.item.mark)
         refused = self._take(more, entries, said)
         if not entries and not refused:
-            self.guard.refuse_title(self.item.mark)
+            self.missed.refuse_title(self.item.mark)
         self._one_action(entries)
         for key, entry in entries.items():
             self._nothing_unread(key, entry)
-            self.guard.refuse_values(entry)
+            self.missed.refuse_values(entry)
         for key, entry in entries.items():
             if (reader := READERS.get(key)) is not None:
                 said |= reader(self.page, entry)
@@ -183,7 +183,7 @@ class _Reader:
             entry = item_entry(item) or _bare_key(item)
             key = KEY_BY_FOLD.get(fold(entry.name)) if entry else None
             if entry is None or key is None:
-                if self.guard.refuses_bullet(item):
+                if self.missed.refuses_bullet(item):
                     refused = True
                 else:
                     left.append(item)
@@ -197,10 +197,10 @@ class _Reader:
             else:
                 entries[key] = entry
         blocks: list[Block] = [b for b in self.item.blocks if not isinstance(b, Bullets)]
-        self.guard.refuse_within(blocks)
+        self.missed.refuse_within(blocks)
         for item in left:
-            self.guard.refuse_lines(item.mark)
-            self.guard.refuse_within(item.blocks)
+            self.missed.refuse_lines(item.mark)
+            self.missed.refuse_within(item.blocks)
         if left:
             blocks.append(Bullets(left, ordered=False))
         text = "\n\n".join(t for t in (said.get("text", ""), prose(blocks)) if t)

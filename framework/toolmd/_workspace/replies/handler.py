@@ -115,23 +115,17 @@ class ReplyHandler:
 
     async def _confirmation(self, call: Call, result: Result) -> PendingCall:
         """Give what waits behind a tool's result; a dry run kept nothing to look up."""
-        confirmation = result.confirmation
-        assert confirmation is not None
-        confirmation = (
-            await self._dispatcher.decisions.confirmation(confirmation.id)
-            if confirmation.id
-            else None
-        )
+        asked = result.confirmation
+        assert asked is not None
+        stored = await self._dispatcher.decisions.confirmation(asked.id) if asked.id else None
         return PendingCall(
-            id=confirmation.id,
+            id=asked.id,
             kind="review" if result.outcome == "review" else "confirm",
             tool_call_id=result.tool_call_id,
             tool=result.tool,
-            parameters=self._shown(call)
-            if confirmation is None
-            else dict(confirmation.shown or {}),
-            prompt=confirmation.prompt,
-            sensitivity=confirmation.sensitivity,
+            parameters=self._shown(call) if stored is None else dict(stored.shown or {}),
+            prompt=asked.prompt,
+            sensitivity=asked.sensitivity,
         )
 
     def _shown(self, call: Call) -> dict[str, Any]:

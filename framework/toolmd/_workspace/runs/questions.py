@@ -79,5 +79,15 @@ class Questions:
         name = question_id(question)
         call = Call(question.tool or skill.name, given, name, caller=order.caller)
         shown = redacted(given, asked.parameters)
-        return Confirmation(name, question.kind or "confirm", call, "", prompt, question.sensitivity,
-                        one.opened, one.expires, shown=shown, saves=question.saves)  # fmt: skip
+        return Confirmation(
+            name,
+            question.kind or "confirm",
+            call,
+            "",
+            prompt,
+            question.sensitivity,
+            one.opened,
+            one.expires,
+            shown=shown,
+            saves=question.saves,
+        )

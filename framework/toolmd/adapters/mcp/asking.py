@@ -98,8 +98,16 @@ class Asking:
         if confirmation is None or confirmation.state != "pending":
             return None
         parameters = dict(confirmation.shown) if isinstance(confirmation.shown, Mapping) else {}
-        return PendingCall(confirmation.id, confirmation.kind, confirmation.call.id, confirmation.call.tool, parameters, confirmation.prompt,
-                       confirmation.sensitivity, confirmation.saves)  # fmt: skip
+        return PendingCall(
+            confirmation.id,
+            confirmation.kind,
+            confirmation.call.id,
+            confirmation.call.tool,
+            parameters,
+            confirmation.prompt,
+            confirmation.sensitivity,
+            confirmation.saves,
+        )
 
     def _form(self, ctx: ServerRequestContext[Any, Any], pending: PendingCall) -> dict[str, Any]:
         if pending.saves is not None:

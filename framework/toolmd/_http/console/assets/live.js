@@ -1,7 +1,7 @@
 // Follow what happens, and bring the page up to date where it says something else now.
 
 // What every page shows in its margin, and what this one is about.
-const MATTERS = ["snapshot", "diagnostics", "held-edit", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
+const MATTERS = ["snapshot", "diagnostics", "policy-change", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
 const SETTLE_MS = 15;
 const known = new Map();
 const sources = new WeakMap();

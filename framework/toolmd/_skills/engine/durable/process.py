@@ -44,8 +44,8 @@ async def soon(work: Awaitable[None], run_id: str) -> None:
         await asyncio.wait_for(work, LOCK_RETRY_S)
     except TimeoutError:
         message = (
-            f"the runs could not be reached for {LOCK_RETRY_S:.0f} s; run {run_id} is kept as far as "
-            f"it came, and goes on when they can: toolmd runs resume {run_id}"
+            f"the run store was locked for {LOCK_RETRY_S:.0f} s; run {run_id} is kept as far as it "
+            f"came. To go on later: toolmd runs resume {run_id}"
         )
         raise UnreachableError(message) from None
 

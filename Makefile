@@ -2,7 +2,7 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-places test-pythons check format lint types storeys install bench bench-peers crash fuzz interop mutants pictures lock docs clean
+.PHONY: help demo test test-places test-pythons check format lint types layers install bench bench-peers crash fuzz interop mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -34,7 +34,7 @@ test-pythons: $(STAMP)  ## the wheels on each Python here, with its SQLite and a
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(BIN)/python tests/pythons/pythons.py
 
-check: format lint types storeys  ## format, lint, types, storeys
+check: format lint types layers  ## format, lint, types, layers
 
 format: $(STAMP)
 	@$(BIN)/ruff format --check .
@@ -42,7 +42,7 @@ lint: $(STAMP)
 	@$(BIN)/ruff check .
 types: $(STAMP)
 	@$(BIN)/mypy
-storeys: $(STAMP)
+layers: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 
 install: $(STAMP)  ## make .venv and install what constraints.txt locks

@@ -98,7 +98,7 @@ class World:
             tool("say", say, WORD, **GUARDED),
             settings=settings,
             clock=self.time,
-            judges=lambda _: (self.ask,),
+            guards=lambda _: (self.ask,),
         )
         self.dispatcher = self.harness.dispatcher
 
@@ -165,7 +165,7 @@ def test_a_decision_that_cannot_be_kept_is_refused(world, decide):
 
 
 def test_judges_that_cannot_be_asked_for_refuse_every_call(harness, tool, tmp_path):
-    dispatcher = harness(tool("say", lambda word: None, WORD), judges=Broken())
+    dispatcher = harness(tool("say", lambda word: None, WORD), guards=Broken())
     assert dispatcher.call("say", {"word": "a"}).error.code == "internal_guard_error"
 
 

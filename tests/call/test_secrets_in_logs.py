@@ -106,7 +106,7 @@ def test_a_guard_that_breaks_over_a_sensitive_value_logs_none(harness, tool, cap
     def guard(call, arguments):
         raise RuntimeError(f"what is {arguments['password']}?")
 
-    world = harness(tool("log_in", lambda password: 1, PASSWORD), judges=lambda bound: [guard])
+    world = harness(tool("log_in", lambda password: 1, PASSWORD), guards=lambda bound: [guard])
     error = world.call("log_in", {"password": "hunter2"}).error
     assert error.code == "internal_guard_error"
     assert "what is (hidden)?" in caplog.text

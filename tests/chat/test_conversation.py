@@ -221,18 +221,18 @@ def test_a_model_without_words_gives_an_empty_text(nursery) -> None:
 def test_calls_are_of_the_user_that_the_host_names(make_nursery) -> None:
     seen = []
 
-    def judge(call, _arguments):
+    def guard(call, _arguments):
         seen.append((call.caller.user, call.caller.context.get("patient"), call.caller.message))
 
-    nursery = make_nursery(plugins={"judge": _Judging(judge)})
+    nursery = make_nursery(plugins={"judge": _Judging(guard)})
     with ModelServer(asking(("look_up", {"plant": "fern"})), "Done.") as server:
         nursery.talk(server, "Look it up", user="u1", context={"patient": "p1"})
     assert seen == [("u1", "p1", "Look it up")]
 
 
 class _Judging:
-    def __init__(self, judge) -> None:
-        self.toolmd_guards = hookimpl(lambda spec: [judge])
+    def __init__(self, guard) -> None:
+        self.toolmd_guards = hookimpl(lambda spec: [guard])
 
 
 def test_the_users_wish_holds_over_a_question_back(nursery) -> None:

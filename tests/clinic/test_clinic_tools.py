@@ -167,8 +167,8 @@ async def insurer(url=None):
 
 def test_the_insurer_covers_a_member_of_a_plan():
     async def ask():
-        async with insurer() as desk:
-            return await desk.ask("Lone Star Dental", "LSD-204418")
+        async with insurer() as confirmations:
+            return await confirmations.ask("Lone Star Dental", "LSD-204418")
 
     assert asyncio.run(ask()) == {
         "eligible": True,
@@ -182,11 +182,13 @@ def test_the_insurer_covers_a_member_of_a_plan():
 
 def test_the_insurer_says_why_a_member_is_not_covered():
     async def ask():
-        async with insurer() as desk:
+        async with insurer() as confirmations:
             return [
-                (await desk.ask("Bluebonnet Health", "BBH-55-0083"))["reason"],
-                (await desk.ask("Bluebonnet Health", "BBH-55-0083", date(2020, 6, 30)))["reason"],
-                (await desk.ask("Lone Star Dental", "BBH-55-0083"))["reason"],
+                (await confirmations.ask("Bluebonnet Health", "BBH-55-0083"))["reason"],
+                (await confirmations.ask("Bluebonnet Health", "BBH-55-0083", date(2020, 6, 30)))[
+                    "reason"
+                ],
+                (await confirmations.ask("Lone Star Dental", "BBH-55-0083"))["reason"],
             ]
 
     assert asyncio.run(ask()) == [
@@ -198,8 +200,8 @@ def test_the_insurer_says_why_a_member_is_not_covered():
 
 def test_an_insurer_that_does_not_answer_is_told():
     async def ask():
-        async with insurer("http://127.0.0.1:1") as desk:
-            await desk.ask("Lone Star Dental", "LSD-204418")
+        async with insurer("http://127.0.0.1:1") as confirmations:
+            await confirmations.ask("Lone Star Dental", "LSD-204418")
 
     with pytest.raises(ToolError, match="does not answer") as caught:
         asyncio.run(ask())
@@ -221,8 +223,8 @@ def test_an_answer_that_is_no_answer_is_no_coverage(response, what):
     async def ask():
         transport = httpx.MockTransport(lambda _: response)
         async with httpx.AsyncClient(transport=transport) as http:
-            desk = Insurer(EligibilityService("http://127.0.0.1"), http)
-            await desk.ask("Lone Star Dental", "LSD-204418")
+            confirmations = Insurer(EligibilityService("http://127.0.0.1"), http)
+            await confirmations.ask("Lone Star Dental", "LSD-204418")
 
     with pytest.raises(ToolError, match=what) as caught:
         asyncio.run(ask())

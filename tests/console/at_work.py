@@ -27,8 +27,8 @@ class ConfirmationFlow:
         self.folder = folder
         for name, text in FILES.items():
             self.write(name, text)
-        ears = EventSource(Feed())
-        self.workspace = Workspace.open(folder, plugins={PLUGIN: ears})
+        event_source = EventSource(Feed())
+        self.workspace = Workspace.open(folder, plugins={PLUGIN: event_source})
         self._listening = bound_socket("127.0.0.1", 0)
         port = self._listening.getsockname()[1]
         token = fresh_token()
@@ -37,7 +37,7 @@ class ConfirmationFlow:
         self.link = f"{self.url}/enter#token={token}"
         server = Server(
             self.workspace,
-            ears,
+            event_source,
             addresses=Addresses.of("127.0.0.1", port),
             tokens=Tokens(tokens, own=token, caller=NOBODY),
             port=port,
@@ -45,7 +45,7 @@ class ConfirmationFlow:
         config = uvicorn.Config(
             server.app, log_level="error", timeout_graceful_shutdown=1, ws="none"
         )
-        self._event_source = ears
+        self._event_source = event_source
         self._uvicorn = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._watcher = Watcher(self.workspace)
@@ -83,8 +83,8 @@ class ConfirmationFlow:
 class Visitor:
     """Somebody who came in by the link; what the browser complains of fails the test."""
 
-    def __init__(self, browser: Any, desk: ConfirmationFlow, **options: Any) -> None:
-        self.confirmations = desk
+    def __init__(self, browser: Any, confirmations: ConfirmationFlow, **options: Any) -> None:
+        self.confirmations = confirmations
         self.complaints: list[str] = []
         self.context = browser.new_context(**{"reduced_motion": "reduce"} | options)
         self.context.set_default_timeout(15_000)
@@ -92,8 +92,8 @@ class Visitor:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._said)
         self.page.on("dialog", self._asked)
-        self.page.goto(desk.link)
-        self.page.wait_for_url(f"{desk.url}/")
+        self.page.goto(confirmations.link)
+        self.page.wait_for_url(f"{confirmations.url}/")
         self.see()
 
     def _said(self, message: Any) -> None:

@@ -9,7 +9,7 @@ from at_work import ConfirmationFlow, Visitor
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[ConfirmationFlow]:
+def confirmations(tmp_path: Path) -> Iterator[ConfirmationFlow]:
     with ConfirmationFlow(tmp_path / "bench") as started:
         yield started
 
@@ -32,8 +32,8 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visitor(browser: Any, desk: ConfirmationFlow) -> Iterator[Visitor]:
-    came = Visitor(browser, desk, viewport={"width": 1280, "height": 900})
+def visitor(browser: Any, confirmations: ConfirmationFlow) -> Iterator[Visitor]:
+    came = Visitor(browser, confirmations, viewport={"width": 1280, "height": 900})
     yield came
     came.context.close()
     assert came.complaints == []

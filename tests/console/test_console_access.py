@@ -42,24 +42,28 @@ def violations(page, axe, scheme):
     return [(v["id"], [(n["target"], n["failureSummary"]) for n in v["nodes"][:3]]) for v in found]
 
 
-def furnish(desk):
+def furnish(confirmations):
     """Bring about all that a page may show."""
-    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
-    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
-    desk.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
-    ran = desk.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
-    desk.edit("tools_md/pay-invoice.tool.md", "- **Sensitivity**: high", "- **Sensitivity**: low")
-    desk.write("tools_md/hostile.tool.md", HOSTILE)
-    desk.edit("tools_md/order-supplies.tool.md", "- **Format**: date", "- **Fromat**: dat")
-    desk.workspace.reload()
+    confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
+    confirmations.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
+    ran = confirmations.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
+    confirmations.edit(
+        "tools_md/pay-invoice.tool.md", "- **Sensitivity**: high", "- **Sensitivity**: low"
+    )
+    confirmations.write("tools_md/hostile.tool.md", HOSTILE)
+    confirmations.edit("tools_md/order-supplies.tool.md", "- **Format**: date", "- **Fromat**: dat")
+    confirmations.workspace.reload()
     return ran.run_id
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_shuts_anybody_out(browser, desk, axe, scheme):
-    run_id = furnish(desk)
+def test_no_page_shuts_anybody_out(browser, confirmations, axe, scheme):
+    run_id = furnish(confirmations)
     width = {"light": 1280, "dark": 420}[scheme]
-    came = Visitor(browser, desk, color_scheme=scheme, viewport={"width": width, "height": 900})
+    came = Visitor(
+        browser, confirmations, color_scheme=scheme, viewport={"width": width, "height": 900}
+    )
     paths = ["/", "/tools/order_supplies", "/skills/restock", "/pending", f"/runs/{run_id}",
              "/audit"]  # fmt: skip
     # Each page once; the long words of the hostile one where there is least room for them.
@@ -70,7 +74,7 @@ def test_no_page_shuts_anybody_out(browser, desk, axe, scheme):
     found = {}
     for path in paths:
         page = came.page
-        page.goto(desk.url + path)
+        page.goto(confirmations.url + path)
         page.wait_for_selector("main h1")
         unfold(page)
         found[path] = violations(page, axe, scheme)
@@ -91,9 +95,11 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
 
 
-def test_a_phone_shows_every_room_and_what_came_of_a_run_without_scrolling_sideways(browser, desk):
-    furnish(desk)
-    came = Visitor(browser, desk, viewport={"width": 375, "height": 740})
+def test_a_phone_shows_every_room_and_what_came_of_a_run_without_scrolling_sideways(
+    browser, confirmations
+):
+    furnish(confirmations)
+    came = Visitor(browser, confirmations, viewport={"width": 375, "height": 740})
     for path, what in (("/", "nav a"), ("/runs", "td:last-child"), ("/audit", "td:last-child")):
         page = came.go(path)
         page.wait_for_selector(what)
@@ -106,10 +112,10 @@ def test_a_phone_shows_every_room_and_what_came_of_a_run_without_scrolling_sidew
     came.context.close()
 
 
-def test_dark_is_dark_and_light_is_light(browser, desk):
+def test_dark_is_dark_and_light_is_light(browser, confirmations):
     shades = {}
     for scheme in ("light", "dark"):
-        came = Visitor(browser, desk, color_scheme=scheme)
+        came = Visitor(browser, confirmations, color_scheme=scheme)
         colour = came.page.evaluate("getComputedStyle(document.body).backgroundColor")
         shades[scheme] = sum(int(part) for part in colour[4:-1].split(","))
         came.context.close()
@@ -117,8 +123,8 @@ def test_dark_is_dark_and_light_is_light(browser, desk):
     assert shades["dark"] < 100
 
 
-def test_who_wants_no_motion_gets_none(browser, desk):
-    came = Visitor(browser, desk)
+def test_who_wants_no_motion_gets_none(browser, confirmations):
+    came = Visitor(browser, confirmations)
     page = came.go("/skills/restock")
     moves = "d => getComputedStyle(d).animationName !== 'none'"
     assert not page.evaluate(f"[...document.querySelectorAll('.disc')].some({moves})")

@@ -12,29 +12,29 @@ def field(page: Page, key: str) -> "object":
     return page.locator(f".field[data-key='{key}'] > [data-input]")
 
 
-def test_the_link_lets_in_and_leaves_no_token_in_the_address(visitor, desk):
-    assert visitor.page.url == f"{desk.url}/"
+def test_the_link_lets_in_and_leaves_no_token_in_the_address(visitor, confirmations):
+    assert visitor.page.url == f"{confirmations.url}/"
     expect(visitor.page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
     cookies = visitor.context.cookies()
     assert [(c["httpOnly"], c["sameSite"]) for c in cookies] == [(True, "Strict")]
-    assert desk.token not in cookies[0]["value"]
+    assert confirmations.token not in cookies[0]["value"]
 
 
-def test_without_the_link_there_is_only_the_way_to_it(browser, desk):
+def test_without_the_link_there_is_only_the_way_to_it(browser, confirmations):
     page = browser.new_page()
-    page.goto(f"{desk.url}/tools/pay_invoice")
+    page.goto(f"{confirmations.url}/tools/pay_invoice")
     expect(page.get_by_role("heading", name="Open the link from the terminal")).to_be_visible()
     assert "invoice" not in page.locator("main").inner_text()
     page.context.close()
 
 
-def test_a_saved_file_changes_the_catalogue_at_once(visitor, desk):
+def test_a_saved_file_changes_the_catalogue_at_once(visitor, confirmations):
     page = visitor.page
     entry = page.locator("article", has_text="order_supplies")
     expect(entry.get_by_text("live", exact=True)).to_be_visible()
     page.get_by_label("Show only names and words with").fill("supplies")
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
-    desk.edit(
+    confirmations.edit(
         "tools_md/order-supplies.tool.md",
         "- **Type**: integer\n- **Req",
         "- **Type**: intger\n- **Req",
@@ -47,7 +47,7 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, desk):
     caret, meant = finding.locator(".caret").bounding_box(), finding.locator("mark").bounding_box()
     assert abs(caret["x"] - meant["x"]) < 1
     expect(page.get_by_role("link", name=re.compile("Problems [0-9]"))).to_be_visible()
-    desk.write(
+    confirmations.write(
         "tools_md/order-supplies.tool.md", ORDER.replace("what a practice", "all that a shop")
     )
     expect(entry.get_by_text("live", exact=True)).to_be_visible()
@@ -56,9 +56,9 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, desk):
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
 
 
-def test_python_that_does_not_fit_its_markdown_is_told_at_its_tool(visitor, desk):
+def test_python_that_does_not_fit_its_markdown_is_told_at_its_tool(visitor, confirmations):
     page = visitor.page
-    desk.edit("tools_md/pay_invoice.py", "euros: float", "dollars: float")
+    confirmations.edit("tools_md/pay_invoice.py", "euros: float", "dollars: float")
     entry = page.locator("article", has_text="pay_invoice")
     expect(entry.locator(".finding.is-error").first).to_contain_text("dollars")
     expect(page.get_by_role("link", name=re.compile("Problems [0-9]"))).to_be_visible()
@@ -66,17 +66,17 @@ def test_python_that_does_not_fit_its_markdown_is_told_at_its_tool(visitor, desk
     expect(page.get_by_role("heading", name="tools_md/pay_invoice.py")).to_be_visible()
 
 
-def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, desk):
+def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, confirmations):
     page = visitor.go("/tools/order_supplies")
     expect(page.locator(".document")).to_contain_text("How many boxes")
     for target in ("openai", "openai-responses", "anthropic", "gemini", "mcp"):
         page.get_by_role("tab", name=target, exact=True).click()
         shown = page.locator(f"#panel-{target} pre").inner_text()
-        assert json.loads(shown) == desk.workspace.export(target, ["order_supplies"])[0]
+        assert json.loads(shown) == confirmations.workspace.export(target, ["order_supplies"])[0]
     page.get_by_role("tab", name="prompt").click()
     expect(page.locator("#panel-prompt pre")).to_contain_text("order_supplies")
     expect(page.locator("#panel-mcp pre")).to_be_hidden()
-    desk.edit(
+    confirmations.edit(
         "tools_md/order-supplies.tool.md", "Anything else", "Anything else\n- **Max Length**: 80"
     )
     page.get_by_role("tab", name="openai", exact=True).click()
@@ -85,7 +85,7 @@ def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, des
     expect(lost).to_contain_text("order_supplies.note: maxLength 80")
 
 
-def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visitor, desk):
+def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visitor, confirmations):
     page = visitor.go("/tools/order_supplies")
     field(page, "item").select_option(label="masks")
     field(page, "amount").fill("3")
@@ -101,7 +101,7 @@ def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visi
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result .outcome")).to_have_text("ok")
     expect(page.locator(".rung.is-passed")).to_have_count(11)
-    assert desk.called()[-1]["arguments"] == {
+    assert confirmations.called()[-1]["arguments"] == {
         "item": "masks",
         "amount": 3,
         "day": "2026-12-24",
@@ -111,7 +111,7 @@ def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visi
     }
 
 
-def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, desk):
+def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, confirmations):
     page = visitor.go("/tools/order_supplies")
     page.get_by_role("button", name="Two boxes").click()
     expect(field(page, "floor")).to_have_value("1")
@@ -125,16 +125,16 @@ def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, desk):
     expect(field(page, "amount")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[data-key='floor'] > [data-error]")).to_contain_text("integer")
     expect(field(page, "amount")).to_be_focused()
-    assert [r["decision"] for r in desk.called()] == ["deny"]
+    assert [r["decision"] for r in confirmations.called()] == ["deny"]
 
 
-def test_a_dry_run_goes_up_to_the_last_rung_and_runs_nothing(visitor, desk):
+def test_a_dry_run_goes_up_to_the_last_rung_and_runs_nothing(visitor, confirmations):
     page = visitor.go("/tools/order_supplies")
     page.get_by_role("button", name="Two boxes").click()
     page.get_by_role("button", name="Dry run").click()
     expect(page.locator(".result .outcome")).to_have_text("allowed")
     expect(page.locator(".rung").last).to_contain_text("A dry run ends here")
-    assert desk.called() == []
+    assert confirmations.called() == []
 
 
 def test_json_may_be_written_by_hand_with_mistakes_and_all(visitor):
@@ -167,7 +167,7 @@ def hold(visitor, euros="12.5"):
     return page
 
 
-def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visitor, desk):
+def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visitor, confirmations):
     hold(visitor)
     page = visitor.go("/pending")
     slip = page.locator(".slip")
@@ -178,12 +178,12 @@ def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visit
     slip.get_by_role("button", name="Approve with these values").click()
     expect(page.get_by_text("Nothing waits for a person.")).to_be_visible()
     expect(slip.locator(".outcome")).to_have_text("ok")
-    ran = desk.called()[-1]
+    ran = confirmations.called()[-1]
     assert ran["arguments"] == {"invoice": "A-7", "euros": 11}
-    assert desk.workspace.confirmations.pending_sync() == ()
+    assert confirmations.workspace.confirmations.pending_sync() == ()
 
 
-def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, desk):
+def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, confirmations):
     page = hold(visitor)
     page.locator(".slip").get_by_role("button", name="Reject").click()
     expect(page.locator(".slip .result code")).to_have_text("rejected")
@@ -192,38 +192,38 @@ def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, desk):
     page.get_by_label("What the model is told").fill("Paid by hand.")
     page.locator(".slip").get_by_role("button", name="Respond", exact=True).click()
     expect(page.locator(".slip .result")).to_contain_text("Paid by hand.")
-    assert "run" not in [r["decision"] for r in desk.called()]
+    assert "run" not in [r["decision"] for r in confirmations.called()]
 
 
-def test_a_call_that_is_held_elsewhere_appears_by_itself(visitor, desk):
+def test_a_call_that_is_held_elsewhere_appears_by_itself(visitor, confirmations):
     page = visitor.go("/pending")
-    desk.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
+    confirmations.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
     expect(page.locator(".slip")).to_contain_text("B-1")
     expect(page.get_by_role("link", name="Waiting 1")).to_be_visible()
 
 
-def test_a_question_of_a_run_that_began_elsewhere_appears_by_itself(visitor, desk):
+def test_a_question_of_a_run_that_began_elsewhere_appears_by_itself(visitor, confirmations):
     page = visitor.go("/pending")
-    desk.workspace.run_sync("restock", {"boxes": 3}, confidence=1.0)
+    confirmations.workspace.run_sync("restock", {"boxes": 3}, confidence=1.0)
     expect(page.locator(".slip")).to_contain_text("Pay for 3 boxes?")
 
 
-def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, desk):
+def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, confirmations):
     page = visitor.page
-    desk.edit(
+    confirmations.edit(
         "tools_md/pay-invoice.tool.md", "- **Min Confidence**: 0.8", "- **Min Confidence**: 0.2"
     )
     card = page.locator(".slip", has_text="Loosened policy")
     expect(card.locator("dt")).to_have_text("Safety: Min Confidence")
     expect(card.locator(".was")).to_contain_text("0.8")
     expect(card.locator(".will")).to_contain_text("0.2")
-    assert desk.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.8
+    assert confirmations.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.8
     card.get_by_role("button", name="Acknowledge").click()
     expect(card).to_have_count(0)
-    assert desk.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.2
+    assert confirmations.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.2
 
 
-def test_a_run_is_played_over_its_graph_and_goes_on_when_a_person_agrees(visitor, desk):
+def test_a_run_is_played_over_its_graph_and_goes_on_when_a_person_agrees(visitor, confirmations):
     page = visitor.go("/skills/restock")
     step = page.locator("[data-step]")
     field(page, "boxes").fill("2")
@@ -257,8 +257,8 @@ WATCH = """() => {
 }"""
 
 
-def test_steps_light_up_one_after_another_however_fast_the_run_was(browser, desk):
-    came = Visitor(browser, desk, reduced_motion="no-preference")
+def test_steps_light_up_one_after_another_however_fast_the_run_was(browser, confirmations):
+    came = Visitor(browser, confirmations, reduced_motion="no-preference")
     page = came.go("/skills/restock")
     page.evaluate(WATCH)
     field(page, "boxes").fill("12")
@@ -269,18 +269,18 @@ def test_steps_light_up_one_after_another_however_fast_the_run_was(browser, desk
     came.context.close()
 
 
-def test_a_question_that_is_no_call_is_answered_in_words(visitor, desk):
-    text = (desk.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
+def test_a_question_that_is_no_call_is_answered_in_words(visitor, confirmations):
+    text = (confirmations.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
     plain = text.replace(
         "   - **Use**: pay_invoice\n   - **With**:\n     - invoice: A-1\n     - euros: `12.5`\n",
         "   - **Save as**: said\n",
     )
     assert plain != text
-    desk.write(
+    confirmations.write(
         "skills_md/ask-first.skill.md", plain.replace("**Name**: restock", "**Name**: ask_first")
     )
-    desk.workspace.reload()
-    told = desk.workspace.run_sync("ask_first", {"boxes": 1}, confidence=1.0)
+    confirmations.workspace.reload()
+    told = confirmations.workspace.run_sync("ask_first", {"boxes": 1}, confidence=1.0)
     page = visitor.go(f"/runs/{told.run_id}")
     page.get_by_role("button", name="Respond…").click()
     page.get_by_label("What the model is told").fill("Yes, from petty cash")
@@ -289,19 +289,19 @@ def test_a_question_that_is_no_call_is_answered_in_words(visitor, desk):
     expect(page.locator("[data-live=log]")).to_contain_text("petty cash")
 
 
-def test_what_is_sensitive_is_hidden_where_a_run_asks(visitor, desk):
-    desk.edit(
+def test_what_is_sensitive_is_hidden_where_a_run_asks(visitor, confirmations):
+    confirmations.edit(
         "skills_md/restock.skill.md",
         "- **Description**: How many boxes",
         "- **Description**: How many boxes\n- **Sensitive**: true",
     )
-    desk.edit(
+    confirmations.edit(
         "tools_md/pay-invoice.tool.md",
         "- **Description**: The invoice's number",
         "- **Description**: The number\n- **Sensitive**: true",
     )
-    desk.workspace.reload()
-    desk.workspace.run_sync("restock", {"boxes": 7}, confidence=1.0)
+    confirmations.workspace.reload()
+    confirmations.workspace.run_sync("restock", {"boxes": 7}, confidence=1.0)
     page = visitor.go("/pending")
     shown = page.locator(".slip pre")
     expect(shown).to_contain_text('"invoice": "(hidden)"')
@@ -311,44 +311,44 @@ def test_what_is_sensitive_is_hidden_where_a_run_asks(visitor, desk):
     field(page, "euros").fill("9")
     page.get_by_role("button", name="Approve with these values").click()
     expect(page.locator(".slip .outcome")).to_have_text("ok")
-    assert desk.called()[-1]["arguments"] == {"invoice": "(hidden)", "euros": 9}
+    assert confirmations.called()[-1]["arguments"] == {"invoice": "(hidden)", "euros": 9}
 
 
-def test_a_run_is_cancelled_on_its_page(visitor, desk):
-    told = desk.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
+def test_a_run_is_cancelled_on_its_page(visitor, confirmations):
+    told = confirmations.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
     page = visitor.go(f"/runs/{told.run_id}")
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".standing")).to_have_text("cancelled")
 
 
-def test_the_audit_is_verified_and_a_forged_record_shows(visitor, desk):
-    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+def test_the_audit_is_verified_and_a_forged_record_shows(visitor, confirmations):
+    confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
     page = visitor.go("/audit")
     expect(page.locator(".verdict")).to_have_text("1 record: each is as it was written.")
     expect(page.locator("tbody tr")).to_contain_text("order_supplies")
-    forge(desk.workspace.settings.state / "audit.sqlite3")
+    forge(confirmations.workspace.settings.state / "audit.sqlite3")
     page = visitor.go("/audit")
     expect(page.locator(".verdict")).to_contain_text("Record 1 is not as it was written")
 
 
-def test_the_audit_and_the_runs_follow_what_happens(visitor, desk):
+def test_the_audit_and_the_runs_follow_what_happens(visitor, confirmations):
     page = visitor.go("/audit")
-    desk.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
     expect(page.locator("tbody tr")).to_have_count(1)
     page.locator("summary").click()
-    desk.workspace.call_sync("order_supplies", {"item": "masks", "amount": 1})
+    confirmations.workspace.call_sync("order_supplies", {"item": "masks", "amount": 1})
     expect(page.locator("tbody tr")).to_have_count(2)
     expect(page.locator("tr", has_text="gauze").locator("pre")).to_be_visible()
     page = visitor.go("/runs")
     expect(page.get_by_text("No run yet")).to_be_visible()
-    desk.workspace.run_sync("restock", {"boxes": 12})
+    confirmations.workspace.run_sync("restock", {"boxes": 12})
     expect(page.locator("tbody tr")).to_contain_text("Too much gauze.")
 
 
-def test_a_page_whose_server_began_anew_says_where_the_way_in_is(visitor, desk):
+def test_a_page_whose_server_began_anew_says_where_the_way_in_is(visitor, confirmations):
     page = visitor.page
     visitor.context.clear_cookies()
-    desk.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Pay the invoice")
+    confirmations.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Pay the invoice")
     expect(page.locator("[data-feed]")).to_contain_text("open the new link")
     visitor.complaints.clear()  # The browser's own word on the answer 401.
 
@@ -359,17 +359,17 @@ TURN = """hidden => {
 }"""
 
 
-def test_a_tab_that_nobody_looks_at_gives_its_connection_back(visitor, desk):
+def test_a_tab_that_nobody_looks_at_gives_its_connection_back(visitor, confirmations):
     page = visitor.page
     page.evaluate(TURN, True)
     expect(page.locator("[data-feed]")).to_contain_text("resting")
-    desk.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Settle an invoice")
-    desk.workspace.reload()
+    confirmations.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Settle an invoice")
+    confirmations.workspace.reload()
     page.evaluate(TURN, False)
     expect(page.locator("article", has_text="Settle an invoice")).to_be_visible()
 
 
-def test_numbers_of_any_length_reach_the_door_as_they_were_typed(visitor, desk):
+def test_numbers_of_any_length_reach_the_door_as_they_were_typed(visitor, confirmations):
     page = hold(visitor)
     page.locator(".slip").get_by_role("button", name="Edit…").click()
     page.locator(".slip .field[data-key='euros'] > [data-input]").fill("999.00000000000000000001")
@@ -391,7 +391,7 @@ def forge(file):
         store.execute("UPDATE decision SET record = replace(record, 'gauze', 'masks')")
 
 
-def test_all_of_it_can_be_done_with_the_keyboard(visitor, desk):
+def test_all_of_it_can_be_done_with_the_keyboard(visitor, confirmations):
     page = visitor.page
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
@@ -421,13 +421,15 @@ def test_all_of_it_can_be_done_with_the_keyboard(visitor, desk):
     approve.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".slip .result .outcome")).to_have_text("ok")
-    assert desk.called()[-1]["arguments"] == {"invoice": "K-1", "euros": 5}
+    assert confirmations.called()[-1]["arguments"] == {"invoice": "K-1", "euros": 5}
 
 
-def test_a_form_keeps_what_was_typed_when_its_file_is_saved(visitor, desk):
+def test_a_form_keeps_what_was_typed_when_its_file_is_saved(visitor, confirmations):
     page = visitor.go("/tools/pay_invoice")
     field(page, "invoice").fill("half-typ")
-    desk.edit("tools_md/pay-invoice.tool.md", "The invoice's number", "The number on the invoice")
+    confirmations.edit(
+        "tools_md/pay-invoice.tool.md", "The invoice's number", "The number on the invoice"
+    )
     expect(page.locator("form .fields")).to_contain_text("The number on the invoice")
     expect(field(page, "invoice")).to_have_value("half-typ")
     expect(field(page, "invoice")).to_be_focused()

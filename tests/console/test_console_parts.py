@@ -66,8 +66,8 @@ def test_a_form_ends_where_a_schema_nests_too_deep_to_draw():
     assert (depth, field.control) == (DEEPEST, "json")
 
 
-def states(rungs):
-    return {rung.number: rung.state for rung in rungs if rung.state != "passed"}
+def states(checks):
+    return {check.number: check.state for check in checks if check.state != "passed"}
 
 
 @pytest.fixture
@@ -96,11 +96,11 @@ GOOD = {"invoice": "A-1", "euros": 1}
 )
 def test_the_ladder_shows_where_a_call_stopped(workspace, arguments, confidence, stands):
     result = workspace.call_sync("pay_invoice", arguments, confidence=confidence, dry_run=True)
-    rungs = pipeline(workspace.tools["pay_invoice"], workspace.settings, result, confidence)
-    shown = states(rungs)
+    checks = pipeline(workspace.tools["pay_invoice"], workspace.settings, result, confidence)
+    shown = states(checks)
     assert stands.items() <= shown.items()
     stop = next(iter(stands))
-    assert next(rung.told for rung in rungs if rung.number == stop)
+    assert next(check.told for check in checks if check.number == stop)
     assert next(iter(shown)) == stop
     assert all(state == "unreached" for state in list(shown.values())[1:])
 
@@ -108,8 +108,8 @@ def test_the_ladder_shows_where_a_call_stopped(workspace, arguments, confidence,
 def test_a_call_that_ran_has_passed_every_rung(workspace):
     held = workspace.call_sync("pay_invoice", GOOD, confidence=1.0)
     result = workspace.confirmations.respond_sync(held.confirmation.id, "done")
-    rungs = pipeline(workspace.tools["pay_invoice"], workspace.settings, result)
-    assert states(rungs) == {}
+    checks = pipeline(workspace.tools["pay_invoice"], workspace.settings, result)
+    assert states(checks) == {}
 
 
 def test_a_refusal_that_the_ladder_does_not_know_is_its_judges(workspace):
@@ -117,13 +117,13 @@ def test_a_refusal_that_the_ladder_does_not_know_is_its_judges(workspace):
 
     failure = Failure("too_late_today", "Nobody pays after six.")
     refused = Result(success=False, tool="pay_invoice", outcome="denied", error=failure)
-    rungs = pipeline(workspace.tools["pay_invoice"], workspace.settings, refused)
-    assert next(r for r in rungs if r.state == "stopped").title == "Judges"
+    checks = pipeline(workspace.tools["pay_invoice"], workspace.settings, refused)
+    assert next(r for r in checks if r.state == "stopped").title == "Judges"
 
 
 def test_a_policy_is_told_in_words_and_in_short(workspace):
     bound = workspace.tools["pay_invoice"]
-    asks = {rung.number: rung.asks for rung in pipeline(bound, workspace.settings)}
+    asks = {check.number: check.asks for check in pipeline(bound, workspace.settings)}
     assert asks["4"] == ("a confidence of at least 0.8",)
     assert asks["7"] == ("a person confirms every call",)
     assert asks["5"] == ()

@@ -25,10 +25,10 @@ async def hostile(text: str) -> dict[str, str]:
 '''
 
 
-def test_hostile_files_arguments_and_results_do_nothing_but_read_badly(visitor, desk):
+def test_hostile_files_arguments_and_results_do_nothing_but_read_badly(visitor, confirmations):
     page = visitor.page
-    desk.write("tools_md/hostile.py", HOSTILE_PYTHON)
-    desk.write("tools_md/hostile.tool.md", HOSTILE)
+    confirmations.write("tools_md/hostile.py", HOSTILE_PYTHON)
+    confirmations.write("tools_md/hostile.tool.md", HOSTILE)
     expect(page.locator("article", has_text="hostile")).to_be_visible()
     page = visitor.go("/tools/hostile")
     document = page.locator(".document")
@@ -48,10 +48,10 @@ def test_hostile_files_arguments_and_results_do_nothing_but_read_badly(visitor, 
         assert "77077" not in page.locator("main").inner_text()
 
 
-def test_hostile_names_in_a_skills_steps_are_drawn_as_text(visitor, desk):
-    text = (desk.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
+def test_hostile_names_in_a_skills_steps_are_drawn_as_text(visitor, confirmations):
+    text = (confirmations.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
     text = text.replace("**Order the gauze**", "**</text><script>alert(1)</script>**")
-    desk.write("skills_md/restock.skill.md", text)
+    confirmations.write("skills_md/restock.skill.md", text)
     page = visitor.go("/skills/restock")
     expect(page.locator("[data-graph]")).to_contain_text("</text><script>alert(1)</script>")
     assert page.locator("main script").count() == 0
@@ -96,8 +96,10 @@ def test_what_would_turn_or_hide_text_is_shown_by_its_code_point():
     assert visible("Ärger 名前 👩‍🚀") == "Ärger 名前 👩‍🚀"
 
 
-def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(desk):
-    with httpx.Client(base_url=desk.url, headers={"authorization": f"Bearer {desk.token}"}) as http:
+def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(confirmations):
+    with httpx.Client(
+        base_url=confirmations.url, headers={"authorization": f"Bearer {confirmations.token}"}
+    ) as http:
         for path in ("/", "/tools/pay_invoice", "/skills/restock", "/pending", "/runs", "/audit",
                      "/problems", "/enter", "/tools/none"):  # fmt: skip
             answer = http.get(path, headers={"accept": "text/html"})
@@ -112,8 +114,10 @@ def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(desk):
 def test_the_console_is_its_operators_alone(tmp_path):
     token = "t" * 40
     passed = TokenSettings(hashlib.sha256(token.encode()).hexdigest(), "somebody")
-    with ConfirmationFlow(tmp_path, (passed,)) as desk:
-        with httpx.Client(base_url=desk.url, headers={"authorization": f"Bearer {token}"}) as http:
+    with ConfirmationFlow(tmp_path, (passed,)) as confirmations:
+        with httpx.Client(
+            base_url=confirmations.url, headers={"authorization": f"Bearer {token}"}
+        ) as http:
             assert http.get("/api/tools").status_code == 200
             for path in ("/", "/tools/pay_invoice", "/audit", "/pending"):
                 refused = http.get(path)
@@ -121,33 +125,37 @@ def test_the_console_is_its_operators_alone(tmp_path):
                 assert "invoice" not in refused.text
             tried = http.post("/view/tools/order_supplies/try", json={"arguments": "{}"})
             assert tried.status_code == 403
-        assert desk.called() == []
+        assert confirmations.called() == []
 
 
 @pytest.mark.parametrize(
     "body", [b"[]", b"{", b'{"arguments": 1}', b'{"confidence": "high"}', b'{"confidence": true}']
 )
-def test_a_request_that_the_console_never_sends_is_refused(desk, body):
-    headers = {"authorization": f"Bearer {desk.token}", "content-type": "application/json"}
-    answer = httpx.post(f"{desk.url}/view/tools/order_supplies/try", headers=headers, content=body)
-    assert answer.status_code == 400
-    assert desk.called() == []
-
-
-def test_a_request_that_is_too_large_is_refused(desk):
-    headers = {"authorization": f"Bearer {desk.token}", "content-type": "application/json"}
+def test_a_request_that_the_console_never_sends_is_refused(confirmations, body):
+    headers = {"authorization": f"Bearer {confirmations.token}", "content-type": "application/json"}
     answer = httpx.post(
-        f"{desk.url}/view/tools/order_supplies/try", headers=headers, content=b" " * 600_000
+        f"{confirmations.url}/view/tools/order_supplies/try", headers=headers, content=body
+    )
+    assert answer.status_code == 400
+    assert confirmations.called() == []
+
+
+def test_a_request_that_is_too_large_is_refused(confirmations):
+    headers = {"authorization": f"Bearer {confirmations.token}", "content-type": "application/json"}
+    answer = httpx.post(
+        f"{confirmations.url}/view/tools/order_supplies/try",
+        headers=headers,
+        content=b" " * 600_000,
     )
     assert answer.status_code in (400, 413)
 
 
-def test_nothing_is_loaded_from_elsewhere(browser, desk):
+def test_nothing_is_loaded_from_elsewhere(browser, confirmations):
     asked = []
-    came = Visitor(browser, desk)
+    came = Visitor(browser, confirmations)
     came.page.on("request", lambda request: asked.append(request.url))
     for path in ("/", "/tools/order_supplies", "/skills/restock"):
         came.go(path)
     came.context.close()
     assert asked
-    assert all(url.startswith(desk.url) for url in asked)
+    assert all(url.startswith(confirmations.url) for url in asked)

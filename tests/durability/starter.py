@@ -17,12 +17,12 @@ async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
     settings = Settings(root=Path(state), state=Path(state), engine=engine)
     starts = shared_rates(settings, MACHINE)
-    pace = RateLimiter("act", Rate(calls=calls, per_s=1), CallCounter(), MACHINE, starts)
+    rate_limiter = RateLimiter("act", Rate(calls=calls, per_s=1), CallCounter(), MACHINE, starts)
     until = time.monotonic() + seconds
 
     async def one() -> None:
         while time.monotonic() < until:
-            await pace.wait(60)
+            await rate_limiter.wait(60)
             print(time.monotonic(), flush=True)
 
     # Several at once in each process: they must wait for one another, too.

@@ -64,19 +64,19 @@ def test_the_protocols_own_type_takes_a_skill() -> None:
 
 
 def test_the_openapi_document_is_valid() -> None:
-    judge = pytest.importorskip(
+    guard = pytest.importorskip(
         "openapi_spec_validator", reason="`pip install openapi-spec-validator` judges OpenAPI"
     )
-    judge.validate(export("openapi", [BOOK_APPOINTMENT, GUARDED], [SCHEDULE]).items)
+    guard.validate(export("openapi", [BOOK_APPOINTMENT, GUARDED], [SCHEDULE]).items)
 
 
 def test_a_skill_passes_the_reference_validator(tmp_path: Path) -> None:
-    judge = pytest.importorskip("skills_ref", reason="`pip install skills-ref` judges Agent Skills")
+    guard = pytest.importorskip("skills_ref", reason="`pip install skills-ref` judges Agent Skills")
     (file,) = export("agentskills", [], [SCHEDULE]).items
     target = tmp_path / file["path"]
     target.parent.mkdir()
     target.write_text(file["text"])
-    assert judge.validate(target.parent) == []
+    assert guard.validate(target.parent) == []
 
 
 def checked(form: Any, item: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from applies import REASONS
 from environments import MissingError
-from judges import JUDGES, Row, public_skills
+from guards import JUDGES, Row, public_skills
 
 FIGURES = Path(__file__).parents[2] / "docs" / "explanation" / "figures.md"
 BEGIN, END = "<!-- interop: begin -->\n", "<!-- interop: end -->\n"
@@ -30,14 +30,14 @@ def main() -> int:
         "--skills", type=Path, metavar="FOLDER", help="public Agent Skills to import and serve"
     )
     options = parser.parse_args()
-    judges = dict(JUDGES)
+    guards = dict(JUDGES)
     if options.skills is not None:
-        judges["skills"] = partial(public_skills, options.skills)
+        guards["skills"] = partial(public_skills, options.skills)
     began = time.monotonic()
     rows, skipped = [], []
-    for name in options.names or judges:
+    for name in options.names or guards:
         try:
-            for row in judges[name]():
+            for row in guards[name]():
                 _say(f"{row.guard}, {row.what}: {row.passed} held, {len(row.failed)} did not")
                 rows.append(row)
         except (MissingError, subprocess.TimeoutExpired) as error:

@@ -30,7 +30,7 @@ SKILL_SCENARIOS = (
 class Row(NamedTuple):
     """What one judge found."""
 
-    judge: str
+    guard: str
     what: str
     passed: int
     failed: tuple[str, ...] = ()

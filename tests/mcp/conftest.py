@@ -11,9 +11,9 @@ from mcp import Client
 from mcp.types import ElicitResult
 
 from toolmd import Workspace
+from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
-from toolmd.adapters.mcp.callers import FixedCaller
-from toolmd.adapters.mcp.server import McpServer
 
 HERE = Path(__file__).parent
 

@@ -11,8 +11,8 @@ import pytest
 from mcp import MCPError
 from test_serve_http import Serving, connected, end, start, whoami
 
-from toolmd.adapters.mcp.changes import MAX_STREAMS
-from toolmd.adapters.mcp.http import MAX_SESSIONS
+from toolmd._mcp.changes import MAX_STREAMS
+from toolmd._mcp.http import MAX_SESSIONS
 
 HELLO = {
     "jsonrpc": "2.0",

@@ -7,7 +7,7 @@ from typing import Any
 from mcp import Client, types
 
 from toolmd import Workspace
-from toolmd.adapters.mcp.server import McpServer
+from toolmd._mcp.server import McpServer
 
 NEW = """# Shout
 

@@ -12,7 +12,7 @@ from mcp.types import (
 )
 
 from toolmd import Workspace
-from toolmd.adapters.mcp.server import McpServer
+from toolmd._mcp.server import McpServer
 
 MakeClient = Callable[..., Client]
 

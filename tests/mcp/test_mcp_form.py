@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolmd._mcp.form import changed, form
 from toolmd._types.schema import Parameter, Schema
-from toolmd.adapters.mcp.form import changed, form
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())
 

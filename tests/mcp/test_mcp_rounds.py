@@ -13,9 +13,9 @@ from mcp.types import (
 )
 
 from toolmd import Workspace
+from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
-from toolmd.adapters.mcp.callers import FixedCaller
-from toolmd.adapters.mcp.server import McpServer
 
 WALK = {"title": "Walk", "hour": 9}
 

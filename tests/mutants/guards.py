@@ -25,20 +25,23 @@ GUARDS = {
     "judge": Guard(
         {
             "_call/guards/[ip]*.py": (
-                "tests/call/judge",
+                "tests/call/guards",
                 "tests/call/test_whole_rows.py",
                 "tests/call/test_ladder.py",
                 "tests/call/audit",
             ),
-            "_types/verdict.py": ("tests/types/test_verdict.py", "tests/call/judge"),
+            "_types/verdict.py": ("tests/types/test_verdict.py", "tests/call/guards"),
         },
         ("tests/call",),
     ),
     "confirm": Guard(
         {
-            "_call/confirmation/*.py": ("tests/call/confirm", "tests/call/test_locked.py"),
-            "_types/confirmation.py": ("tests/call/confirm",),
-            "_validation/redact.py": ("tests/validation/test_redacted.py", "tests/call/confirm"),
+            "_call/confirmation/*.py": ("tests/call/confirmation", "tests/call/test_locked.py"),
+            "_types/confirmation.py": ("tests/call/confirmation",),
+            "_validation/redact.py": (
+                "tests/validation/test_redacted.py",
+                "tests/call/confirmation",
+            ),
         },
         ("tests/call",),
     ),

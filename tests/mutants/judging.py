@@ -67,7 +67,7 @@ def judged(
     for folder in folders:
         free.put(folder)
 
-    def judge(rounds: list[Round], mutant: tuple[Path, Change]) -> Judged:
+    def guard(rounds: list[Round], mutant: tuple[Path, Change]) -> Judged:
         path, change = mutant
         folder = free.get()
         changed = folder / PACKAGE / path
@@ -75,9 +75,9 @@ def judged(
         try:
             changed.write_text(change.text, "utf-8")
             one = Judged(str(path), change, "survived")
-            for tests, patience in rounds[:1] if is_known(one) else rounds:
+            for tests, lock_retry in rounds[:1] if is_known(one) else rounds:
                 if one.end == "survived":
-                    one = one._replace(end=_end(folder, tests, patience))
+                    one = one._replace(end=_end(folder, tests, lock_retry))
             return one
         finally:
             changed.write_bytes(whole)
@@ -92,7 +92,7 @@ def judged(
                     for p in files
                     for c in changes_of(p.read_text("utf-8"))
                 )
-                yield from pool.map(partial(judge, rounds), mutants)
+                yield from pool.map(partial(guard, rounds), mutants)
 
 
 @cache
@@ -105,12 +105,12 @@ def _round(folder: Path, tests: tuple[str, ...]) -> Round:
 
 
 def _end(
-    folder: Path, tests: tuple[str, ...], patience: float | None, *, aloud: bool = False
+    folder: Path, tests: tuple[str, ...], lock_retry: float | None, *, aloud: bool = False
 ) -> str:
     """Run tests in a process of their own until one fails, and tell what that says."""
-    process = _PROCESSES.Process(target=_run, args=(folder, tests, patience, aloud))
+    process = _PROCESSES.Process(target=_run, args=(folder, tests, lock_retry, aloud))
     process.start()
-    process.join(patience)
+    process.join(lock_retry)
     late = process.is_alive()
     with suppress(ProcessLookupError):  # What its tests started may run on, even after it.
         os.killpg(process.pid, signal.SIGKILL)
@@ -118,10 +118,10 @@ def _end(
     return "timed out" if late else "killed" if process.exitcode else "survived"
 
 
-def _run(folder: Path, tests: tuple[str, ...], patience: float | None, aloud: bool) -> None:
+def _run(folder: Path, tests: tuple[str, ...], lock_retry: float | None, aloud: bool) -> None:
     os.setsid()
     # Nobody may be there any more who ends it.
-    signal.alarm(round(2 * (patience or 600)))
+    signal.alarm(round(2 * (lock_retry or 600)))
     os.nice(19)
     os.chdir(folder)
     os.environ |= {"PYTHONPATH": str(folder / "framework"), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -42,9 +42,9 @@ class KeptJournal:
         effect: Effect,
         *,
         undoing: bool = False,
-        doubt: UncertainOutcome | None = None,
+        uncertain: UncertainOutcome | None = None,
     ) -> Any:
-        del undoing, doubt
+        del undoing, uncertain
         if key not in self.entries:
             if self.dies(f"before {key}"):
                 raise DyingError

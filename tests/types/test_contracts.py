@@ -53,8 +53,8 @@ def hash_without_a_spec(spec: ToolSpec) -> str:
     return hash_of(decode_call_spec(encoded), encoded)
 
 
-def said(contract: ToolCallSpec) -> dict[str, object]:
-    return {name: getattr(contract, name) for name in NAMES}
+def said(call_spec: ToolCallSpec) -> dict[str, object]:
+    return {name: getattr(call_spec, name) for name in NAMES}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

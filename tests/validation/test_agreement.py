@@ -73,9 +73,9 @@ def test_the_validator_accepts_exactly_what_json_schema_accepts(
     fields: tuple[Parameter, ...], data: st.DataObject
 ) -> None:
     validator = ArgumentsValidator(fields)
-    judge = jsonschema.Draft202012Validator(object_schema(fields))
+    guard = jsonschema.Draft202012Validator(object_schema(fields))
     for arguments in data.draw(st.lists(st.dictionaries(NAMES, VALUES, max_size=3), max_size=8)):
-        if judge.is_valid(arguments):
+        if guard.is_valid(arguments):
             assert validator.validate(arguments) == arguments
         else:
             with pytest.raises(InvalidArgumentsError) as refused:

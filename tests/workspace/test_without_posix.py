@@ -15,7 +15,7 @@ EVERY_MODULE = """
 import importlib, pkgutil, toolmd
 for found in pkgutil.walk_packages(toolmd.__path__, "toolmd."):
     # The MCP SDK itself wants fcntl, except on Windows.
-    if not found.name.startswith(("toolmd.__main__", "toolmd.adapters.mcp.")):
+    if not found.name.startswith(("toolmd.__main__", "toolmd._mcp.")):
         importlib.import_module(found.name)
 """
 STEPS = "1. **Greet**.\n   - **Use**: greet"

@@ -12,7 +12,6 @@ from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
 from toolmd._call.limits.call_limits import CallLimits
-from toolmd._crash import hiding
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.registry import BoundTool, Registry
@@ -25,7 +24,7 @@ from toolmd._validation import (
     read_object,
 )
 from toolmd._validation.redact import hider
-from toolmd.errors import did_you_mean, is_a_skill
+from toolmd.errors import did_you_mean, hiding, is_a_skill
 from toolmd.hooks import Guard
 
 _NOTHING_HIDDEN = nullcontext()

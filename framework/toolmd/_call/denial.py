@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from toolmd._crash import logged
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem, Verdict
 from toolmd.config.state_files import EmptiedError
+from toolmd.errors import logged
 
 
 class CallDenied(Exception):  # noqa: N818 - a decision, not an error

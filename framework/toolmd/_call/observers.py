@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.guards.intent import says_any
-from toolmd._crash import logged
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import Result
+from toolmd.errors import logged
 
 
 class Observers:

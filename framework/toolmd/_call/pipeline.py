@@ -9,10 +9,10 @@ from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.denial import denial_of, deny, overruled
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
-from toolmd._crash import logged
 from toolmd._types.call import Call
 from toolmd._types.result import EventListener, Result
 from toolmd._types.verdict import ALLOWED, Action, Verdict
+from toolmd.errors import logged
 
 if TYPE_CHECKING:
     # What a call that nobody holds does not wait for.

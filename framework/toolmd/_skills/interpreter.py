@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._crash import hiding
 from toolmd._skills.action import StepActions
 from toolmd._skills.choose import chosen
 from toolmd._skills.frame import (
@@ -30,6 +29,7 @@ from toolmd._types.schema import Schema
 from toolmd._types.skill import Step, WorkflowSection
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError
 from toolmd._validation.redact import Secrets
+from toolmd.errors import hiding
 
 _ANYTHING = Schema()
 

@@ -7,13 +7,12 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from toolmd._crash import logged
 from toolmd._skills.action import StepActions, require
 from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
 from toolmd._skills.journal import CancelledRunError, ParkedError
 from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.skill import Step
-from toolmd.errors import ToolError, ToolmdError
+from toolmd.errors import ToolError, ToolmdError, logged
 
 _PARTS = {"success", "message", "data", "error"}
 

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from toolmd._crash import logged
 from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
 from toolmd._skills.journal import CancelledRunError, UncertainOutcome
 from toolmd._skills.person import answered, confirmation, veiled
@@ -13,6 +12,7 @@ from toolmd._types.result import ConfirmationRequest, Result
 from toolmd._types.run import Question
 from toolmd._types.skill import Step
 from toolmd._types.tool import ToolSpec
+from toolmd.errors import logged
 
 MAX_PROMPTS = 3
 """How often one call may come back for another yes: what was shown may grow stale."""

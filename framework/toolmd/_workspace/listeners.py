@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Generic, Literal, ParamSpec
 
-from toolmd._crash import logged
 from toolmd._types.registry import Registry
+from toolmd.errors import logged
 
 P = ParamSpec("P")
 WorkspaceEventKind = Literal["pending", "run", "run-step"]

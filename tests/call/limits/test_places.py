@@ -40,22 +40,22 @@ def test_places_are_taken_in_the_order_of_those_who_wait():
 
 def test_who_waits_longer_than_allowed_is_refused_at_that_time():
     async def main():
-        tally = CallCounter()
-        places = CallSemaphore("act", 1, tally)
+        counter = CallCounter()
+        places = CallSemaphore("act", 1, counter)
         await places.enter(5)
         assert await refused(places.enter(5)) == "rate_limited"
-        assert not tally.wakers
+        assert not counter.wakers
         places.leave()
         await places.enter(5)
-        return tally.running
+        return counter.running
 
     assert leap(main()) == (1, 5.0)
 
 
 def test_a_thousand_may_wait_for_a_place_and_no_more():
     async def main():
-        tally = CallCounter()
-        places = CallSemaphore("act", 1, tally)
+        counter = CallCounter()
+        places = CallSemaphore("act", 1, counter)
         await places.enter(1)
         waiting = [asyncio.create_task(places.enter(100)) for _ in range(999)]
         await asyncio.sleep(0)
@@ -69,7 +69,7 @@ def test_a_thousand_may_wait_for_a_place_and_no_more():
             places.leave()
             await task
         places.leave()
-        return tally.running
+        return counter.running
 
     assert leap(main()) == (0, 0)
 
@@ -77,8 +77,8 @@ def test_a_thousand_may_wait_for_a_place_and_no_more():
 @pytest.mark.parametrize("ends", ["cancelled", "too late"])
 def test_who_ends_in_the_moment_of_being_given_a_place_passes_it_on(ends):
     async def main():
-        tally = CallCounter()
-        places = CallSemaphore("act", 1, tally)
+        counter = CallCounter()
+        places = CallSemaphore("act", 1, counter)
         await places.enter(1)
         second = asyncio.create_task(places.enter(5))
         third = asyncio.create_task(places.enter(100))
@@ -93,16 +93,16 @@ def test_who_ends_in_the_moment_of_being_given_a_place_passes_it_on(ends):
             with pytest.raises(asyncio.CancelledError):
                 await second
         await third
-        assert tally.running == 1
+        assert counter.running == 1
         places.leave()
-        return tally.running
+        return counter.running
 
     assert leap(main())[0] == 0
 
 
 def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
-    tally = CallCounter()
-    places = CallSemaphore("act", 1, tally)
+    counter = CallCounter()
+    places = CallSemaphore("act", 1, counter)
     loop = asyncio.new_event_loop()
     loop.run_until_complete(places.enter(1))
     gone = loop.create_task(places.enter(100))
@@ -114,7 +114,7 @@ def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
         await asyncio.sleep(0)
         places.leave()
         await third
-        return tally.running
+        return counter.running
 
     assert leap(main())[0] == 1
     # It can't be ended any more; what it would have logged is of no use.
@@ -123,18 +123,18 @@ def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
 
 def test_places_that_became_fewer_are_given_back_before_anybody_comes():
     async def main():
-        tally = CallCounter()
-        before, after = CallSemaphore("act", 2, tally), CallSemaphore("act", 1, tally)
+        counter = CallCounter()
+        before, after = CallSemaphore("act", 2, counter), CallSemaphore("act", 1, counter)
         await before.enter(1)
         await before.enter(1)
         waiting = asyncio.create_task(after.enter(100))
         await asyncio.sleep(1)
         after.leave()
         await asyncio.sleep(1)
-        assert (tally.running, waiting.done()) == (1, False)
+        assert (counter.running, waiting.done()) == (1, False)
         after.leave()
         await waiting
-        return tally.running
+        return counter.running
 
     assert leap(main()) == (1, 2.0)
 
@@ -151,32 +151,32 @@ def test_who_waits_is_woken_from_another_thread():
     asyncio.run(main())
 
 
-def limits_of(tally, **limits):
-    return CallLimits("act", Limits(**limits), tally, MACHINE, None)
+def limits_of(counter, **limits):
+    return CallLimits("act", Limits(**limits), counter, MACHINE, None)
 
 
 def test_a_call_is_refused_beforehand_where_nobody_may_wait_any_more():
-    tally = CallCounter()
-    limits = limits_of(tally, max_concurrent=1)
+    counter = CallCounter()
+    limits = limits_of(counter, max_concurrent=1)
     limits.check(Call("act", {}))
-    tally.wakers.extend([bool] * 1000)
+    counter.wakers.extend([bool] * 1000)
     with pytest.raises(CallDenied):
         limits.check(Call("act", {}))
 
 
 def test_a_call_whose_turn_would_come_too_late_leaves_its_place():
     async def main():
-        tally = CallCounter()
-        limits = limits_of(tally, max_concurrent=2, max_calls=3, rate=Rate(1, 3600.0))
+        counter = CallCounter()
+        limits = limits_of(counter, max_concurrent=2, max_calls=3, rate=Rate(1, 3600.0))
         call = Call("act", {}, caller=Caller(user="ada"))
         await limits.start(call)
         for _ in range(5):
             with pytest.raises(CallDenied) as late:
                 await limits.start(call)
             assert late.value.failure.code == "rate_limited"
-        assert (tally.running, tally.made_by(("ada", None))) == (1, 1)
+        assert (counter.running, counter.made_by(("ada", None))) == (1, 1)
         limits.end()
-        return tally.running
+        return counter.running
 
     assert leap(main())[0] == 0
 
@@ -216,13 +216,13 @@ def test_a_call_waits_as_long_as_it_might_run():
 
 
 def test_of_too_many_conversations_the_one_that_called_longest_ago_is_forgotten():
-    tally = CallCounter()
+    counter = CallCounter()
     for who in ("ada", "bob", "ada"):
-        tally.count((who, None), 1)
+        counter.count((who, None), 1)
     for number in range(MAX_CONVERSATIONS - 2):
-        tally.count((None, str(number)), 1)
-    assert (tally.made_by(("ada", None)), tally.made_by(("bob", None))) == (2, 1)
-    tally.count((None, "one more"), 1)
-    assert (tally.made_by(("ada", None)), tally.made_by(("bob", None))) == (2, 0)
-    assert tally.made_by((None, "one more")) == 1
+        counter.count((None, str(number)), 1)
+    assert (counter.made_by(("ada", None)), counter.made_by(("bob", None))) == (2, 1)
+    counter.count((None, "one more"), 1)
+    assert (counter.made_by(("ada", None)), counter.made_by(("bob", None))) == (2, 0)
+    assert counter.made_by((None, "one more")) == 1
     assert MAX_CONVERSATIONS == 100_000

@@ -18,18 +18,18 @@ from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import Settings
 
 
-def pace_of(world, calls=3, per_s=1.0, tally=None):
+def pace_of(world, calls=3, per_s=1.0, counter=None):
     rate = Rate(calls=calls, per_s=per_s)
-    return RateLimiter("act", rate, tally or CallCounter(), world.timing)
+    return RateLimiter("act", rate, counter or CallCounter(), world.timing)
 
 
-def starts_of(world, pace, arrivals, longest=1e6):
+def starts_of(world, rate_limiter, arrivals, longest=1e6):
     """Give the moments at which calls start that arrive at these moments."""
     starts = []
 
     async def one(at):
         await world.sleep(at - world.now())
-        await pace.wait(longest)
+        await rate_limiter.wait(longest)
         starts.append(world.now())
 
     async def work():
@@ -66,12 +66,12 @@ def test_no_window_holds_more_starts_than_the_rate_however_late_somebody_wakes(
 
 def test_a_thousand_calls_may_wait_and_no_more():
     world = VirtualTime()
-    pace = pace_of(world, calls=1000, per_s=1)
+    rate_limiter = pace_of(world, calls=1000, per_s=1)
     refused = []
 
     async def one():
         try:
-            await pace.wait(1e6)
+            await rate_limiter.wait(1e6)
         except CallDenied as refusal:
             refused.append(refusal.failure)
 
@@ -86,12 +86,12 @@ def test_a_thousand_calls_may_wait_and_no_more():
 
 def test_a_call_whose_turn_would_come_too_late_is_told_when_to_come_again():
     world = VirtualTime()
-    pace = pace_of(world, calls=1, per_s=60)
+    rate_limiter = pace_of(world, calls=1, per_s=60)
 
     async def work():
-        await pace.wait(30)
+        await rate_limiter.wait(30)
         with pytest.raises(CallDenied) as refused:
-            await pace.wait(30)
+            await rate_limiter.wait(30)
         return refused.value.failure
 
     failure = run(world, work)
@@ -101,11 +101,11 @@ def test_a_call_whose_turn_would_come_too_late_is_told_when_to_come_again():
 
 def test_a_caller_who_gives_up_leaves_its_turn_to_others():
     world = VirtualTime()
-    pace = pace_of(world)
+    rate_limiter = pace_of(world)
     starts = []
 
     async def one(name):
-        await pace.wait(100)
+        await rate_limiter.wait(100)
         starts.append(name)
 
     async def work():
@@ -202,12 +202,12 @@ def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
 
 def test_a_turn_that_comes_at_the_last_moment_is_waited_for():
     world = VirtualTime()
-    pace = pace_of(world, calls=1, per_s=50)
+    rate_limiter = pace_of(world, calls=1, per_s=50)
     starts = []
 
     async def work():
         for _ in range(2):
-            await pace.wait(51.0)
+            await rate_limiter.wait(51.0)
             starts.append(world.now())
 
     run(world, work)

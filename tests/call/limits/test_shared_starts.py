@@ -50,12 +50,12 @@ def start_all(world, paces, longest=1e6):
     """Let each pace start once for each time it is named; give the moments of the starts."""
     starts = []
 
-    async def one(pace):
-        await pace.wait(longest)
+    async def one(rate_limiter):
+        await rate_limiter.wait(longest)
         starts.append(world.now())
 
     async def work():
-        await asyncio.gather(*(one(pace) for pace in paces))
+        await asyncio.gather(*(one(rate_limiter) for rate_limiter in paces))
 
     run(world, work)
     return starts
@@ -84,8 +84,8 @@ def test_no_window_holds_more_starts_of_all_processes_however_late_an_answer_com
 def test_a_turn_that_is_heard_of_late_is_left_and_another_taken():
     world = VirtualTime()
     server = Server(world, [0.0, 0.2])
-    pace = pace_of(world, server)
-    first, second = start_all(world, [pace, pace])
+    rate_limiter = pace_of(world, server)
+    first, second = start_all(world, [rate_limiter, rate_limiter])
     # The second asked 0.34 s later, heard it 0.2 s later, and took the turn after that one.
     assert second - first == pytest.approx(0.34 + 0.2 + 0.34, abs=0.01)
 
@@ -93,8 +93,8 @@ def test_a_turn_that_is_heard_of_late_is_left_and_another_taken():
 def test_an_answer_is_late_by_what_is_usual():
     world = VirtualTime()
     server = Server(world, [0.3, 0.3, 0.3])
-    pace = pace_of(world, server)
-    first, second = start_all(world, [pace, pace])
+    rate_limiter = pace_of(world, server)
+    first, second = start_all(world, [rate_limiter, rate_limiter])
     assert first == 1000.3
     assert second - first == pytest.approx(0.34)
 
@@ -206,20 +206,20 @@ def test_who_was_told_to_wait_knows_of_the_start_of_another_process():
 def test_a_late_answer_that_tells_of_a_wait_is_as_good_as_any():
     world = VirtualTime()
     server = Server(world)
-    pace = pace_of(world, server)
-    start_all(world, [pace])
+    rate_limiter = pace_of(world, server)
+    start_all(world, [rate_limiter])
     world.moment, server.last, server.delays = 1000.6, 1000.5, iter([0.05])
     # It asked at 1000.6, was told 0.24 s, and heard it 0.05 s later.
-    assert start_all(world, [pace]) == [pytest.approx(1000.89)]
+    assert start_all(world, [rate_limiter]) == [pytest.approx(1000.89)]
 
 
 def test_what_is_due_in_less_than_a_millisecond_is_worth_one():
     world = VirtualTime()
-    pace = pace_of(world, None)
-    start_all(world, [pace])
+    rate_limiter = pace_of(world, None)
+    start_all(world, [rate_limiter])
     world.moment += 0.34 - 0.0004
     with pytest.raises(CallDenied) as refused:
-        pace.check(0.0)
+        rate_limiter.check(0.0)
     assert refused.value.failure.retry_after_ms == 1
 
 

@@ -150,8 +150,8 @@ def main(names: list[str]) -> None:
         print(f"{what:<{wide[0]}}  {told:<{wide[1]}}  {bound}")
 
 
-def _thrice(tally: boundaries.CallCounter | chaos.CallCounter) -> str:
-    return f"{tally.lost}, {tally.booked_twice}, {tally.texted_twice}"
+def _thrice(counter: boundaries.CallCounter | chaos.CallCounter) -> str:
+    return f"{counter.lost}, {counter.booked_twice}, {counter.texted_twice}"
 
 
 if __name__ == "__main__":

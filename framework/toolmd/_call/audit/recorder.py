@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, guard_failed
-from toolmd._crash import logged
 from toolmd._types.call import Call
 from toolmd._types.verdict import Verdict
 from toolmd._validation.redact import redacted
+from toolmd.errors import logged
 
 if TYPE_CHECKING:
     from toolmd._call.audit.chain import Audit

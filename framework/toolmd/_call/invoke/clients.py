@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from toolmd._crash import logged
 from toolmd._egress import Approved, open_client
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd.errors import logged
 
 
 class Clients:

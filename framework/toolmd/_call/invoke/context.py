@@ -7,10 +7,10 @@ from typing import Any, Protocol, TypeVar
 
 from toolmd._call.result.returned import ReadOn, Remarks
 from toolmd._call.result.truncate import bounds_of
-from toolmd._crash import hidden
 from toolmd._types.call import Call
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.result import Event, EventListener, Result
+from toolmd.errors import hidden
 
 Thing = TypeVar("Thing")
 

@@ -18,13 +18,12 @@ from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import given
 from toolmd._call.result.truncate import bounds_of
-from toolmd._crash import hidden, hiding, logged
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
 from toolmd._validation.redact import hider
-from toolmd.errors import ToolError, ToolmdError
+from toolmd.errors import ToolError, ToolmdError, hidden, hiding, logged
 
 
 class Invoker:

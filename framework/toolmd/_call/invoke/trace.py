@@ -10,7 +10,6 @@ from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.start import Arguments
 from toolmd._call.limits.call_limits import CallLimits
-from toolmd._crash import logged
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.registry import BoundTool
@@ -18,6 +17,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import Settings
 from toolmd._validation.redact import HIDDEN, redacted, redacted_value
+from toolmd.errors import logged
 
 API = "opentelemetry.trace"
 PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"

@@ -5,8 +5,8 @@ from typing import Any
 
 from toolmd._call.result.answer import as_json
 from toolmd._call.result.truncate import Bounds, Cut, cut
-from toolmd._crash import logged
 from toolmd._types.result import Result
+from toolmd.errors import logged
 
 ReadOn = Callable[[int], Mapping[str, Any]]
 """Gives the arguments to read on with, of the number of rows given."""

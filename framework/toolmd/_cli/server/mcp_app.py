@@ -91,11 +91,11 @@ class McpApp:
 
 
 def _load() -> tuple[Any, Any, Any]:
-    from toolmd.adapters.mcp import require_sdk
+    from toolmd._mcp import require_sdk
 
     require_sdk()
-    from toolmd.adapters.mcp.callers import caller_by_token
-    from toolmd.adapters.mcp.http import McpEndpoint
-    from toolmd.adapters.mcp.server import McpServer
+    from toolmd._mcp.callers import caller_by_token
+    from toolmd._mcp.http import McpEndpoint
+    from toolmd._mcp.server import McpServer
 
     return McpServer, McpEndpoint, caller_by_token

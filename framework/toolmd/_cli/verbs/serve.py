@@ -81,8 +81,8 @@ def serve(
     if print_config is not None:
         _print_config(print_config, folder, transport, (host, port), (user, facts, trust_edits))
         return
+    from toolmd._mcp import require_sdk
     from toolmd._types.call import Caller
-    from toolmd.adapters.mcp import require_sdk
 
     require_sdk()
     caller = Caller(user, facts)
@@ -96,8 +96,8 @@ def serve(
 def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: bool) -> None:
     import asyncio
 
+    from toolmd._mcp.stdio import serve_stdio
     from toolmd._workspace import Workspace
-    from toolmd.adapters.mcp.stdio import serve_stdio
 
     with stdout_for_data():
         workspace = Workspace.open(folder, overrides=overrides)
@@ -200,7 +200,7 @@ def _print_config(
     caller: tuple[str | None, dict[str, str], bool],
 ) -> None:
     from toolmd._auth.addresses import with_port
-    from toolmd.adapters.mcp.hosts import over_http, over_stdio
+    from toolmd._mcp.hosts import over_http, over_stdio
     from toolmd.config import load_settings
 
     root = load_settings(folder).root

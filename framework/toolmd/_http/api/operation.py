@@ -10,12 +10,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmd._auth import CALLER, OPERATOR
-from toolmd._crash import logged
 from toolmd._http.api.body import read_json
 from toolmd._http.api.errors import ApiError
 from toolmd._http.api.wire import json_bytes
 from toolmd._types.call import NOBODY, Caller
-from toolmd.errors import ArgumentError, NotFoundError, ToolmdError
+from toolmd.errors import ArgumentError, NotFoundError, ToolmdError, logged
 
 
 class Body(BaseModel):

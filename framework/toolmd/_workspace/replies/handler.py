@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmd._call import Dispatcher
-from toolmd._crash import logged
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.absent import STRICT, without_absent
 from toolmd._dialect.decoder import MAX_BYTES
@@ -18,7 +17,7 @@ from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
 from toolmd._workspace.names import Names
 from toolmd._workspace.runs.control import Runs
-from toolmd.errors import MalformedReplyError, NotFoundError
+from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
 
 class ReplyHandler:

@@ -1,10 +1,10 @@
 """Word the Results of runs that did not begin, broke, were late, or wait for a person."""
 
-from toolmd._crash import logged
 from toolmd._types.call import Budget, Call
 from toolmd._types.result import ConfirmationRequest, Failure, Outcome, Result, SkillResult
 from toolmd._types.run import Question
 from toolmd._workspace.runs.questions import pending_of, question_id
+from toolmd.errors import logged
 
 
 def denied(call: Call, failure: Failure) -> Result:

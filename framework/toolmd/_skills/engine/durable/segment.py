@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 
 from dbos import DBOS
 
-from toolmd._crash import logged
 from toolmd._skills.engine import Play
 from toolmd._skills.engine.durable.journal import DurableJournal, LostRunError
 from toolmd._skills.engine.durable.loop_bridge import LoopBridge
@@ -20,7 +19,7 @@ from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.journal import ParkedError
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Clock, Question, RunEvent, RunListener
-from toolmd.errors import UnreachableError
+from toolmd.errors import UnreachableError, logged
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 5

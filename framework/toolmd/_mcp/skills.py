@@ -18,9 +18,9 @@ from mcp.types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolmd._mcp.callers import RequestContext
 from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
-from toolmd.adapters.mcp.callers import RequestContext
 
 EXTENSION = "io.modelcontextprotocol/skills"
 SCHEME = "skill://"

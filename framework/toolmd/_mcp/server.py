@@ -11,12 +11,12 @@ from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.types import NotificationParams, PaginatedRequestParams
 
+from toolmd._mcp.calls import Calls
+from toolmd._mcp.changes import ListChanges
+from toolmd._mcp.crashes import keep_crashes
+from toolmd._mcp.skills import EXTENSION, Skills, UriParams
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
-from toolmd.adapters.mcp.calls import Calls
-from toolmd.adapters.mcp.changes import ListChanges
-from toolmd.adapters.mcp.crashes import keep_crashes
-from toolmd.adapters.mcp.skills import EXTENSION, Skills, UriParams
 
 CallerOf = Callable[[ServerRequestContext[Any, Any]], Caller]
 """Gives the caller of a request."""

@@ -6,10 +6,10 @@ from contextlib import redirect_stdout
 
 from mcp.server.stdio import stdio_server
 
+from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
-from toolmd.adapters.mcp.callers import FixedCaller
-from toolmd.adapters.mcp.server import McpServer
 
 
 async def serve_stdio(

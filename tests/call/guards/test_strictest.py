@@ -53,12 +53,12 @@ def judge_of(said):
 def judged(harness, tool):
     """Judge a call by what its file says and by these judges, in this order."""
 
-    def judge(own, said):
+    def guard(own, said):
         made = tool("act", dict, safety=OWN[own])
-        judges = tuple(judge_of(word) for word in said)
-        return harness(made, settings=PROJECT, judges=lambda _: judges).call("act", dry_run=True)
+        guards = tuple(judge_of(word) for word in said)
+        return harness(made, settings=PROJECT, guards=lambda _: guards).call("act", dry_run=True)
 
-    return judge
+    return guard
 
 
 @given(own=st.sampled_from(list(OWN)), said=st.lists(st.sampled_from(list(SAID)), max_size=5))
@@ -82,7 +82,7 @@ def test_a_denial_has_a_code_even_where_its_judge_gave_none(harness, tool):
     def deny(_call, _arguments):
         return Verdict(Action.DENY)
 
-    made = harness(tool("act", dict), settings=PROJECT, judges=lambda _: (deny,))
+    made = harness(tool("act", dict), settings=PROJECT, guards=lambda _: (deny,))
     assert made.call("act").error == Failure("denied", "")
 
 
@@ -90,6 +90,6 @@ def test_a_judge_has_five_seconds(harness, tool):
     async def ponder(_call, _arguments):
         await asyncio.Event().wait()
 
-    made = harness(tool("act", dict), settings=PROJECT, judges=lambda _: (ponder,))
+    made = harness(tool("act", dict), settings=PROJECT, guards=lambda _: (ponder,))
     result, seconds = leap(made.dispatcher.call("act", "{}"))
     assert (result.error.code, seconds) == ("internal_guard_error", 5.0)

@@ -14,14 +14,14 @@ from mcp.types import (
 )
 
 from toolmd._export.function import CONFIDENCE
+from toolmd._mcp.answers import answer
+from toolmd._mcp.asking import Asking
+from toolmd._mcp.callers import RequestContext
+from toolmd._mcp.catalog import Catalog, Listed
+from toolmd._mcp.progress import Progress
 from toolmd._types.call import Call, Caller
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
-from toolmd.adapters.mcp.answers import answer
-from toolmd.adapters.mcp.asking import Asking
-from toolmd.adapters.mcp.callers import RequestContext
-from toolmd.adapters.mcp.catalog import Catalog, Listed
-from toolmd.adapters.mcp.progress import Progress
 from toolmd.errors import did_you_mean, near_words
 
 

@@ -16,11 +16,11 @@ from mcp.types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from toolmd._mcp.form import changed, form, form_for_words
 from toolmd._types.call import Caller
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import ConfirmationRequest, Failure, Result
 from toolmd._workspace import Workspace
-from toolmd.adapters.mcp.form import changed, form, form_for_words
 
 KEY = "confirm"
 """The name of a result's one input request, but where words are kept: then it is theirs."""

@@ -8,12 +8,12 @@ from mcp.types import Tool
 from toolmd._export.exported import Exported
 from toolmd._export.function import CONFIDENCE
 from toolmd._export.mcp import WRAPPED
+from toolmd._mcp.content import gives_blocks
 from toolmd._types.registry import Registry
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import Names
-from toolmd.adapters.mcp.content import gives_blocks
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,6 @@ def test_a_plugin_uses_the_public_api_alone() -> None:
                     modules = [f"{module}.{alias.name}" for alias in names]
                 case _:
                     continue
-            private |= {(name, m) for m in modules if m.startswith(("toolmd._", "toolmd.adapters"))}
+            private |= {(name, m) for m in modules if m.startswith(("toolmd._", "toolmd._mcp"))}
 
     assert not private

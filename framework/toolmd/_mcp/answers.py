@@ -5,11 +5,11 @@ from typing import Any
 
 from mcp.types import CallToolResult, ContentBlock, TextContent
 
+from toolmd._mcp.catalog import Listed
+from toolmd._mcp.content import read_blocks
 from toolmd._types.result import Failure, Result
 from toolmd._types.skill import SkillSpec
 from toolmd._validation import problems
-from toolmd.adapters.mcp.catalog import Listed
-from toolmd.adapters.mcp.content import read_blocks
 
 RESULT = "toolmd/result"
 """Under `_meta`: what of a Result is for the host, not for the model."""

@@ -36,11 +36,11 @@ def settings(tmp_path, **safety):
 def outcome(harness, tool, tmp_path):
     """Call a tool of this Safety under these settings; give the outcome and its code."""
 
-    def call(safety=None, arguments="{}", *, project=None, judges=(), default_min=None, **context):
+    def call(safety=None, arguments="{}", *, project=None, guards=(), default_min=None, **context):
         made = tool("act", nothing, NUMBER, safety=Safety(**(safety or {})))
         made.default_min = default_min
         dispatcher = harness(made, settings=settings(tmp_path, **(project or {})),
-                       judges=lambda _: judges)  # fmt: skip
+                       guards=lambda _: guards)  # fmt: skip
         result = dispatcher.call("act", arguments, **context)
         return result.outcome, result.error.code if result.error else None
 
@@ -269,11 +269,11 @@ def silent(_call, _arguments):
 
 
 def test_the_strictest_judge_wins(outcome):
-    assert outcome(judges=(silent, lambda *_: ALLOWED)) == ("ok", None)
-    assert outcome(judges=(silent, review)) == ("review", None)
-    assert outcome(judges=(review, deny, silent)) == ("denied", "not_today")
-    assert outcome({"requires_confirmation": True}, judges=(review,)) == ("review", None)
-    assert outcome({"min_confidence": 0.7}, judges=(deny,)) == ("denied", "missing_confidence")
+    assert outcome(guards=(silent, lambda *_: ALLOWED)) == ("ok", None)
+    assert outcome(guards=(silent, review)) == ("review", None)
+    assert outcome(guards=(review, deny, silent)) == ("denied", "not_today")
+    assert outcome({"requires_confirmation": True}, guards=(review,)) == ("review", None)
+    assert outcome({"min_confidence": 0.7}, guards=(deny,)) == ("denied", "missing_confidence")
 
 
 def crash(_call, _arguments):
@@ -299,19 +299,19 @@ ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Act
 
 @pytest.mark.parametrize("answer", ODD)
 def test_an_odd_answer_refuses(outcome, answer):
-    judges = (lambda *_: ALLOWED, lambda *_: ODD[answer])
-    assert outcome(judges=judges) == ("denied", "internal_guard_error")
+    guards = (lambda *_: ALLOWED, lambda *_: ODD[answer])
+    assert outcome(guards=guards) == ("denied", "internal_guard_error")
 
 
 @pytest.mark.parametrize("judge", [crash, crash_later])
-def test_a_judge_that_breaks_refuses(outcome, judge):
-    assert outcome(judges=(judge,)) == ("denied", "internal_guard_error")
+def test_a_judge_that_breaks_refuses(outcome, guard):
+    assert outcome(guards=(guard,)) == ("denied", "internal_guard_error")
 
 
 @pytest.mark.parametrize("judge", [slow, block])
-def test_a_slow_judge_refuses(judge):
+def test_a_slow_judge_refuses(guard):
     async def main():
-        return [v async for v in ask((judge,), Call("act", {}), {}, patience=0.05)]
+        return [v async for v in ask((guard,), Call("act", {}), {}, lock_retry=0.05)]
 
     with pytest.raises(CallDenied) as refused:
         asyncio.run(main())
@@ -323,7 +323,7 @@ def test_judges_that_cannot_be_had_refuse(harness, tool, tmp_path):
     def broken(_spec):
         raise RuntimeError
 
-    dispatcher = harness(tool("act", nothing), settings=settings(tmp_path), judges=broken)
+    dispatcher = harness(tool("act", nothing), settings=settings(tmp_path), guards=broken)
     for _ in range(2):
         assert dispatcher.call("act").error.code == "internal_guard_error"
 
@@ -340,7 +340,7 @@ def test_a_judge_cannot_change_what_runs(harness, tool, tmp_path):
 
     items = Parameter(name="items", shape=Schema(types=("array",), items=TEXT), required=True)
     dispatcher = harness(
-        tool("act", act, items), settings=settings(tmp_path), judges=lambda _: (meddle,)
+        tool("act", act, items), settings=settings(tmp_path), guards=lambda _: (meddle,)
     )
     assert dispatcher.call("act", {"items": ["a"]}).success
     assert seen == [["a"]]

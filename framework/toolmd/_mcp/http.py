@@ -9,8 +9,8 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from toolmd._auth import CALLER
+from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
-from toolmd.adapters.mcp.server import McpServer
 
 MAX_BODY = 512 * 1024
 """Bytes of a request; a model's reply may have 256 KiB."""

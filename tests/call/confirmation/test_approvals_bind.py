@@ -28,7 +28,7 @@ class World:
         self.ran = []
         self.now = 1_000_000.0
 
-    def dispatcher(self, *, body="0" * 64, package_min=None, notes="", judges=(), **safety):
+    def dispatcher(self, *, body="0" * 64, package_min=None, notes="", guards=(), **safety):
         async def act(number=0):
             self.ran.append(number)
             return {}
@@ -41,7 +41,7 @@ class World:
             root=self.root, state=self.root, audit=False, safety=SafetySettings(**safety)
         )
         return self.harness(
-            made, settings=project, judges=lambda _: judges, clock=lambda: self.now
+            made, settings=project, guards=lambda _: guards, clock=lambda: self.now
         )  # fmt: skip
 
     def decide(self, harness, held, **options):
@@ -106,7 +106,7 @@ def test_what_is_not_confident_enough_any_more_is_refused(world):
 
 def test_a_judge_that_says_no_by_then_stops_an_approval(world):
     says = [None, Verdict(Action.DENY, "not_now", "Not now."), None]
-    dispatcher = world.dispatcher(judges=(lambda _call, _arguments: says.pop(0),))
+    dispatcher = world.dispatcher(guards=(lambda _call, _arguments: says.pop(0),))
     held = dispatcher.call("act", {"number": 1})
     refused = world.decide(dispatcher, held)
     assert (refused.outcome, refused.error.code) == ("denied", "not_now")
@@ -118,7 +118,7 @@ def test_a_judge_that_says_no_by_then_stops_an_approval(world):
 
 def test_a_judge_that_wants_a_review_by_then_holds_the_call_anew(world):
     says = [None, Verdict(Action.REVIEW, "looked_at"), Verdict(Action.REVIEW, "looked_at")]
-    dispatcher = world.dispatcher(judges=(lambda _call, _arguments: says.pop(0),))
+    dispatcher = world.dispatcher(guards=(lambda _call, _arguments: says.pop(0),))
     held = dispatcher.call("act", {"number": 1}, user="ada")
     again = world.decide(dispatcher, held, user="ada")
     assert (again.outcome, world.ran) == ("review", [])
@@ -282,11 +282,11 @@ def test_a_tool_is_not_told_what_was_typed_into_a_form_as_its_users_message(
 def test_an_approval_that_another_overtook_runs_nothing(world):
     overtakes, inner = [], []
 
-    def judge(_call, _arguments):
+    def guard(_call, _arguments):
         if overtakes:
             inner.append(world.decide(dispatcher, overtakes.pop()))
 
-    dispatcher = world.dispatcher(judges=(judge,))
+    dispatcher = world.dispatcher(guards=(guard,))
     held = dispatcher.call("act", {"number": 1})
     overtakes.append(held)
     outer = world.decide(dispatcher, held)

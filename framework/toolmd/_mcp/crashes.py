@@ -7,7 +7,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 from pydantic import ValidationError
 
-from toolmd._crash import logged
+from toolmd.errors import logged
 
 
 async def keep_crashes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -1,1 +1,0 @@
-"""Doors that other protocols come in by, a package each."""

@@ -1,0 +1,417 @@
+"""Held calls: approved once, by whom they are for, and only as they were shown."""
+
+import asyncio
+import sqlite3
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from toolmd._types.call import Call, Caller
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
+
+TEXT = Schema(types=("string",))
+DAYS = Schema(types=("array",), items=Schema(types=("integer",), minimum=1, maximum=7))
+REMINDER = (
+    Parameter(name="title", shape=TEXT, required=True),
+    Parameter(name="time", shape=Schema(types=("string",), format="time"), required=True),
+    Parameter(name="days", shape=DAYS),
+)
+SEED = {"title": "Take medication", "time": "09:00", "days": [1, 2, 3, 4, 5, 6, 7]}
+CONFIRM = Safety(requires_confirmation=True)
+
+
+class ConfirmationFlow:
+    """A door to one tool, what ran behind it, and a clock that is told."""
+
+    def __init__(self, harness, tool, tmp_path):
+        self.now = 1_000_000.0
+        self.ran = []
+        self.make, self.tool, self.root = harness, tool, tmp_path
+        self.open()
+
+    async def remind(self, title, time, days=None, *, context=None):
+        self.ran.append((title, time, days, context.idempotency_key))
+        return {"message": f"Created reminder: {title}"}
+
+    def open(self, *parameters, safety=CONFIRM, function=None, guards=None, **fields):
+        made = self.tool("create_reminder", function or self.remind, *(parameters or REMINDER),
+                         context="context", safety=safety, **fields)  # fmt: skip
+        self.harness = self.make(
+            made, settings=Settings(root=self.root, state=self.root, audit=False),
+            clock=lambda: self.now, guards=guards,
+        )  # fmt: skip
+        self.dispatcher = self.harness.dispatcher
+
+    def hold(self, arguments=None, **context):
+        result = self.harness.call("create_reminder", arguments or SEED, **context)
+        assert result.outcome in ("confirm", "review")
+        return result
+
+    def confirm(self, held, **options):
+        return asyncio.run(self.dispatcher.decisions.confirm(held.confirmation.id, **options))
+
+    def reject(self, held, **options):
+        return asyncio.run(self.dispatcher.decisions.reject(held.confirmation.id, **options))
+
+    def respond(self, held, text, **options):
+        return asyncio.run(self.dispatcher.decisions.respond(held.confirmation.id, text, **options))
+
+
+@pytest.fixture
+def confirmations(harness, tool, tmp_path):
+    return ConfirmationFlow(harness, tool, tmp_path)
+
+
+def test_the_prompt_names_every_argument_as_the_seed_words_it(confirmations):
+    held = confirmations.hold(call_id="call-456").to_dict()
+    assert held["confirmation"]["prompt"] == (
+        "I'd like to create reminder: title: Take medication, time: 09:00, "
+        "days: 1,2,3,4,5,6,7. Is this correct?"
+    )
+    assert held["confirmation"]["sensitivity"] == "low"
+    confirmations.open(safety=Safety(sensitivity="critical"))
+    critical = confirmations.hold({"title": "a\nb", "time": "09:00"}).confirmation
+    assert critical.prompt == (
+        "I'd like to create reminder: title: a b, time: 09:00. "
+        "Please confirm these details are correct."
+    )
+
+
+def test_an_approved_call_runs_with_the_arguments_that_were_shown(confirmations):
+    held = confirmations.hold(call_id="call-456", user="u1")
+    assert confirmations.ran == []
+    assert [h.id for h in confirmations.dispatcher.decisions.pending("u1")] == [
+        held.confirmation.id
+    ]
+    result = confirmations.confirm(held, user="u1")
+    assert (result.success, result.message) == (True, "Created reminder: Take medication")
+    assert result.tool_call_id == "call-456"
+    assert confirmations.ran == [(*SEED.values(), held.confirmation.id)]
+    assert confirmations.dispatcher.decisions.pending() == ()
+
+
+def test_it_survives_a_restart(confirmations):
+    held = confirmations.hold()
+    confirmations.open()
+    assert confirmations.confirm(held).success
+
+
+def test_a_call_is_redeemed_once(confirmations):
+    held = confirmations.hold()
+    assert confirmations.confirm(held).success
+    again = confirmations.confirm(held)
+    assert (again.outcome, again.error.code) == ("denied", "confirmation_used")
+    assert len(confirmations.ran) == 1
+
+
+def test_of_racing_approvals_one_runs(confirmations):
+    held = confirmations.hold()
+    dispatcher, outcomes = confirmations.dispatcher, []
+    ready = threading.Barrier(8)
+
+    def approve():
+        async def many():
+            ready.wait()
+            approvals = (dispatcher.decisions.confirm(held.confirmation.id) for _ in range(125))
+            return await asyncio.gather(*approvals)
+
+        outcomes.extend(result.outcome for result in asyncio.run(many()))
+
+    threads = [threading.Thread(target=approve) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 1000
+    assert outcomes.count("ok") == 1
+    assert len(confirmations.ran) == 1
+
+
+def test_after_ten_minutes_it_is_too_late(confirmations):
+    held = confirmations.hold()
+    confirmations.now += 599
+    assert len(confirmations.dispatcher.decisions.pending()) == 1
+    confirmations.now += 1
+    assert confirmations.dispatcher.decisions.pending() == ()
+    assert confirmations.confirm(held).error.code == "confirmation_expired"
+    assert confirmations.ran == []
+
+
+def test_another_user_cannot_decide(confirmations):
+    held = confirmations.hold(user="u1")
+    assert confirmations.confirm(held, user="u2").error.code == "confirmation_not_found"
+    assert confirmations.reject(held, user="u2").error.code == "confirmation_not_found"
+    assert confirmations.dispatcher.decisions.pending("u2") == ()
+    assert confirmations.confirm(held, user="u1").success
+
+
+def test_an_unknown_id_is_told_so(confirmations):
+    result = asyncio.run(confirmations.dispatcher.decisions.confirm("nothing"))
+    assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")
+
+
+def test_an_edit_by_the_user_counts_as_approval_and_is_told(confirmations):
+    result = confirmations.confirm(confirmations.hold(), edit={"days": [1, 2]})
+    assert result.success
+    assert result.notes == ("The user changed days: [1, 2, 3, 4, 5, 6, 7] → [1, 2].",)
+    assert confirmations.ran[0][2] == [1, 2]
+
+
+def test_an_edit_that_does_not_fit_is_refused_and_the_call_still_waits(confirmations):
+    held = confirmations.hold()
+    assert confirmations.confirm(held, edit={"days": [8]}).error.code == "invalid_arguments"
+    assert confirmations.confirm(held, edit={"nonsense": 1}).error.code == "invalid_arguments"
+    assert confirmations.confirm(held).success
+
+
+def test_an_edited_critical_call_is_shown_once_more(confirmations):
+    confirmations.open(safety=Safety(sensitivity="critical"))
+    first = confirmations.hold()
+    second = confirmations.confirm(first, edit={"time": "10:00"})
+    assert second.outcome == "confirm"
+    assert "time: 10:00" in second.confirmation.prompt
+    assert confirmations.confirm(first).error.code == "confirmation_used"
+    assert confirmations.confirm(second).success
+    assert confirmations.ran[0][1] == "10:00"
+
+
+def test_what_was_edited_is_told_with_the_second_prompt_and_with_the_result(confirmations):
+    confirmations.open(safety=Safety(sensitivity="critical"))
+    second = confirmations.confirm(confirmations.hold(), edit={"time": "10:00"})
+    told = ('The user changed time: "09:00" → "10:00".',)
+    assert second.notes == told
+    third = confirmations.confirm(second, edit={"title": "Walk"})
+    both = (*told, 'The user changed title: "Take medication" → "Walk".')
+    assert third.notes == both
+    assert confirmations.confirm(third).notes == both
+
+
+def test_an_edit_is_judged_again(confirmations):
+    confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
+    second = confirmations.confirm(confirmations.hold(), edit={"days": [1]})
+    assert second.outcome == "review"
+    assert confirmations.ran == []
+    assert confirmations.confirm(second, user="a reviewer").success
+
+
+REVIEWED = Safety(escalate_when="true")
+
+
+def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(confirmations):
+    confirmations.open(safety=REVIEWED)
+    held = confirmations.hold(user="u1")
+    for refused in (
+        confirmations.confirm(held, user="u1"),
+        confirmations.confirm(held, user="u1", edit={"days": [1]}),
+        confirmations.respond(held, "I looked at it.", user="u1"),
+    ):
+        assert (refused.outcome, refused.error.code) == ("denied", "held_for_review")
+        assert "toolmd pending" in refused.error.message
+    assert confirmations.ran == []
+    assert [h.id for h in confirmations.dispatcher.decisions.pending("u1")] == [
+        held.confirmation.id
+    ]
+    assert confirmations.confirm(held, user="a reviewer").success
+
+
+def test_the_operator_decides_what_is_held_for_review(confirmations):
+    confirmations.open(safety=REVIEWED)
+    for user in ("u1", None):
+        assert confirmations.confirm(confirmations.hold(user=user)).success
+    assert len(confirmations.ran) == 2
+
+
+def test_a_caller_may_take_back_what_is_held_for_review(confirmations):
+    confirmations.open(safety=REVIEWED)
+    held = confirmations.hold(user="u1")
+    assert confirmations.reject(held, user="u1").error.code == "rejected"
+    assert confirmations.ran == []
+
+
+def test_a_run_of_its_caller_lifts_no_review_that_is_not_its_own(confirmations):
+    confirmations.open(safety=REVIEWED)
+    held = confirmations.hold(user="u1").confirmation.id
+    call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
+    assert (
+        asyncio.run(confirmations.dispatcher.decisions.confirm_call(held, call)).error.code
+        == "held_for_review"
+    )
+    assert confirmations.ran == []
+
+
+def test_a_run_lifts_its_own_review_whoever_started_it(confirmations):
+    confirmations.open(safety=REVIEWED)
+    call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
+    held = asyncio.run(confirmations.dispatcher.take(call))
+    assert held.outcome == "review"
+    lifted = asyncio.run(
+        confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+    )
+    assert lifted.success
+    assert len(confirmations.ran) == 1
+
+
+def test_an_edit_that_calls_for_a_review_is_out_of_its_callers_hands(confirmations):
+    confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
+    second = confirmations.confirm(confirmations.hold(user="u1"), edit={"days": [1]}, user="u1")
+    assert second.outcome == "review"
+    assert confirmations.confirm(second, user="u1").error.code == "held_for_review"
+    assert confirmations.ran == []
+    assert confirmations.confirm(second).success
+
+
+CHANGES = {
+    "a parameter": {"parameters": (*REMINDER[:2], replace(REMINDER[2], required=True))},
+    "the policy": {"safety": Safety(requires_confirmation=True, min_confidence=0.1)},
+    "the title": {"when_to_use": "When the user asks for one."},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_after_a_change_the_approval_is_stale_and_the_prompt_fresh(confirmations, what):
+    held = confirmations.hold(confidence=0.9)
+    change = dict(CHANGES[what])
+    confirmations.open(*change.pop("parameters", ()), **change)
+    fresh = confirmations.confirm(held)
+    assert (fresh.outcome, fresh.error.code) == ("confirm", "confirmation_stale")
+    assert fresh.confirmation.id != held.confirmation.id
+    assert confirmations.ran == []
+    assert confirmations.confirm(held).error.code == "confirmation_used"
+    assert confirmations.confirm(fresh).success
+
+
+def test_a_stricter_tool_that_refuses_what_was_held_says_so_in_place_of_a_prompt(confirmations):
+    held = confirmations.hold(confidence=0.9)
+    confirmations.open(safety=Safety(requires_confirmation=True, min_confidence=0.95))
+    result = confirmations.confirm(held)
+    assert (result.outcome, result.error.code) == ("denied", "confirmation_stale")
+    assert "needs a confidence of at least 0.95" in result.error.message
+    assert confirmations.confirm(held).error.code == "confirmation_used"
+    assert confirmations.ran == []
+
+
+def test_a_decision_that_comes_too_late_is_told_as_the_calls_own(confirmations):
+    confirmations.open(safety=REVIEWED)
+    held = confirmations.hold(call_id="call-9", user="u1")
+    for refused in (
+        confirmations.confirm(held, user="u1"),
+        confirmations.reject(held),
+        confirmations.confirm(held),
+    ):
+        assert (refused.tool, refused.tool_call_id) == ("create_reminder", "call-9")
+    stranger = confirmations.confirm(confirmations.hold(user="u1"), user="u2")
+    assert stranger.tool_call_id is None
+
+
+def test_calls_that_an_older_release_held_can_be_approved(confirmations):
+    with closing(sqlite3.connect(confirmations.root / "confirmations.sqlite3")) as store:
+        store.execute(
+            "CREATE TABLE held (id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL,"
+            " bound_to TEXT NOT NULL, prompt TEXT NOT NULL, sensitivity TEXT NOT NULL,"
+            " created REAL NOT NULL, expires REAL NOT NULL, state TEXT NOT NULL,"
+            " shown TEXT NOT NULL) STRICT"
+        )
+    assert confirmations.confirm(confirmations.hold()).success
+
+
+def test_a_held_call_of_a_tool_that_is_gone_does_not_run(confirmations):
+    held = confirmations.hold()
+    confirmations.harness = confirmations.make(
+        confirmations.tool("other"),
+        settings=Settings(root=confirmations.root, state=confirmations.root, audit=False),
+        clock=lambda: confirmations.now,
+    )  # fmt: skip
+    confirmations.dispatcher = confirmations.harness.dispatcher
+    assert confirmations.confirm(held).error.code == "unknown_tool"
+
+
+def test_a_rejected_call_never_runs(confirmations):
+    held = confirmations.hold()
+    result = confirmations.reject(held)
+    assert (result.outcome, result.error.code) == ("denied", "rejected")
+    assert confirmations.confirm(held).error.code == "confirmation_used"
+    assert confirmations.ran == []
+
+
+def test_a_person_may_answer_in_the_tools_stead(confirmations):
+    held = confirmations.hold(call_id="c")
+    result = confirmations.respond(held, "It is on the fridge.")
+    assert (result.success, result.data, result.tool_call_id) == (True, "It is on the fridge.", "c")
+    assert confirmations.confirm(held).error.code == "confirmation_used"
+    assert confirmations.ran == []
+
+
+def test_a_dry_run_shows_the_prompt_and_keeps_nothing(confirmations):
+    result = confirmations.hold(dry_run=True)
+    assert result.confirmation.prompt.startswith("I'd like to create reminder")
+    assert "id" not in result.to_dict()["confirmation"]
+    assert confirmations.dispatcher.decisions.pending() == ()
+
+
+def test_what_is_kept_for_people_hides_sensitive_values(confirmations):
+    secret = Parameter(name="title", shape=replace(TEXT, sensitive=True))
+    confirmations.open(secret, *REMINDER[1:])
+    held = confirmations.hold()
+    assert "title: (hidden)" in held.confirmation.prompt
+    assert "Take medication" not in held.confirmation.prompt
+    (kept,) = confirmations.dispatcher.decisions.pending()
+    assert "Take medication" not in str(kept.to_dict())
+    changed = confirmations.confirm(held, edit={"title": "hunter2"})
+    assert confirmations.ran[0][0] == "hunter2"
+    assert "hunter2" not in str(changed.notes)
+
+
+def test_true_is_not_one_in_what_was_approved(confirmations):
+    flag = Parameter(name="title", shape=Schema())
+    confirmations.open(flag, *REMINDER[1:])
+    held = confirmations.hold({"title": True, "time": "09:00"})
+    assert confirmations.confirm(held, edit={"title": 1}).notes == (
+        "The user changed title: true → 1.",
+    )
+    assert type(confirmations.ran[0][0]) is int
+
+
+def test_a_run_approves_with_the_arguments_its_person_agreed_to(confirmations):
+    for days in (SEED["days"], [1, 2]):
+        held = confirmations.hold()
+        call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
+        assert asyncio.run(
+            confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+        ).success
+        assert confirmations.ran[-1] == (
+            "Take medication",
+            "09:00",
+            days,
+            "run-1/4:create_reminder",
+        )
+
+
+def test_a_run_that_agreed_to_one_does_not_approve_true(confirmations):
+    flag = Parameter(name="title", shape=Schema())
+    confirmations.open(flag, *REMINDER[1:])
+    held = confirmations.hold({"title": True, "time": "09:00"})
+    call = Call("create_reminder", {"title": 1, "time": "09:00"})
+    assert asyncio.run(
+        confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+    ).success
+    assert type(confirmations.ran[0][0]) is int
+
+
+def test_a_run_need_not_repeat_what_was_filled_in(confirmations):
+    days = replace(DAYS, has_default=True, default=[1])
+    confirmations.open(
+        *REMINDER[:2],
+        Parameter(name="days", shape=days),
+        safety=Safety(sensitivity="critical"),
+    )
+    given = {"title": "Walk", "time": "09:00"}
+    held = confirmations.hold(given)
+    call = Call("create_reminder", given)
+    assert asyncio.run(
+        confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+    ).success
+    assert confirmations.ran[0][2] == [1]

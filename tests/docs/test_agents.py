@@ -17,13 +17,10 @@ from toolmd.testing import ModelServer, RawReply, asking
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', README, re.DOTALL | re.MULTILINE))
-BOOKING = """
-## Safety
-
-- **Requires Confirmation**: true
-"""
+BOOKING = "- **Requires Confirmation**: true\n"
+"""A restriction more, below those that the tool's file ends with."""
 TABLE = {"guests": 4, "place": "terrace"}
-PROMPT = "I'd like to find table: guests: 4, place: terrace. Is this correct? [y/n] "
+PROMPT = "I'd like to book table: guests: 4, place: terrace. Is this correct? [y/n] "
 
 
 @pytest.fixture
@@ -66,7 +63,7 @@ def test_an_agent_stays_short() -> None:
 def test_the_agent_with_openai_asks_and_tells_the_model(
     project: Path, answer: str, told: str
 ) -> None:
-    first = asking(("find_table", TABLE), text="Let me look.")
+    first = asking(("book_table", TABLE), text="Let me look.")
     with ModelServer(first, "Done.") as model:
         printed = run(
             project, "openai_agent.py", f"{answer}\n",
@@ -74,7 +71,7 @@ def test_the_agent_with_openai_asks_and_tells_the_model(
         )  # fmt: skip
 
     assert printed == f"Let me look.\n{PROMPT}Done.\n"
-    assert model.heard[0]["tools"][0]["function"]["name"] == "find_table"
+    assert model.heard[0]["tools"][0]["function"]["name"] == "book_table"
     assert [message["role"] for message in model.heard[1]["messages"]] == [
         "user", "assistant", "tool",
     ]  # fmt: skip
@@ -84,7 +81,7 @@ def test_the_agent_with_openai_asks_and_tells_the_model(
 
 
 def test_the_agent_with_openai_goes_on_after_a_reply_that_cannot_be_read(project: Path) -> None:
-    with ModelServer(asking(("find_table", "{guests")), "Sorry.") as model:
+    with ModelServer(asking(("book_table", "{guests")), "Sorry.") as model:
         printed = run(
             project, "openai_agent.py", "",
             OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="a-key",
@@ -186,7 +183,7 @@ def test_the_agent_with_anthropic_asks_and_tells_the_model(
     server = claude(
         [
             {"type": "text", "text": "Let me look."},
-            {"type": "tool_use", "id": "toolu_1", "name": "find_table", "input": TABLE},
+            {"type": "tool_use", "id": "toolu_1", "name": "book_table", "input": TABLE},
         ],
         [{"type": "text", "text": "Done."}],
     )
@@ -197,7 +194,7 @@ def test_the_agent_with_anthropic_asks_and_tells_the_model(
     )  # fmt: skip
 
     assert printed == f"Let me look.\n{PROMPT}Done.\n"
-    assert server.heard[0]["tools"][0]["name"] == "find_table"
+    assert server.heard[0]["tools"][0]["name"] == "book_table"
     (result,) = server.heard[1]["messages"][2]["content"]
     assert result["tool_use_id"] == "toolu_1"
     assert told in json.dumps(result["content"]).replace("\\", "")
@@ -207,5 +204,5 @@ def test_the_agent_with_anthropic_asks_and_tells_the_model(
 def test_the_agent_over_mcp_asks_and_gets_the_result(project: Path, answer: str, told: str) -> None:
     printed = run(project, "mcp_agent.py", f"{answer}\n")
 
-    assert printed.startswith(f"['find_table']\n{PROMPT}")
+    assert printed.startswith(f"['book_table']\n{PROMPT}")
     assert told in printed

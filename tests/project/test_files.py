@@ -1,4 +1,4 @@
-"""Hold every file to the size and the manners of the house."""
+"""Files and functions are small, and each says what it is for."""
 
 import ast
 import re
@@ -43,7 +43,7 @@ def functions(name: str) -> Iterator[tuple[str, int]]:
             yield f"{name}:{node.name}", (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def test_a_file_says_first_what_it_is_for() -> None:
+def test_the_first_line_of_a_file_says_what_it_is_for() -> None:
     """A docstring stands in the first line, and its sentence ends there."""
     silent = {
         name
@@ -57,16 +57,16 @@ def test_a_file_says_first_what_it_is_for() -> None:
 def test_a_file_is_small_or_says_why_not() -> None:
     long = {name for name in SHIPPED if lines(name) > LONGEST_FILE}
 
-    assert long == LONG_FILES.keys()
+    assert long <= LONG_FILES.keys()
 
 
 def test_a_function_is_small_or_says_why_not() -> None:
     long = {key for name in SHIPPED for key, size in functions(name) if size >= LONGEST_FUNCTION}
 
-    assert long == LONG_FUNCTIONS.keys()
+    assert long <= LONG_FUNCTIONS.keys()
 
 
-def test_a_room_is_named_after_a_thing() -> None:
+def test_a_module_is_named_after_what_it_contains() -> None:
     vague = {
         name
         for name in SHIPPED

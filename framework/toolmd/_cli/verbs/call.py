@@ -67,14 +67,9 @@ def call(
             dry_run=dry_run,
             on_event=None if json or not sys.stderr.isatty() else _progress,
         )
-        confirmation = result.confirmation
-        if (
-            result.outcome == "confirm"
-            and confirmation
-            and not dry_run
-            and agreed(confirmation.prompt, yes=yes)
-        ):
-            result = workspace.confirmations.approve_sync(confirmation.id, user=user)
+        asked = result.confirmation if result.outcome == "confirm" and not dry_run else None
+        if asked and agreed(asked.prompt, yes=yes):
+            result = workspace.confirmations.approve_sync(asked.id, user=user)
     if json:
         out_json(result.to_dict())
     else:

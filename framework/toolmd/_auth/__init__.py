@@ -1,4 +1,4 @@
-"""The gate in front of every door on HTTP: who may come in, and as whom."""
+"""Authentication in front of every interface on HTTP: Host, Origin, token and content type."""
 
 from toolmd._auth.addresses import Addresses
 from toolmd._auth.authentication import CALLER, OPERATOR, Authentication

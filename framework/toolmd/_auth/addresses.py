@@ -1,4 +1,4 @@
-"""The names under which a server may be asked: exact, so that no page elsewhere can reach it."""
+"""The Host and Origin values that a server answers, so that no other site's page can call it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,24 +6,27 @@ from typing import Self
 
 HTTP_PORT = 80
 LOCAL = ("127.0.0.1", "localhost")
-"""Names of this machine for itself, of which either may be meant by the other."""
+"""Names of this machine for itself; clients use either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The values of Host and of Origin that are answered."""
+    """The accepted values of the Host and Origin headers."""
 
     hosts: frozenset[str]
-    """`127.0.0.1:8787`; on the port of HTTP also without it, as clients write it."""
+    """Such as `127.0.0.1:8787`; on port 80 also without the port, as clients write it."""
     origins: frozenset[str]
-    """`http://127.0.0.1:8787`."""
+    """Such as `http://127.0.0.1:8787`."""
 
     @classmethod
     def of(cls, host: str, port: int, allowed: Iterable[str] = ()) -> Self:
-        """Give those of a server bound to `host` and `port`, and those that stand before it.
+        """Return the addresses of a server that is bound to `host` and `port`.
 
-        `allowed` are names that a proxy is asked by, `tools.example.org` or with a port; their
-        pages may be served over TLS.
+        Args:
+            host: The host that the server is bound to.
+            port: The port that the server is bound to.
+            allowed: Names that a proxy in front of the server uses, such as `tools.example.org` or
+                one with a port; their pages may be served over TLS.
         """
         own = LOCAL if host in LOCAL else (host,)
         hosts = {with_port(name, port) for name in own}
@@ -36,14 +39,14 @@ class Addresses:
         return cls(frozenset(hosts), frozenset(origins))
 
     def host_fits(self, host: str | None) -> bool:
-        """Tell whether a request may name this Host; one without is refused."""
+        """Check the Host header; a request without one does not pass."""
         return host is not None and host.lower() in self.hosts
 
     def origin_fits(self, origin: str | None) -> bool:
-        """Tell whether a page of this Origin may ask; what is no browser names none."""
+        """Check the Origin header; clients that are not browsers send none."""
         return origin is None or origin.lower() in self.origins
 
 
 def with_port(host: str, port: int) -> str:
-    """Give a host and its port as a URL writes them."""
+    """Return a host and its port in the form of a URL."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

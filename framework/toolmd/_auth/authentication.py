@@ -1,4 +1,4 @@
-"""Stand before an ASGI app: the right Host, Origin, token and content, or no answer from it."""
+"""Check Host, Origin, token and content type of a request before it reaches an ASGI app."""
 
 import json
 import re
@@ -18,23 +18,23 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 CALLER = "toolmd.caller"
-"""Under this key of `scope["state"]` stands the Caller that the token names."""
+"""The key of `scope["state"]` for the Caller that the token names."""
 OPERATOR = "toolmd.operator"
-"""Under this key, whether it is whoever started the server."""
+"""The key of `scope["state"]` for whether the caller started the server."""
 CONTEXT = "toolmd-context-"
-"""How the headers begin by which a host states facts: `Toolmd-Context-Patient`."""
+"""The prefix of headers that state a fact of the context: `Toolmd-Context-Patient`."""
 CONVERSATION = "toolmd-conversation"
-"""The header by which a host names the conversation, whose calls Max Calls counts together."""
+"""The header that names the conversation; Max Calls counts the calls of one together."""
 BODIES = frozenset(("POST", "PUT", "PATCH"))
 ONCE = frozenset(
     ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", CONVERSATION)
 )  # fmt: skip
-"""What decides; of two such headers, two readers could take different ones."""
+"""Headers that decide over access: two readers could pick different ones of two."""
 _NAME = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-class RequestDenied(Exception):  # noqa: N818 - the answer that it becomes, not a mistake of ours
-    """A request that does not come in."""
+class RequestDenied(Exception):  # noqa: N818 - an answer to the client, not an error of the server
+    """A request that is not passed on."""
 
     def __init__(self, status: HTTPStatus, code: str, detail: str) -> None:
         self.status = status
@@ -48,7 +48,7 @@ class RequestDenied(Exception):  # noqa: N818 - the answer that it becomes, not 
 
 
 class Authentication:
-    """An ASGI app that lets requests through to another."""
+    """An ASGI app that passes authenticated requests on to another app."""
 
     def __init__(
         self,
@@ -60,10 +60,15 @@ class Authentication:
         sessions: Sessions | None = None,
         stranger: Callable[[], bytes] | None = None,
     ) -> None:
-        """Guard `app`; `open_paths` need no token (a page that holds none of its secrets).
+        """Guard an app.
 
-        `sessions` are those of browsers. `stranger` gives the page, HTML, that a browser without
-        one is shown.
+        Args:
+            app: The app that receives the requests that pass.
+            addresses: The accepted values of Host and Origin.
+            tokens: The accepted bearer tokens.
+            open_paths: Paths that need no token, for pages without secrets.
+            sessions: The sessions of browsers, if the app serves any.
+            stranger: A function that returns the HTML page for a browser without a session.
         """
         self._app = app
         self._addresses = addresses
@@ -73,12 +78,12 @@ class Authentication:
         self._stranger = stranger
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Answer a refused request, or hand it on with its caller."""
+        """Answer a denied request, or pass it on with its caller."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            # A websocket would carry its pages' Origin past the rules below.
+            # Browsers let a page of any Origin open a websocket.
             await send({"type": "websocket.close", "code": 1008})
             return
         try:
@@ -95,10 +100,10 @@ class Authentication:
 
     def _check_place(self, headers: dict[str, str]) -> None:
         if not self._addresses.host_fits(headers.get("host")):
-            detail = "This server has no such Host; --allow-host gives it another name."
+            detail = "This server does not answer to this Host; --allow-host adds a name."
             raise RequestDenied(HTTPStatus.MISDIRECTED_REQUEST, "foreign_host", detail)
         if not self._addresses.origin_fits(headers.get("origin")):
-            detail = "No page of this Origin may ask."
+            detail = "Pages of this Origin may not send requests to this server."
             raise RequestDenied(HTTPStatus.FORBIDDEN, "foreign_origin", detail)
 
     def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
@@ -108,7 +113,7 @@ class Authentication:
         return self._sessions.find(method, headers)
 
     def _page(self, denial: RequestDenied, scope: AsgiScope) -> bytes | None:
-        """Give what a person is shown who comes without a token."""
+        """Return the page for a browser without a token; None for other denials and clients."""
         if denial.status != HTTPStatus.UNAUTHORIZED:
             return None
         if self._stranger is None or scope["method"] != "GET":
@@ -122,7 +127,7 @@ def _headers(scope: AsgiScope) -> dict[str, str]:
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
         if key in found and (key in ONCE or key.startswith(CONTEXT)):
-            detail = f"The header {key} stands twice."
+            detail = f"The header {key} appears twice."
             raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
         found[key] = value.decode("latin-1")
     return found
@@ -130,11 +135,11 @@ def _headers(scope: AsgiScope) -> dict[str, str]:
 
 def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]) -> None:
     if passed is None:
-        detail = "Give the token: Authorization: Bearer TOKEN."
+        detail = "Send a valid token: Authorization: Bearer TOKEN."
         raise RequestDenied(HTTPStatus.UNAUTHORIZED, "unauthorized", detail)
     conversation = headers.get(CONVERSATION)
     if conversation is not None and not _NAME.fullmatch(conversation):
-        detail = f"The header {CONVERSATION} holds 1 to 128 visible ASCII characters."
+        detail = f"The header {CONVERSATION} needs 1 to 128 visible ASCII characters."
         raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
     caller = passed.caller(_stated(headers), conversation)
     if caller is None:
@@ -144,7 +149,7 @@ def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]
 
 
 def _stated(headers: dict[str, str]) -> dict[str, str]:
-    """Return the facts that a request states, by name."""
+    """Return the facts of the context that a request states, by name."""
     stated: dict[str, str] = {}
     for key, value in headers.items():
         if key.startswith(CONTEXT):
@@ -159,7 +164,7 @@ def _stated(headers: dict[str, str]) -> dict[str, str]:
 def _check_body(method: str, headers: dict[str, str]) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if method in BODIES and kind != "application/json":
-        detail = "Send application/json."
+        detail = "Send the body as application/json."
         raise RequestDenied(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
 
 

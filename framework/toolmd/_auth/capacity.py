@@ -1,11 +1,11 @@
-"""Bound the connections of a server; the one that waits longest makes room for a new one."""
+"""Limit the connections of a server; a new one closes the one that has waited longest."""
 
 from typing import Protocol
 
 from toolmd._auth.warnings import Warnings
 
 FULL = (
-    "%d connections are open, the most that this server takes (serve.max_connections, and half of"
+    "%d connections are open, the most that this server allows (serve.max_connections, and half of"
     " ulimit -n); each new one closes the one that has waited longest for its client"
 )
 
@@ -15,35 +15,35 @@ class WaitingConnection(Protocol):
 
     @property
     def known(self) -> bool:
-        """Whether it has brought a valid token."""
+        """Whether a request on it had a valid token."""
 
     @property
     def between(self) -> bool:
-        """Whether no request has begun on it that the app knows of."""
+        """Whether the app has no request of it."""
 
     def give_up(self) -> None:
-        """Close it."""
+        """Close the connection."""
 
 
 class Capacity:
-    """Counts open connections, and knows which of them wait for their client."""
+    """The open connections, and those of them that wait for their client."""
 
     def __init__(self, wanted: int) -> None:
-        """Allow `wanted` connections, but leave half of the file descriptors to everything else."""
+        """Allow `wanted` connections, but at most half of the file descriptors."""
         half = half_of_the_descriptors()
         self.limit = wanted if half is None else min(wanted, half)
         self._open: set[object] = set()
         self._waiting: dict[WaitingConnection, None] = {}
-        """In the order in which they began to wait."""
+        """Ordered by the time at which they began to wait."""
         self._warnings = Warnings()
 
     @property
     def full(self) -> bool:
-        """Whether as many connections are open as may be."""
+        """Whether the limit is reached."""
         return len(self._open) >= self.limit
 
     def admit(self, connection: object) -> bool:
-        """Count a new connection; return False where there is no room and nothing to close."""
+        """Count a new connection; return False if the limit is reached and none can be closed."""
         if self.full:
             self._warnings.warn(FULL, self.limit)
             if not self.close_one():
@@ -52,9 +52,12 @@ class Capacity:
         return True
 
     def close_one(self) -> bool:
-        """Close the connection that waits longest, one without a valid token first.
+        """Close the connection that has waited longest, one without a valid token first.
 
-        A request of a known client is never cut off. Return whether one was closed.
+        A request of a known client is never cut off.
+
+        Returns:
+            Whether a connection was closed.
         """
         chosen = next((one for one in self._waiting if not one.known), None)
         if chosen is None:
@@ -66,17 +69,17 @@ class Capacity:
         return True
 
     def wait(self, connection: WaitingConnection) -> None:
-        """Note that a connection waits for its client from now on."""
+        """Record that a connection waits for its client."""
         self._waiting.pop(connection, None)
         if connection in self._open:
             self._waiting[connection] = None
 
     def work(self, connection: WaitingConnection) -> None:
-        """Note that a connection does not wait for its client."""
+        """Record that a connection no longer waits for its client."""
         self._waiting.pop(connection, None)
 
     def remove(self, connection: WaitingConnection) -> None:
-        """Forget a connection that is closed."""
+        """Forget a closed connection."""
         self._waiting.pop(connection, None)
         self._open.discard(connection)
 

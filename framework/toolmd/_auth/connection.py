@@ -1,4 +1,4 @@
-"""One HTTP connection: strict framing, and a deadline for whatever its client owes."""
+"""Handle one HTTP connection: strict framing, and a deadline for everything its client sends."""
 
 import asyncio
 import json
@@ -17,11 +17,11 @@ from toolmd._auth.framing import StrictConnection
 from toolmd._types.settings import ServeSettings
 
 CLOSE_S = 5.0
-"""How long what was written last may take to leave before the connection is cut, in seconds."""
+"""The time for the last bytes to leave before the connection is cut, in seconds."""
 
 
 class Phase(Enum):
-    """What a connection waits for."""
+    """The event that a connection waits for."""
 
     HEAD = "the head of a request"
     IDLE = "the first byte of the next request"
@@ -35,7 +35,7 @@ WAITING = frozenset((Phase.HEAD, Phase.IDLE, Phase.BODY))
 
 
 class Connection(H11Protocol):
-    """uvicorn's protocol with deadlines for head, body and reading; idle is uvicorn's own."""
+    """The uvicorn protocol, with deadlines for head, body and reading; uvicorn closes idle ones."""
 
     def __init__(
         self,
@@ -63,30 +63,30 @@ class Connection(H11Protocol):
 
     @property
     def known(self) -> bool:
-        """Whether it has brought a request with a valid token."""
+        """Whether a request on this connection had a valid token."""
         if not self._known and self.scope is not None:
             self._known = CALLER in self.scope["state"]
         return self._known
 
     @property
     def between(self) -> bool:
-        """Whether no request is under way on it."""
+        """Whether the connection is between two requests."""
         return self._at is not None and self._at[0] in {Phase.HEAD, Phase.IDLE}
 
     def give_up(self) -> None:
-        """Close it, to make room for another connection."""
+        """Close the connection to make room for another."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:
             self.transport.close()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start to wait for a request."""
         super().connection_made(transport)
         self._enter()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Forget the connection and stop its timer."""
         self._capacity.remove(self)
         self._due = None
         if self._timer is not None:
@@ -94,23 +94,23 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read what came in."""
+        """Read incoming bytes."""
         super().data_received(data)
         self._enter()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request."""
+        """Wait for the next request."""
         self._known = self.known
         super().on_response_complete()
         self._enter()
 
     def pause_writing(self) -> None:
-        """Wait until the client has read."""
+        """Wait until the client reads."""
         super().pause_writing()
         self._enter()
 
     def resume_writing(self) -> None:
-        """Write on."""
+        """Continue to write."""
         super().resume_writing()
         self._enter()
 
@@ -120,11 +120,11 @@ class Connection(H11Protocol):
         self._enter()
 
     def send_400_response(self, msg: str) -> None:
-        """Reject what can't be read, and close: what follows may have been meant as its body."""
+        """Reject an unreadable request, and close: the bytes after it may belong to its body."""
         self._reject(HTTPStatus.BAD_REQUEST, "malformed_request", msg)
 
     def _reject(self, status: HTTPStatus, code: str, detail: str) -> None:
-        """Answer with a problem where no answer has begun, and close; the app hears no more."""
+        """Answer with a problem if no answer has begun, detach the app, and close."""
         if self.cycle is not None:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -146,7 +146,7 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def _enter(self) -> None:
-        """Note what is waited for now, and until when."""
+        """Record the current phase and its deadline."""
         phase = self._phase()
         at = (phase, self.cycle)
         if at == self._at:
@@ -173,7 +173,7 @@ class Connection(H11Protocol):
         return Phase.HEAD if fresh or self.conn.trailing_data[0] else Phase.IDLE
 
     def _arm(self) -> None:
-        """See that a timer runs that is not later than what is due."""
+        """Start a timer that fires no later than the deadline."""
         if self._due is None or (self._timer is not None and self._timer.when() <= self._due):
             return
         if self._timer is not None:
@@ -181,7 +181,7 @@ class Connection(H11Protocol):
         self._timer = self.loop.call_at(self._due, self._look)
 
     def _look(self) -> None:
-        """End what is overdue; the timer may have been set for something else."""
+        """Close the connection if its deadline has passed; otherwise set the timer again."""
         self._timer = None
         if self._due is None or self.loop.time() < self._due:
             self._arm()

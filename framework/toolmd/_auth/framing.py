@@ -1,21 +1,21 @@
-"""Read requests whose end every program on the way sees at the same place; reject all others."""
+"""Read only requests whose end is unambiguous to every program on the way; reject all others."""
 
 import re
 
 import h11
 
 MAX_HEAD = 16 * 1024
-"""Bytes of a request's head."""
+"""The most bytes that the head of a request may have."""
 _HEAD_END = re.compile(rb"\n\r?\n")
-"""Where h11 ends a head; the checks below then insist on CR LF."""
+"""The place where h11 ends a head; the checks below then insist on CR LF."""
 _LENGTH, _ENCODING = b"content-length", b"transfer-encoding"
 
 
 class StrictConnection(h11.Connection):
-    """h11's reader, which rejects what a proxy in front of it might have read otherwise.
+    """A reader that rejects requests that a proxy in front of it might read differently.
 
-    RFC 9112 lets a server repair such requests. A request could then hide in the body of another,
-    so the connection ends instead.
+    RFC 9112 lets a server repair such requests. A second request could then hide in the body of
+    the first, so the connection ends instead.
     """
 
     def __init__(self) -> None:
@@ -23,12 +23,12 @@ class StrictConnection(h11.Connection):
         self._latest = b""
 
     def receive_data(self, data: bytes) -> None:
-        """Take what came in; what closes a message stands in it or just before it."""
+        """Read incoming bytes; keep the last ones, which show how a message ended."""
         self._latest = self._latest[-3:] + data
         super().receive_data(data)
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event; raises RemoteProtocolError where the framing is ambiguous."""
+        """Return the next event; raise RemoteProtocolError if the framing is ambiguous."""
         unread = self.trailing_data[0] if self.their_state is h11.IDLE else b""
         event = super().next_event()
         if isinstance(event, h11.Request):
@@ -50,7 +50,7 @@ class StrictConnection(h11.Connection):
 
 
 def ambiguity(data: bytes) -> str:
-    """Return why the head at the beginning of `data` may be read in two ways; empty if it can't."""
+    """Return why the head at the start of `data` is ambiguous; "" if it isn't."""
     found = _HEAD_END.search(data)
     head = data[: found.end()] if found else data
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")

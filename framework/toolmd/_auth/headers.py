@@ -1,14 +1,14 @@
-"""Headers that every answer carries, so that no page elsewhere can use what is in it."""
+"""Add headers to every answer that keep pages of other sites from using its content."""
 
 from typing import Any
 
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
-"""The policy of what is no page: a browser that shows it runs and loads nothing."""
+"""The policy of answers that are not pages: a browser that shows one runs and loads nothing."""
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""The policy of the console's pages: nothing inline, nothing from elsewhere."""
+"""The policy of the console's pages: nothing inline, nothing from other sites."""
 SAFE = {
     b"content-security-policy": NOTHING.encode(),
     b"x-content-type-options": b"nosniff",
@@ -17,7 +17,7 @@ SAFE = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cache-control": b"no-store",
 }
-"""A page names its own policy, and a file how long it may be kept: what is there stays."""
+"""An app's own headers win: a page names its own policy, a file its own caching."""
 
 
 class SafeHeaders:
@@ -27,7 +27,7 @@ class SafeHeaders:
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Hand the request on, and add to what comes back."""
+        """Pass the request on, and add the headers to the answer."""
 
         async def sealed(message: Any) -> None:
             if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Requests under way: let them end before the server does, and take no more meanwhile."""
+"""Let the requests in flight end before the server does, and deny new ones meanwhile."""
 
 import asyncio
 import json
@@ -9,24 +9,24 @@ _ENDING = json.dumps(
         "type": "about:blank",
         "title": "Service Unavailable",
         "status": 503,
-        "detail": "The server is ending: what was under way is finished, nothing new begins.",
+        "detail": "The server is shutting down: requests in flight finish, new ones are denied.",
         "code": "ending",
     }
 ).encode()
 
 
 class InFlight:
-    """An ASGI app that counts what is under way in another: what may change something."""
+    """An ASGI app that counts the requests in flight that may change something in another app."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
         self._ending = False
         self._landed = asyncio.Event()
         self.number = 0
-        """How many requests are under way, but for those that only read."""
+        """The number of requests in flight, without those that only read."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Count a request and hand it on, or refuse it at the end."""
+        """Count a request and pass it on; deny it if the server is ending."""
         if scope["type"] != "http" or scope["method"] in {"GET", "HEAD"}:
             await self._app(scope, receive, send)
             return
@@ -42,11 +42,11 @@ class InFlight:
             self.number -= 1
             self._landed.set()
 
-    async def land(self, lock_retry_s: float) -> None:
-        """Take no more, and wait until nothing is under way, at most `lock_retry_s` seconds."""
+    async def land(self, timeout_s: float) -> None:
+        """Deny new requests, and wait at most `timeout_s` seconds for those in flight to end."""
         self._ending = True
         try:
-            async with asyncio.timeout(lock_retry_s):
+            async with asyncio.timeout(timeout_s):
                 while self.number:
                     self._landed.clear()
                     await self._landed.wait()

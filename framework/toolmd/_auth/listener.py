@@ -1,4 +1,4 @@
-"""Accept connections within bounds: no spinning and no flood of log lines when there is no room."""
+"""Accept connections within limits, without busy loops or floods of log lines."""
 
 import asyncio
 import contextlib
@@ -11,9 +11,9 @@ from toolmd._auth.connection import Connection
 from toolmd._auth.warnings import Warnings
 
 BATCH = 16
-"""Connections that are accepted before those that are open get their turn."""
+"""The number of connections to accept before the open ones get their turn."""
 RETRY_S = 0.2
-"""How long to wait before accepting again where the system has nothing left, in seconds."""
+"""The pause before the next attempt when the system has no descriptors left, in seconds."""
 NOTHING_LEFT = (
     "can't accept a connection (%s); new ones wait. Raise the limit of open files (ulimit -n)"
     " or lower serve.max_connections"
@@ -23,7 +23,7 @@ _PROBLEM = json.dumps(
         "type": "about:blank",
         "title": "Service Unavailable",
         "status": 503,
-        "detail": "As many connections as may be are at work; try again.",
+        "detail": "The server has as many connections as it allows; try again.",
         "code": "too_many_connections",
     }
 ).encode()
@@ -34,12 +34,12 @@ _FULL = (
 
 
 class Listener:
-    """Accepts connections from one socket that listens."""
+    """A loop that accepts connections from one listening socket."""
 
     def __init__(
         self, listening: socket.socket, capacity: Capacity, make: Callable[[], Connection]
     ) -> None:
-        """`make` returns the protocol of a new connection."""
+        """Prepare to accept; `make` returns the protocol of a new connection."""
         listening.settimeout(0)
         self._listening = listening
         self._capacity = capacity
@@ -61,10 +61,10 @@ class Listener:
             except ConnectionError:
                 continue
             except OSError as error:
-                # Descriptors or memory have run out: a connection that only waits gives up its own.
+                # Descriptors or memory have run out: close a connection that only waits.
                 self._warnings.warn(NOTHING_LEFT, error.strerror)
                 await asyncio.sleep(0 if self._capacity.close_one() else RETRY_S)
-            # Where many wait, accepting gives no turn to those that are open.
+            # With many connections waiting, accepting would leave no turn to the open ones.
             await asyncio.sleep(0)
 
     def _admit(self, accepted: socket.socket) -> None:
@@ -86,7 +86,7 @@ class Listener:
 
 
 def _deny_request(accepted: socket.socket) -> None:
-    """Answer 503 and close, without a turn of the event loop."""
+    """Answer 503 and close, without waiting on the event loop."""
     with accepted, contextlib.suppress(OSError):
         accepted.send(_FULL)
         # A socket closed with unread bytes resets the connection, and the answer may be lost.

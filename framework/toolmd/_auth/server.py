@@ -1,4 +1,4 @@
-"""Serve an ASGI app on a socket that is bound already, until the process is told to end."""
+"""Serve an ASGI app on a bound socket until the process gets a signal to end."""
 
 import asyncio
 import os
@@ -15,11 +15,11 @@ from toolmd._auth.listener import Listener
 from toolmd._types.settings import ServeSettings
 
 DRAIN_S = 30.0
-"""How long calls under way may take when the server is told to end, in seconds."""
+"""The time for calls in flight to end after the signal, in seconds."""
 CLOSE_S = 2
-"""How long connections may take to close after that, in seconds."""
+"""The time for connections to close after that, in seconds."""
 FORCED = 130
-"""The exit code where a second Ctrl-C cut calls off."""
+"""The exit code when a second Ctrl-C cuts calls off."""
 
 
 async def serve(
@@ -30,19 +30,25 @@ async def serve(
     close: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; then finish what is under way, and return.
+    """Serve until SIGINT or SIGTERM, let the calls in flight finish, and return.
 
-    `close` ends streams that would never end; `tell` says what is waited for. A second signal
-    ends the process at once.
+    A second signal ends the process at once.
+
+    Args:
+        app: The ASGI app.
+        listening: The bound socket.
+        settings: The limits of the server.
+        close: A function that ends streams that would never end.
+        tell: A function that shows what the server waits for.
     """
     server = HttpServer(app, listening, settings=settings, close=close, tell=tell)
-    # A Ctrl-C that came before is raised here; within uvicorn it would be logged as a crash.
+    # An earlier Ctrl-C is raised here; within uvicorn it would be logged as a crash.
     await asyncio.sleep(0)
     await server.serve(sockets=[listening])
 
 
 class HttpServer(uvicorn.Server):
-    """Bounds its connections, and waits for calls, not for them, when the process is to end."""
+    """A uvicorn server that limits its connections and waits for calls in flight when it ends."""
 
     def __init__(
         self,
@@ -53,12 +59,12 @@ class HttpServer(uvicorn.Server):
         close: Callable[[], None] = lambda: None,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Serve `app` on `listening`; `close` and `tell` as `serve` takes them."""
+        """Prepare to serve; the arguments are those of `serve`."""
         self._in_flight = InFlight(app)
         config = uvicorn.Config(
             self._in_flight,
             http="h11",
-            # What clients do wrong is answered to them; in the log, they could fill the disk.
+            # Errors of clients are answered to them; in the log, they could fill the disk.
             log_level="error",
             server_header=False,
             timeout_keep_alive=settings.idle_timeout,
@@ -77,18 +83,18 @@ class HttpServer(uvicorn.Server):
         self._told = False
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until told to end; a signal may come from now on."""
+        """Serve until a signal."""
         self._loop = asyncio.get_running_loop()
         await super().serve(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept: by our own listener, since asyncio's spins where descriptors run out."""
+        """Start to accept by our own listener: asyncio's spins when descriptors run out."""
         del sockets
         await super().startup(sockets=[])
         self._accepting = self._loop.create_task(self._listener.run())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept no more, and let what is open end."""
+        """Stop accepting, and let open connections end."""
         if self._accepting is not None:
             self._accepting.cancel()
         await super().shutdown(sockets)
@@ -103,13 +109,13 @@ class HttpServer(uvicorn.Server):
         )
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Begin to end, or end now."""
+        """Start to end on the first signal; end at once on the second."""
         del sig, frame
         if self._told:
-            # The signal may come while the same stream is written to, which then can't be told on.
-            # Everything that is kept is kept in transactions: nothing is torn.
+            # The signal may interrupt a write to the same stream, so this message may fail. All
+            # state is written in transactions, so none is half-written.
             try:
-                self._tell("ended at once; what was under way is cut off")
+                self._tell("ended at once; calls in flight were cut off")
             finally:
                 os._exit(FORCED)
         self._told = True

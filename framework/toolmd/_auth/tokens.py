@@ -1,4 +1,4 @@
-"""Bearer tokens: each stands for a user, and for the facts that its requests may state."""
+"""Bearer tokens: each one names a user, and the context that its requests may state."""
 
 import hashlib
 import hmac
@@ -11,11 +11,11 @@ from toolmd._types.settings import TokenSettings
 
 SCHEME = "bearer "
 SHORTEST = 16
-"""Characters; a shorter token could be guessed."""
+"""The fewest characters of a token; a shorter one could be guessed."""
 
 
 class Pass(NamedTuple):
-    """Whom a token stands for."""
+    """The user and the context that a token allows."""
 
     user: str | None
     allowed: Mapping[str, tuple[str, ...]] = {}
@@ -23,22 +23,22 @@ class Pass(NamedTuple):
     context: Mapping[str, str] = NO_CONTEXT
     """The facts of a request that states none."""
     operator: bool = False
-    """Whether it is whoever started the server, who looks after all that is in it."""
+    """Whether the token belongs to the person who started the server."""
 
     def caller(self, stated: Mapping[str, str], conversation: str | None = None) -> Caller | None:
-        """Return the caller of a request that states these facts; None where it may not."""
+        """Return the caller of a request that states these facts; None if they aren't allowed."""
         if any(value not in self.allowed.get(fact, ()) for fact, value in stated.items()):
             return None
         return Caller(self.user, {**self.context, **stated}, conversation=conversation)
 
 
 class Tokens:
-    """The tokens that open the gate; compared by their hashes, in one and the same time."""
+    """The accepted tokens, compared by their hashes in constant time."""
 
     def __init__(
         self, known: Sequence[TokenSettings] = (), *, own: str | None = None, caller: Caller
     ) -> None:
-        """Take those of the settings, and `own`, which stands for `caller`."""
+        """Load the tokens of the settings, and `own`, the token of `caller`, if there is one."""
         self._passes = {token.sha256: Pass(token.user, token.context) for token in known}
         if own is not None:
             allowed = {fact: (value,) for fact, value in caller.context.items()}
@@ -46,13 +46,13 @@ class Tokens:
             self._passes[digest_of(own)] = whole
 
     def find(self, authorization: str | None) -> Pass | None:
-        """Give whom the header `Authorization` stands for; None for nobody."""
+        """Return the pass of an `Authorization` header; None if it has no valid token."""
         if authorization is None or not authorization.lower().startswith(SCHEME):
             return None
         return self.of(authorization[len(SCHEME) :].strip())
 
     def of(self, token: str) -> Pass | None:
-        """Give whom a token stands for; None for nobody."""
+        """Return the pass of a token; None if it isn't valid."""
         given = digest_of(token)
         found = None
         for digest, known in self._passes.items():
@@ -62,10 +62,10 @@ class Tokens:
 
 
 def fresh_token() -> str:
-    """Make a token for one start."""
+    """Return a new random token for one server process."""
     return secrets.token_urlsafe(32)
 
 
 def digest_of(token: str) -> str:
-    """Give the hex SHA-256 of a token, which is all that is kept of it."""
+    """Return the hex SHA-256 of a token; only this hash is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()

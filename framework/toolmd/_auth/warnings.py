@@ -1,4 +1,4 @@
-"""Log what strangers can cause at most once a minute, so that they can't fill the log."""
+"""Log warnings that clients can cause at most once a minute, so that they can't fill the log."""
 
 import logging
 import time
@@ -7,14 +7,14 @@ from collections.abc import Callable
 logger = logging.getLogger(__name__)
 
 AGAIN_S = 60.0
-"""How long the same warning is not repeated, in seconds."""
+"""The time until the same warning is logged again, in seconds."""
 
 
 class Warnings:
-    """Warns once, and again only after a minute."""
+    """A logger that repeats a warning only after a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` returns seconds; it may begin anywhere."""
+        """Read the time from `clock`, which returns seconds from any start."""
         self._clock = clock
         self._last: dict[str, float] = {}
 

@@ -31,6 +31,7 @@ FIELDS = """# Fields
 
 Each field of a definition, as `- **Name**: value`. A misspelt field is read as the near one, with
 a warning; one marked **closes** restricts calls, and where it can't be read the tool does not load.
+Another word for a field ("read with a warning") is read as that field, with a warning and a fix.
 """
 DIAGNOSTICS = """# Diagnostics
 
@@ -89,9 +90,11 @@ def _field_table(rows: Iterable[Field]) -> str:
             field.default,
             "closes" if field.restricts else "",
             ", ".join(field.aliases),
+            ", ".join(field.synonyms),
         )
 
-    return table(("field", "what it says", "default", "", "also read as"), map(row, rows))
+    heads = ("field", "what it says", "default", "", "also read as", "read with a warning")
+    return table(heads, map(row, rows))
 
 
 def diagnostics_page() -> str:

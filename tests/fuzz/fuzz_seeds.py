@@ -116,7 +116,7 @@ def words_of_parser() -> list[str]:
     names = {name for section in _TABLES for name in (section.name, *section.aliases)}
     for section in _TABLES:
         for field in section.fields:
-            names |= {field.name, *field.aliases, *field.choices}
+            names |= {*field.names, *field.choices}
     signs = (
         "**: \n## \n### \n- \n  - \n1. \n| |---| \n---\n ``` ` <!-- --> [ ] { } \\ \ufeff \u200b"
     )

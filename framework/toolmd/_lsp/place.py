@@ -102,8 +102,8 @@ class Cursor:
         """What the table says of the line's key."""
         folded = fold(self.key)
         for name, field in self.fields.items():
-            aliases = field.aliases if isinstance(field, Field) else ()
-            if folded and folded in {fold(word) for word in (name, *aliases)}:
+            read = field.names if isinstance(field, Field) else ()
+            if folded and folded in {fold(word) for word in (name, *read)}:
                 return field
         return None
 

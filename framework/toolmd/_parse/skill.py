@@ -5,14 +5,14 @@ from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.document.sections import keep
-from toolmd._parse.document.strays import refuse_stray
+from toolmd._parse.document.strays import refuse_unknown
 from toolmd._parse.fields.entries import Entry, read_entries
 from toolmd._parse.fields.naming import name_fields
 from toolmd._parse.parameters.section import read_section
 from toolmd._parse.parameters.types import is_type_word
 from toolmd._parse.source.page import Mark
 from toolmd._parse.steps.workflow import read_workflow
-from toolmd._parse.words.keys import SEPARATORS, Pair, fold
+from toolmd._parse.words.keys import SEPARATORS, fold
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.skill import Output, SkillSpec
@@ -51,7 +51,7 @@ def _output(definition: Definition) -> Output:
     fields = name_fields(page, read.entries, section.table)
     said = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
     for entry in fields.unknown:
-        if refuse_stray(page, Pair(entry.key, entry.value, marked=True), field=True):
+        if refuse_unknown(page, entry, section.table):
             continue
         page.warn(
             Code.UNKNOWN_FIELD,

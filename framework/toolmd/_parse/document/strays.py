@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
+from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.restrictions import RESTRICTIONS, restriction_of
 from toolmd._parse.fields.step import key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
+from toolmd._parse.words.limiting import limiting
+from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 
@@ -103,6 +106,37 @@ def refuse_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
         f"a skill has `- **{key}**: …` below a step; a tool has Safety and Rules; or reword it",
     )
     return True
+
+
+def refuse_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
+    """Report a key that no field of a table has, if what it says would restrict.
+
+    Returns:
+        Whether it was reported; any other key may be kept as a note.
+    """
+    if refuse_stray(page, Pair(entry.key, entry.value, marked=True), field=True):
+        return True
+    of_value = table.field("types") is not None
+    meant = limiting(entry.key.text, of_value=of_value)
+    if meant is None or (says_none(entry.text) and not entry.blocks):
+        return False
+    key = page.mark(entry.name, entry.key.line, entry.key.column)
+    known = table.field(meant.field) if meant.field else None
+    page.error(
+        Code.UNKNOWN_FIELD,
+        key,
+        f"'{entry.name}' sounds like a restriction, but no field has this name: "
+        "it would restrict nothing",
+        meant.help if of_value else _ELSEWHERE,
+        replace(key, known.name) if known else (),
+    )
+    return True
+
+
+_ELSEWHERE = (
+    "write it as a field of a parameter, below `## Safety` or `## Limits`, or as a rule; "
+    "reword the key if it restricts nothing"
+)
 
 
 def _is_key(pair: Pair, key: str) -> bool:

@@ -23,6 +23,9 @@ class Field:
     default: str = ""
     """What is taken where it is not written, in words."""
     aliases: tuple[str, ...] = ()
+    """Other forms of its name, read without a word."""
+    synonyms: tuple[str, ...] = ()
+    """Other words for it, read with a warning that names the field."""
     restricts: bool = False
     """Whether a misspelt one must close the door instead of being repaired."""
     choices: tuple[str, ...] = ()
@@ -33,11 +36,20 @@ class Field:
     unit: str = ""
     """The unit that the key carries where it was written as `Timeout Seconds`."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name by which it is read."""
+        return (self.name, *self.aliases, *self.synonyms)
+
+    def is_synonym(self, key: str) -> bool:
+        """Whether a key is another word for it, and no form of its name."""
+        return fold(key) in map(fold, self.synonyms)
+
     def with_units(self) -> Iterator[tuple[str, "Field"]]:
         """Yield each folded name that carries a unit, with the field of that unit."""
         for word, unit in UNITS.get(self.kind, {}).items():
             carrying = replace(self, unit=unit)
-            for name in (self.name, *self.aliases, *self.stems):
+            for name in (*self.names, *self.stems):
                 yield fold(name) + word, carrying
                 yield f"{fold(name)}in{word}", carrying
 
@@ -69,5 +81,5 @@ class SectionTable:
         keys = {key: field for f in self.fields for key, field in f.with_units()}
         for field in self.fields:
             keys.setdefault(fold(field.attribute), field)
-            keys |= dict.fromkeys(map(fold, (field.name, *field.aliases)), field)
+            keys |= dict.fromkeys(map(fold, field.names), field)
         return keys

@@ -31,7 +31,11 @@ def name_fields(
     """Hold entries against a table: known, repaired, refused, or left as unknown."""
     fields = Fields({}, [])
     for entry in entries:
-        known = entry.known or table.field(entry.key.text) or _repaired(page, entry, table)
+        known = entry.known or table.field(entry.key.text)
+        if known is None:
+            known = _repaired(page, entry, table)
+        elif known.is_synonym(entry.name):
+            _read_as(page, entry, known.name)
         if known is None:
             if not _refused(page, entry, table, kind):
                 fields.unknown.append(entry)
@@ -58,14 +62,19 @@ def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
             replace(key, near),
         )
         return known
+    _read_as(page, entry, near)
+    return known
+
+
+def _read_as(page: Page, entry: Entry, name: str) -> None:
+    key = page.mark(entry.name, entry.key.line, entry.key.column)
     page.warn(
         Code.MISSPELT_FIELD,
         key,
-        f"'{entry.name}' was read as '{near}'",
-        f"write '{near}'",
-        replace(key, near),
+        f"'{entry.name}' was read as '{name}'",
+        f"write '{name}'",
+        replace(key, name),
     )
-    return known
 
 
 def _refused(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:

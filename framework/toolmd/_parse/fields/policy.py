@@ -13,13 +13,8 @@ SAFETY = SectionTable(
             "share",
             "The least confidence (0 to 1) that a model must state.",
             restricts=True,
-            aliases=(
-                "Minimum Confidence",
-                "Confidence",
-                "Confidence Threshold",
-                "Required Confidence",
-                "Confidence Min",
-            ),
+            aliases=("Minimum Confidence", "Confidence Min"),
+            synonyms=("Confidence", "Confidence Threshold", "Required Confidence"),
         ),
         Field(
             "On Missing Confidence",
@@ -39,10 +34,12 @@ SAFETY = SectionTable(
             restricts=True,
             aliases=(
                 "Confirmation",
-                "Confirm",
                 "Confirmation Required",
                 "Require Confirmation",
                 "Needs Confirmation",
+            ),
+            synonyms=(
+                "Confirm",
                 "Requires Approval",
                 "Require Approval",
                 "Needs Approval",
@@ -56,11 +53,13 @@ SAFETY = SectionTable(
             "A person must agree where this expression over the arguments is true.",
             restricts=True,
             aliases=(
-                "Confirm If",
                 "Confirmation When",
                 "Requires Confirmation When",
-                "Requires Confirmation If",
                 "Require Confirmation When",
+            ),
+            synonyms=(
+                "Confirm If",
+                "Requires Confirmation If",
                 "Require Confirmation If",
                 "Ask When",
             ),
@@ -72,7 +71,8 @@ SAFETY = SectionTable(
             "`critical` always asks a person, with every detail.",
             restricts=True,
             choices=("low", "medium", "high", "critical"),
-            aliases=("Sensitivity Level", "Data Sensitivity", "Risk Level"),
+            aliases=("Sensitivity Level",),
+            synonyms=("Data Sensitivity", "Risk Level"),
         ),
         Field(
             "Explicit Intent",
@@ -95,12 +95,8 @@ SAFETY = SectionTable(
             "list",
             "The words that show the intent; inflections count.",
             restricts=True,
-            aliases=(
-                "Intent Keyword",
-                "Intent Words",
-                "Explicit Intent Keywords",
-                "Keywords For Intent",
-            ),
+            aliases=("Intent Keyword", "Explicit Intent Keywords"),
+            synonyms=("Intent Words", "Keywords For Intent"),
         ),
         Field(
             "Escalate When",
@@ -108,13 +104,8 @@ SAFETY = SectionTable(
             "expression",
             "The call is held for a human where this expression is true.",
             restricts=True,
-            aliases=(
-                "Escalate If",
-                "Escalation When",
-                "Escalate",
-                "Review When",
-                "Escalate To Human When",
-            ),
+            aliases=("Escalation When",),
+            synonyms=("Escalate If", "Escalate", "Review When", "Escalate To Human When"),
         ),
     ),
 )
@@ -130,7 +121,8 @@ LIMITS = SectionTable(
             "duration",
             "How long a call may run: `10s`, `500ms`.",
             restricts=True,
-            aliases=("Time Out", "Time Limit", "Max Time", "Call Timeout"),
+            aliases=("Time Out", "Call Timeout"),
+            synonyms=("Time Limit", "Max Time"),
         ),
         Field(
             "Retries",
@@ -162,7 +154,8 @@ LIMITS = SectionTable(
             "count",
             "The most rows of a result.",
             restricts=True,
-            aliases=("Maximum Rows", "Row Limit", "Max Row", "Max Number Of Rows", "Limit Rows"),
+            aliases=("Maximum Rows", "Max Row", "Max Number Of Rows"),
+            synonyms=("Row Limit", "Limit Rows"),
         ),
         Field(
             "Max Bytes",
@@ -170,7 +163,8 @@ LIMITS = SectionTable(
             "size",
             "The most bytes of a result.",
             restricts=True,
-            aliases=("Maximum Bytes", "Max Size", "Max Byte", "Size Limit", "Byte Limit"),
+            aliases=("Maximum Bytes", "Max Byte"),
+            synonyms=("Max Size", "Size Limit", "Byte Limit"),
             stems=("Max", "Maximum"),
         ),
         Field(
@@ -189,10 +183,10 @@ LIMITS = SectionTable(
             aliases=(
                 "Maximum Calls",
                 "Max Call",
-                "Call Limit",
                 "Max Number Of Calls",
                 "Max Calls Per Conversation",
             ),
+            synonyms=("Call Limit",),
         ),
         Field(
             "Max Concurrent",
@@ -207,13 +201,8 @@ LIMITS = SectionTable(
             "hosts",
             "The hosts that the tool may reach: exact, or `*.suffix`.",
             restricts=True,
-            aliases=(
-                "Allowed Domain",
-                "Allowed Hosts",
-                "Domains",
-                "Domain Allowlist",
-                "Whitelisted Domains",
-            ),
+            aliases=("Allowed Domain",),
+            synonyms=("Allowed Hosts", "Domains", "Domain Allowlist", "Whitelisted Domains"),
         ),
     ),
 )

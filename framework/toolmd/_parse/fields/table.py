@@ -156,7 +156,8 @@ SKILL_METADATA = SectionTable(
             "names",
             "The only tools that its steps may call.",
             restricts=True,
-            aliases=("Requires Tools", "Require Tools", "Required Tool", "Tools Required", "Tools"),
+            aliases=("Requires Tools", "Require Tools", "Required Tool", "Tools Required"),
+            synonyms=("Tools",),
         ),
         Field(
             "Required Skills",
@@ -164,7 +165,8 @@ SKILL_METADATA = SectionTable(
             "names",
             "The only skills that its steps may call.",
             restricts=True,
-            aliases=("Requires Skills", "Skills"),
+            aliases=("Requires Skills",),
+            synonyms=("Skills",),
         ),
         Field(
             "Context",

@@ -13,6 +13,7 @@ from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import DASHES, Pair, heading_text, nearest, plain, split
+from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
 
@@ -138,7 +139,7 @@ def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[
             continue
         column = mark.column if number == 0 else 0
         pair = split(page.mark(line.strip(), mark.line + number, column))
-        if pair is not None and _is_field(pair, sure=below is None):
+        if pair is not None and _is_field(pair, sure=below is None, on=bool(entries)):
             if entries:
                 unbroken(entries[-1])
             entries.append(Entry(pair.key, pair.value))
@@ -150,9 +151,14 @@ def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[
     return entries
 
 
-def _is_field(pair: Pair, *, sure: bool) -> bool:
-    """Whether a line names a field; within a bullet, where text goes on, it must be marked."""
+def _is_field(pair: Pair, *, sure: bool, on: bool) -> bool:
+    """Whether a line names a field; within a bullet, where text goes on, it must be marked.
+
+    A key that sounds like a restriction is one where it is marked below other fields (`on`).
+    """
     known = PARAMETER.field(pair.key.text)
+    if known is None and on and pair.marked and limiting(pair.key.text, of_value=True):
+        return True
     if known is None:
         return _slip(pair.key) is not None and (sure or pair.marked)
     return sure or pair.marked or known.restricts

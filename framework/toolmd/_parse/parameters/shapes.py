@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Bullets, Item
 from toolmd._parse.blocks.prose import prose
-from toolmd._parse.document.strays import refuse_stray, refuse_strays
+from toolmd._parse.document.strays import refuse_strays, refuse_unknown
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
@@ -17,10 +17,10 @@ from toolmd._parse.parameters.dotted import nest_dotted
 from toolmd._parse.parameters.drafts import ParameterDraft, spread
 from toolmd._parse.parameters.enums import read_enum, too_many
 from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
-from toolmd._parse.parameters.type_field import read_type_field
+from toolmd._parse.parameters.type_field import UNREADABLE, read_type_field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import Pair, fold
+from toolmd._parse.words.keys import fold
 from toolmd._parse.words.names import parameter_name
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
@@ -107,13 +107,15 @@ class ShapeReader:
             return Schema(), False
         spread(self.page, draft)
         fields = name_fields(self.page, draft.entries, self.table)
-        said = read_type_field(self.page, self.where, fields, draft)
+        typed = read_type_field(self.page, self.where, fields, draft)
+        said = dict(typed)
         if self.typed is not None and fields.entry("types") is None:
             said |= {name: getattr(self.typed, name) for name in _ATTRIBUTES}
             said = {name: value for name, value in said.items() if value != getattr(_ANY, name)}
         values = read_values(self.page, fields)
         self._unknown(fields, draft)
-        said |= self._nested(fields, draft, said)
+        nested = self._nested(fields, draft, said)
+        said |= {} if typed is UNREADABLE else nested
         said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
         self._describe(said, draft)
         if "format" in said:
@@ -136,7 +138,7 @@ class ShapeReader:
     def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:
         """Keep what no field reads in the description, unless it was meant to restrict."""
         for entry in fields.unknown:
-            if refuse_stray(self.page, Pair(entry.key, entry.value, marked=True), field=True):
+            if refuse_unknown(self.page, entry, self.table):
                 continue
             draft.prose.append(Bullets([_as_written(entry)], ordered=False))
             self.page.warn(

@@ -14,6 +14,9 @@ from toolmd._parse.words.keys import fold
 from toolmd._types.code import Code
 from toolmd._types.schema import JSON_TYPES
 
+UNREADABLE: dict[str, Any] = {"types": ()}
+"""What an unreadable Type says: anything, so that no second error follows from it."""
+
 
 def read_type_field(
     page: Page, where: str, fields: Fields, draft: ParameterDraft
@@ -32,7 +35,7 @@ def read_type_field(
         typed = next((e for e in inline.entries if e.key.text == "Type"), None)
         if typed is None and not any(e.key.text == "Enum" for e in inline.entries):
             _unknown_type(page, where, entry, problem)
-            return {"types": ("string",)}
+            return UNREADABLE
         draft.notes += inline.notes
         beside = [e for e in inline.entries if e is not typed]
         for attribute, (known, found) in name_fields(page, beside, PARAMETER).known.items():

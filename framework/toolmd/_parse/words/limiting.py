@@ -1,0 +1,149 @@
+"""Words of a key that announce a restriction: `Upper Limit`, `At Most`, `Forbidden`."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from toolmd._parse.words.keys import MAX_KEY, distance, fold, plain
+
+
+class Meant(NamedTuple):
+    """What an author may have meant by a key that restricts."""
+
+    field: str
+    """The one field that says the same; empty where there is more than one way."""
+    help: str
+    """What to write instead."""
+
+
+_RULE = "write a rule below `## Rules`, such as `` - `amount != 13`: Another amount, please. ``"
+_BOUND = "write Minimum, Maximum, or a rule below `## Rules`"
+_LENGTH = "write Min Length, Max Length or Pattern"
+_ENUM = "did you mean 'Enum'? It lists the values that are allowed"
+
+_ANYWHERE = (
+    (
+        Meant("Maximum", "did you mean 'Maximum'?"),
+        (
+            "max, maximum, maximal, at most, no more than, not more than, exceed, exceeds,"
+            "upper limit, upper bound"
+        ),
+    ),
+    (
+        Meant("Minimum", "did you mean 'Minimum'?"),
+        "min, minimum, minimal, at least, no less than, not less than, lower limit, lower bound",
+    ),
+    (
+        Meant("", _ENUM),
+        (
+            "allow, allowed, allows, allowlist, permitted, permits, whitelist, only, restricted to,"
+            "limited to"
+        ),
+    ),
+    (
+        Meant("", _RULE),
+        (
+            "forbid, forbids, forbidden, prohibited, disallow, disallowed, deny, denied, denylist,"
+            "banned, blocked, blocklist, blacklist, restrict, restricted, restricts, restriction,"
+            "restrictions, constraint, constraints, constrained, exclude, excluded, excludes, must,"
+            "mustn't, cannot, can't, never, may not, shall"
+        ),
+    ),
+    (Meant("", _BOUND), "limit, limits, limited, quota"),
+)
+"""Phrases that restrict in each place that has fields, by what they may mean."""
+_OF_A_VALUE = (
+    (
+        Meant("Maximum", "did you mean 'Maximum'?"),
+        "upper, ceiling, cap, highest, largest, greatest, biggest, up to, not above, not over",
+    ),
+    (
+        Meant("Minimum", "did you mean 'Minimum'?"),
+        "lower, floor, lowest, smallest, not below, not under",
+    ),
+    (
+        Meant("", _BOUND),
+        (
+            "between, bound, bounds, range, within, interval, threshold, above, below, under, over,"
+            "less than, fewer than, smaller than, more than, greater than, larger than, positive,"
+            "negative, nonnegative, inclusive, exclusive"
+        ),
+    ),
+    (Meant("", _LENGTH), "length, digits, characters, chars"),
+    (Meant("", _ENUM), "accepted, acceptable, valid, legal, supported, one of, any of"),
+    (
+        Meant("Pattern", "did you mean 'Pattern'?"),
+        "match, matches, matching, must match, mask, regex, regexp, pattern",
+    ),
+    (
+        Meant("", _RULE),
+        (
+            "rule, rules, validate, validated, validation, validations, validator, invalid,"
+            "illegal, reject, rejects, rejected, require, requires, required, mandatory, not, non"
+        ),
+    ),
+)
+"""Phrases that restrict where fields speak of a value; elsewhere they may be any word."""
+_HARMLESS = ("readonly", "writeonly")
+"""What JSON Schema says of a value without holding a call to it."""
+_LONG = 7
+"""A word of so many letters is known in a slip of it."""
+
+
+def limiting(key: str, *, of_value: bool) -> Meant | None:
+    """Return what a key that sounds like a restriction may mean, or None for any other key.
+
+    Args:
+        key: as the author wrote it.
+        of_value: whether the fields around it speak of one value, as a parameter's do.
+    """
+    return _limiting(plain(key)[: 4 * MAX_KEY], of_value)
+
+
+@lru_cache(maxsize=2048)
+def _limiting(key: str, of_value: bool) -> Meant | None:  # noqa: FBT001 - a key of the cache
+    words = [fold(word) for word in _words(key)]
+    whole = "".join(words)
+    if whole.startswith(_HARMLESS):
+        return None
+    best: tuple[int, Meant] | None = None
+    for meant, phrase in _phrases(of_value=of_value):
+        found = whole == "".join(phrase) or _holds(words, phrase)
+        if found and (best is None or len(phrase) > best[0]):
+            best = len(phrase), meant
+    return best[1] if best else None
+
+
+@lru_cache(maxsize=2)
+def _phrases(*, of_value: bool) -> tuple[tuple[Meant, tuple[str, ...]], ...]:
+    rows = (*_ANYWHERE, *_OF_A_VALUE) if of_value else _ANYWHERE
+    return tuple(
+        (meant, tuple(fold(word) for word in phrase.split()))
+        for meant, phrases in rows
+        for phrase in phrases.split(",")
+    )
+
+
+def _holds(words: list[str], phrase: tuple[str, ...]) -> bool:
+    size = len(phrase)
+    return any(
+        all(map(_same, words[at : at + size], phrase)) for at in range(len(words) - size + 1)
+    )
+
+
+def _same(word: str, known: str) -> bool:
+    return word == known or (len(known) >= _LONG and distance(word, known, 1) <= 1)
+
+
+def _words(key: str) -> Iterator[str]:
+    """Split `upper_limit`, `Upper Limit` and `upperLimit` into words."""
+    word = ""
+    for before, char in zip(" " + key, key, strict=False):
+        if not (char.isalnum() or char in "'\u2019") or (char.isupper() and before.islower()):
+            if word:
+                yield word
+            word = ""
+        if char.isalnum():
+            word += char
+    if word:
+        yield word

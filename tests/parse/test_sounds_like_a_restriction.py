@@ -1,0 +1,129 @@
+"""A key that no field has and that sounds like a restriction keeps the file from loading."""
+
+import pytest
+from field_places import Place, enforced, read
+from hypothesis import given
+from hypothesis import strategies as st
+
+RESTRICTING = """
+    Upper Limit|upper_limit|upperLimit|UPPER LIMIT|Lower Bound|At Most|atMost|At Least|No More Than|
+    Not More Than|Must Match|Must Be|Must Not Be|Forbidden|Forbiden|Forbidden Values|Prohibited|
+    Disallowed|Permitted Values|Allowed Regions|Only Allowed|Restricted To|Limited To|Whitelist|
+    Blacklist|Never|Excluded Values|Spending Limit|Quota|Constraint|Constraints
+""".replace("\n", "").split("|")
+OF_A_VALUE = """
+    Ceiling|Cap|Floor|Highest|Lowest|Largest|Between|Bounds|Valid Range|Less Than|Greater Than|
+    Not Above|Accepted|Accepted Values|Supported Values|Matches|Validation|Validator|Rules|
+    Required When|Not Empty|Exact Length|Digits|Positive
+""".replace("\n", "").split("|")
+HARMLESS = """
+    Notes|Note|Source|Author|Author Name|License|Owner|Maintainer|See Also|Comment|Label|Title|
+    Since|Deprecated|Precision|Order|Icon|Colour|Hint|Read Only Hint|Mustard|Overview|Limitations
+""".replace("\n", "").split("|")
+OF_VALUES = ["parameter", "items", "returns", "returned field"]
+TOOLS = [Place("tool", name) for name in (*OF_VALUES, "metadata", "limits", "safety")]
+SKILLS = [Place("skill", name) for name in ("metadata", "input", "output schema")]
+VALUE_PLACES = [*(Place("tool", name) for name in OF_VALUES), Place("skill", "input")]
+OPEN_PLACES = [*VALUE_PLACES, Place("tool", "metadata"), Place("skill", "metadata")]
+
+
+def names(words):
+    return st.sampled_from([word.strip() for word in words])
+
+
+def put(place, key, value="5"):
+    return read(place, place.text(f"- **{key}**: {value}")[0])
+
+
+@given(st.sampled_from([*TOOLS, *SKILLS]), names(RESTRICTING))
+def test_a_key_that_sounds_like_a_restriction_is_an_error_wherever_fields_stand(place, key):
+    spec, diagnostics = put(place, key)
+    assert spec is None
+    (found,) = [d for d in diagnostics if d.severity == "error"]
+    assert key in found.message
+    assert found.help
+
+
+@given(st.sampled_from(VALUE_PLACES), names(OF_A_VALUE))
+def test_a_bound_in_other_words_is_an_error_where_fields_speak_of_a_value(place, key):
+    spec, diagnostics = put(place, key)
+    assert spec is None
+    assert [d.severity for d in diagnostics] == ["error"]
+
+
+@given(st.sampled_from(OPEN_PLACES), names(HARMLESS))
+def test_a_key_that_restricts_nothing_stays_a_warning(place, key):
+    spec, diagnostics = put(place, key)
+    assert spec is not None
+    assert [(d.code, d.severity) for d in diagnostics] == [("unknown-field", "warning")]
+
+
+@given(st.sampled_from(OPEN_PLACES), names(RESTRICTING))
+def test_a_restriction_that_says_none_stays_a_warning(place, key):
+    spec, diagnostics = put(place, key, "N/A")
+    assert spec is not None
+    assert {d.severity for d in diagnostics} == {"warning"}
+
+
+@pytest.mark.parametrize(
+    ("key", "field"),
+    [
+        ("Upper Limit", "Maximum"),
+        ("At Most", "Maximum"),
+        ("No More Than", "Maximum"),
+        ("Lower Bound", "Minimum"),
+        ("At Least", "Minimum"),
+        ("Must Match", "Pattern"),
+    ],
+)
+def test_the_error_names_the_field_that_says_the_same(key, field):
+    _, (found,) = put(Place("tool", "parameter"), key)
+    assert found.help == f"did you mean '{field}'?"
+    assert [edit.text for edit in found.fix] == [field]
+
+
+def test_a_forbidden_value_is_pointed_to_the_rules():
+    _, (found,) = put(Place("tool", "parameter"), "Forbidden", "7")
+    assert "## Rules" in found.help
+
+
+def test_a_marked_restriction_below_the_words_of_another_field_is_no_prose():
+    place = Place("tool", "parameter")
+    spec, diagnostics = read(place, place.text("- **Unit**: EUR\n  **Upper Limit**: 500")[0])
+    assert spec is None
+    assert any("Upper Limit" in d.message for d in diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("kind", "at", "line", "name"),
+    [
+        ("tool", "safety", "Confirm If**: `amount > 5.0`", "Confirm When"),
+        ("tool", "safety", "confirm_if**: `amount > 5.0`", "Confirm When"),
+        ("tool", "safety", "Ask When**: `amount > 5.0`", "Confirm When"),
+        ("tool", "safety", "Review When**: `amount > 5.0`", "Escalate When"),
+        ("tool", "safety", "Risk Level**: high", "Sensitivity"),
+        ("tool", "safety", "Needs Approval**: yes", "Requires Confirmation"),
+        ("tool", "limits", "Call Limit**: 3", "Max Calls"),
+        ("tool", "limits", "Whitelisted Domains**: bank.example", "Allowed Domains"),
+    ],
+)
+def test_another_word_for_a_restriction_is_read_with_a_warning_and_a_fix(kind, at, line, name):
+    place = Place(kind, at)
+    spec, (found,) = read(place, place.text(f"- **{line}")[0])
+    assert (found.code, found.severity) == ("misspelt-field", "warning")
+    assert [edit.text for edit in found.fix] == [name]
+    canonical, none = read(place, place.text(f"- **{name}**{line.partition('**')[2]}")[0])
+    assert not none
+    assert enforced(spec) == enforced(canonical)
+
+
+@pytest.mark.parametrize("below", ["    - **Type**: string\n", "  - **Type**: string\n@@items\n"])
+def test_it_is_an_error_within_items_and_properties_too(below):
+    place = Place("tool", "")
+    text = place.text()[0]
+    line = below.split("\n")[0]
+    indent = line[: len(line) - len(line.lstrip())]
+    at = text.index(f"\n{line}\n") + len(line) + 1
+    spec, found = read(place, f"{text[:at]}\n{indent}- **Upper Limit**: 5{text[at:]}")
+    assert spec is None
+    assert any("Upper Limit" in d.message and d.severity == "error" for d in found)

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from toolmd._expressions.error import EvaluationError, ExpressionError
-from toolmd._expressions.lexer import tokens
+from toolmd._expressions.lexer import Token, tokens
 from toolmd._expressions.rewrite import RANGE, Rewritten
 from toolmd.errors import did_you_mean
 
@@ -76,6 +77,8 @@ def compile_error(
     if line < 1:
         return ExpressionError(_limit(found[3]) or found[3])
     line, column = rewritten.place(line, column)
+    if found[3].startswith("Syntax error") and (surplus := _surplus(rewritten.source)) is not None:
+        return surplus
     message, hint, back = _mistake(found[3], rewritten, list(names), fields or {})
     return ExpressionError(message, max(column - back, 1), line=line, help=hint)
 
@@ -172,8 +175,66 @@ def _types(text: str) -> str:
     return re.sub(r"[A-Za-z_][A-Za-z0-9_]*", lambda m: _WORDS.get(m[0], m[0]), text)
 
 
+def _surplus(source: str) -> ExpressionError | None:
+    """Find the first word that stands directly behind a value, such as `EUR` in `50 EUR`."""
+    marks = tokens(source)
+    if any(mark.kind == "mark" and mark.text in ("'", '"') for mark in marks):
+        return None  # a text without its end: where words begin is not known
+    for before, mark in pairwise(marks):
+        if before.kind == "number" and mark.text == "," and source[mark.at + 1 :][:3].isdigit():
+            message, help_ = "a comma is no part of a number", "write `1000` for `1,000`"
+            return _at(source, mark, message, help_)
+        if before.kind == "number" and mark.text == "%" and mark is marks[-1]:
+            return _surplus_word(source, before, mark)
+        if before.kind == "mark" and before.text in _SIGNS and mark.kind == "number":
+            return _surplus_word(source, mark, before)
+        value = before.kind in ("number", "string") or before.text in _CLOSING
+        named = before.kind == "name" and before.text != "in"
+        if (value or named) and mark.kind in ("name", "number", "string") and mark.text != "in":
+            return _surplus_word(source, before, mark)
+    return None
+
+
+def _surplus_word(source: str, value: Token, word: Token) -> ExpressionError:
+    """Say that a word is no part of an expression, and what to write in its place."""
+    meant = next((w for w in (word, value) if w.text.lower() in _OPERATORS), None)
+    if meant is not None:
+        word, help_ = meant, f"write `{_OPERATORS[meant.text.lower()]}`"
+        message = f"'{meant.text}' is no operator"
+    elif value.kind == "number" and (word.kind == "name" or word.text in _SIGNS):
+        rest = source[: min(value.at, word.at)] + value.text
+        message = f"'{word.text}' beside {value.text} is no part of an expression"
+        help_ = f"units are not part of an expression: write `{rest.strip()}`"
+    else:
+        message = f"'{word.text}' stands directly behind '{value.text}'"
+        help_ = "write an operator between them: `==`, `>`, `&&`, `||`; text stands in quotes"
+    return _at(source, word, message, help_)
+
+
+def _at(source: str, word: Token, message: str, help_: str) -> ExpressionError:
+    before = source[: word.at].split("\n")
+    return ExpressionError(message, len(before[-1]) + 1, line=len(before), help=help_)
+
+
+_CLOSING = frozenset(")]}")
+_SIGNS = frozenset("$€£¥₹%")
+_OPERATORS = {
+    "and": "&&",
+    "or": "||",
+    "not": "!",
+    "is": "==",
+    "equals": "==",
+    "above": ">",
+    "over": ">",
+    "below": "<",
+    "under": "<",
+    "exceeds": ">",
+}
+"""What people write for an operator of CEL."""
+
+
 def _syntax(text: str) -> str:
-    if "<EOF>" in text:
+    if re.search(r"(?:at|input) '<EOF>'", text):
         return "the expression ends too early"
     if found := re.search(r"(?:at:|input) '(.*?)'(?: expecting| ?$|$)", text):
         return f"not understood at '{found[1][:40]}'"

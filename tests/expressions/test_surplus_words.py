@@ -1,0 +1,65 @@
+"""Words that are no part of an expression are named, with what to write."""
+
+import pytest
+
+from toolmd import parse_tool
+from toolmd._expressions import ExpressionError, compile_expression
+
+TOOL = """\
+# Pay
+
+Pay somebody.
+
+## Metadata
+
+- **Name**: pay
+- **Version**: 1.0.0
+- **Category**: money
+
+## Parameters
+
+### amount
+
+- **Type**: number
+- **Required**: true
+- **Description**: How much
+
+## Returns
+
+- **Type**: object
+- **Description**: The receipt
+
+"""
+UNITS = ["50 EUR", "50EUR", "$50", "€ 50", "50 kg", "50%", "50 percent"]
+PLACES = ["## Safety\n\n- **Confirm When**: `{}`\n", "## Rules\n\n- `{}`: Too much.\n"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("amount", UNITS)
+def test_a_unit_beside_a_number_is_named_and_taken_off(place, amount) -> None:
+    spec, (found,) = parse_tool(TOOL + place.format(f"amount > {amount}"), "pay.tool.md")
+    assert spec is None
+    assert found.code == "invalid-expression"
+    unit = "".join(c for c in amount if not c.isdigit()).strip()
+    assert f"'{unit}' beside 50 is no part of an expression" in found.message
+    assert found.help == "units are not part of an expression: write `amount > 50`"
+    line = (TOOL + place.format(f"amount > {amount}")).split("\n")[found.line - 1]
+    assert line[found.column - 1 :].startswith(unit)
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "help_"),
+    [
+        ("a > 1 and b > 2", "'and' is no operator", "write `&&`"),
+        ("not a", "'not' is no operator", "write `!`"),
+        ("a > 1,000", "a comma is no part of a number", "write `1000` for `1,000`"),
+        ("a == b c", "'c' stands directly behind 'b'", "write an operator between them"),
+        ("a > 5)", "not understood at ')'", ""),
+        ("a >", "the expression ends too early", ""),
+    ],
+)
+def test_other_surplus_words_are_named_too(source, message, help_) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        compile_expression(source)
+    assert message in raised.value.message
+    assert help_ in raised.value.help

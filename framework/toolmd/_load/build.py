@@ -21,7 +21,7 @@ from toolmd._load.python.binding import bind_all
 from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import File, Folder, whole_file
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic, Severity, in_reading_order
 from toolmd._types.registry import Bound, BoundSkill, BoundTool, Registry
 from toolmd._types.settings import Settings
 
@@ -216,7 +216,7 @@ def _registry(
     return Registry(
         MappingProxyType(tools),
         MappingProxyType(skills),
-        tuple(sorted(diagnostics, key=lambda d: (d.span, d.code, d.message))),
+        in_reading_order(diagnostics),
         tuple(waiting.edit for waiting in kept.waiting.values()),
     )
 

@@ -148,3 +148,7 @@ class Code(StrEnum):
         "The Python opens a connection by itself, past Allowed Domains. Use `context.http`.",
     )
     BROKEN_REQUIREMENT = "broken-requirement", "A skill needs a definition that has errors itself."
+
+
+CONSEQUENCES = frozenset({Code.STALE_DEFINITION, Code.SUSPENDED_TOOL, Code.STALE_PYTHON})
+"""What follows from errors of the same file, which are the cause."""

@@ -1,9 +1,10 @@
 """What a reader of a definition has to say to its author, as a value."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from toolmd._types.code import CONSEQUENCES
 from toolmd._types.source import Span
 
 
@@ -92,6 +93,15 @@ class Diagnostic(NamedTuple):
     def __str__(self) -> str:
         text = f"{self.span}: {self.severity}[{self.code}] {self.message}"
         return f"{text}\nhelp: {self.help}" if self.help else text
+
+
+def in_reading_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Sort diagnostics by file and place; what follows from a file's errors comes behind them."""
+    return tuple(sorted(diagnostics, key=_place))
+
+
+def _place(found: Diagnostic) -> tuple[str, bool, Span, str, str]:
+    return found.path, found.code in CONSEQUENCES, found.span, found.code, found.message
 
 
 _SEVERITIES = {str(severity): severity for severity in Severity}

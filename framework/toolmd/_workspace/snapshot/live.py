@@ -10,7 +10,7 @@ from toolmd._load.edits.last_python import OVERLAP_S
 from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
@@ -134,7 +134,7 @@ class Live:
         for binding in bindings:
             if binding.inspect is not None:
                 found.update(binding.inspect())
-        return tuple(sorted(found, key=lambda d: (d.span, d.code, d.message)))
+        return in_reading_order(found)
 
     def same_as(self, other: "Live") -> bool:
         """Tell whether the two read the same, so that nothing needs replacing."""

@@ -133,8 +133,8 @@ def test_an_engine_that_does_not_answer_is_found_by_the_doctor(project) -> None:
 @pytest.mark.parametrize(
     ("words", "lacks", "said"),
     [
-        ("dev", "starlette", "the server needs the package starlette: pip install 'toolmd[se"),
-        ("dev", "jinja2", "the server needs the package jinja2: pip install 'toolmd[server]'"),
+        ("dev", "starlette", "extra `server`, which is not installed (missing: starlette): pip"),
+        ("dev", "jinja2", "(missing: jinja2): pip install 'toolmd[server]'"),
         ("lsp", "pygls", "the language server needs the package pygls: pip install 'toolmd[l"),
         ("chat --model m hi", "openai", "needs the package openai: pip install 'toolmd[chat]'"),
     ],
@@ -220,3 +220,17 @@ def test_a_state_folder_that_could_not_be_finished_is_not_there(project) -> None
     apart(project.folder, *listed)
     assert (state / ".gitignore").read_text("utf-8") == "*\n"
     assert list(project.folder.glob(".toolmd*")) == [state]
+
+
+@pytest.mark.parametrize(
+    ("verb", "extra"),
+    [
+        ("dev", "toolmd[server,mcp]"),
+        ("serve", "toolmd[mcp,server]"),
+        ("chat", "toolmd[chat]"),
+        ("lsp", "toolmd[lsp]"),
+        ("import", "toolmd[mcp]"),
+    ],
+)
+def test_the_help_of_a_verb_names_the_extra_that_it_needs(project, verb: str, extra: str) -> None:
+    assert extra in "".join(project(verb, "--help").out.split())

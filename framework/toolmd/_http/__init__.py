@@ -10,5 +10,7 @@ def require_server() -> None:
     packages = ("starlette", "uvicorn", "sse_starlette", "jinja2")
     lacking = [name.replace("_", "-") for name in packages if find_spec(name) is None]
     if lacking:
-        missing = f"the server needs the package {' and '.join(lacking)}"
-        raise ToolmdError(f"{missing}: pip install 'toolmd[server]'")
+        raise ToolmdError(
+            "the console and the HTTP API need the extra `server`, which is not installed "
+            f"(missing: {', '.join(lacking)}): pip install 'toolmd[server]'"
+        )

@@ -87,7 +87,8 @@ def chat(
     """Talk with a model that may call the project's tools.
 
     The key comes from OPENROUTER_API_KEY or OPENAI_API_KEY. A call that must be confirmed is
-    asked about on the terminal. Ctrl-C stops an answer, Ctrl-D ends.
+    asked about on the terminal. Ctrl-C stops an answer, Ctrl-D ends. Needs the extra `chat`:
+    pip install 'toolmd[chat]'.
 
     Ends with 0 answered, 1 no whole answer or a refusing endpoint, 2 no model or no key, 4 a call
     waits for a person, 5 the endpoint can't be reached.

@@ -53,7 +53,8 @@ def dev(
     """Follow the files, and serve console, API and MCP.
 
     Prints the link to the console (docs/how-to/dev-server.md). Calls are those of --user and
-    --context. Ctrl-C lets calls under way finish; a second one ends at once.
+    --context. Ctrl-C lets calls under way finish; a second one ends at once. Needs the extras
+    `server` and, for MCP, `mcp`: pip install 'toolmd[server,mcp]'.
     """
     if not _is_loopback(host):
         help_ = "`toolmd serve --transport http --host` is for other machines"

@@ -55,7 +55,8 @@ def import_(
 
     Each guess is reported on stderr: look the drafts over before they run. What can't be read is
     reported, never invented. Ends with 1 where something could not be imported. The package
-    toolmd-catalog adds `catalog`: prose in markdown.
+    toolmd-catalog adds `catalog`: prose in markdown. A live MCP server needs the extra `mcp`:
+    pip install 'toolmd[mcp]'.
     """
     folder = project_of(ctx, project)
     with nullcontext() if source == STDIN else busy("Reading"):

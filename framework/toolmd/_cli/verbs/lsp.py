@@ -18,7 +18,8 @@ def lsp() -> None:
     """Serve an editor: diagnostics, completion, hover and fixes.
 
     An editor starts it, and speaks with it over stdio (docs/how-to/editor.md); it reads each
-    project that a document belongs to, as `check` does.
+    project that a document belongs to, as `check` does. Needs the extra `lsp`:
+    pip install 'toolmd[lsp]'.
     """
     try:
         from toolmd._lsp import serve_editor

@@ -73,7 +73,7 @@ def serve(
     What hosts must be told stands in docs/how-to/mcp.md. Over HTTP the API stands beside MCP
     (docs/reference/http.md). Every request needs the token that is printed at the start (or
     that of TOOLMD_TOKEN), or one of the settings' `serve.tokens`. Ends with Ctrl-C, or with
-    the pipe.
+    the pipe. Needs the extra `mcp`, and over HTTP `server` too: pip install 'toolmd[mcp,server]'.
     """
     folder = project_of(ctx, project)
     overrides = {"trust_edits": "true"} if trust_edits else {}

@@ -53,10 +53,12 @@ def call(
 
     Ends with 0 done, 1 the tool failed, 3 refused, 4 needs a yes, 5 no such tool.
     """
+    from toolmd._cli.reports.earlier import warn_of_earlier
     from toolmd._cli.reports.outcomes import exit_code, show_result
 
     with open_workspace(project_of(ctx, project)) as workspace:
         tool, parameters, why = _known(workspace, name)
+        warn_of_earlier(workspace, [tool])
         result = workspace.call_sync(
             tool,
             given_arguments(words or [], args_json, parameters, "--args-json"),

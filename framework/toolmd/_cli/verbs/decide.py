@@ -84,9 +84,12 @@ def confirm(
     run. Ends with 0 done, 1 the tool failed, 3 refused or too late, 4 must be confirmed anew, 5 no
     such call.
     """
+    from toolmd._cli.reports.earlier import warn_of_earlier
+
     with open_workspace(project_of(ctx, project)) as workspace:
         edit = _edit(workspace, confirmation_id, sets or [])
         result = workspace.confirmations.approve_sync(confirmation_id, edit, user=user)
+        warn_of_earlier(workspace, [result.tool])
     _end(result, json=json)
 
 

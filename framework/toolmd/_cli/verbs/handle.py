@@ -64,6 +64,7 @@ def handle(
     Ends with the worst of its calls: 1 a tool failed, 3 refused, 5 no such tool, 4 waits for a
     yes, 0 done.
     """
+    from toolmd._cli.reports.earlier import warn_of_earlier
     from toolmd._cli.reports.outcomes import exit_code
 
     reply = read_stdin("the model's reply", MOST)
@@ -71,6 +72,7 @@ def handle(
         turn = workspace.handle_sync(
             reply, dialect, message=message, user=user, context=context_of(context), dry_run=dry_run
         )
+        warn_of_earlier(workspace, [result.tool for result in turn.results])
     if json:
         out_json(turn.to_dict())
     else:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from toolmd._cli.project.opening import named, open_workspace, unknown
+from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.reports.run_end import end_run
 from toolmd._cli.reports.steps import answer, steps_of
 from toolmd._cli.terminal.context import given_arguments
@@ -53,6 +54,8 @@ def run(
         bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
         if bound is None:
             unknown(skill, workspace.skills, workspace, "skill")
+        spec = bound.spec
+        warn_of_earlier(workspace, [bound.name, *spec.required_tools, *spec.required_skills])
         inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")
         with steps_of(bound.spec, json=sys.stderr if json else None) as steps:
             result = workspace.run_sync(

@@ -195,3 +195,18 @@ def test_a_file_that_is_emptied_under_an_open_workspace_is_told_or_nothing_is_lo
                 assert f"{folder / path} was emptied (0 bytes)" in message
     # The rates and what was live are in this process's memory, too.
     assert lost == {"audit.newest", "audit.sqlite3", "confirmations.sqlite3", "runs.sqlite3"}
+
+
+def test_a_removed_file_of_runs_under_an_open_workspace_asks_for_a_restart(used: Any) -> None:
+    with Workspace.open(used.folder, overrides={"plugins": []}) as workspace:
+        assert len(workspace.runs.list_sync()) == 1
+        file = workspace.settings.state / "runs.sqlite3"
+        file.unlink()
+        with pytest.raises(
+            UnreachableError, match="was removed while this process uses it"
+        ) as raised:
+            workspace.runs.list_sync()
+        assert str(file) in str(raised.value)
+        assert "restart the process" in str(raised.value)
+    with Workspace.open(used.folder, overrides={"plugins": []}) as workspace:
+        assert len(workspace.runs.list_sync()) == 0

@@ -90,8 +90,17 @@ def outspoken(engine: sa.Engine) -> sa.Engine:
     sa.event.listen(told, "handle_error", _tell)
     if engine.dialect.name == "sqlite":
         path = _file(engine.url)
-        sa.event.listen(told, "begin", lambda _: is_there(path))
+        sa.event.listen(told, "begin", lambda _: _must_be_there(path))
     return told
+
+
+def _must_be_there(path: Path) -> None:
+    """Raise UnreachableError where a file that this process has open was emptied or removed."""
+    if not is_there(path):
+        raise UnreachableError(
+            f"{path} was removed while this process uses it: restart the process, which begins "
+            f"without earlier runs; to keep them, restore the file first"
+        )
 
 
 def shown(url: str) -> str:

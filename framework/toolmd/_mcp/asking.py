@@ -21,6 +21,7 @@ from toolmd._types.call import Caller
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import ConfirmationRequest, Failure, Result
 from toolmd._workspace import Workspace
+from toolmd.errors import UnreachableError
 
 KEY = "confirm"
 """The name of a result's one input request, but where words are kept: then it is theirs."""
@@ -94,7 +95,10 @@ class Asking:
         return await self._waiting(result.confirmation.id)
 
     async def _waiting(self, confirmation_id: str) -> PendingCall | None:
-        confirmation = await self._workspace.confirmations.get(confirmation_id)
+        try:
+            confirmation = await self._workspace.confirmations.get(confirmation_id)
+        except UnreachableError:
+            return None  # nothing is asked, and the call stays pending
         if confirmation is None or confirmation.state != "pending":
             return None
         parameters = dict(confirmation.shown) if isinstance(confirmation.shown, Mapping) else {}

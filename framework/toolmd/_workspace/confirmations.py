@@ -56,11 +56,14 @@ class Confirmations:
         """Return a held call by its id, decided or not, or an open question of a run.
 
         None where nothing of that id is kept, or it is another user's.
+
+        Raises:
+            UnreachableError: the store can't be read, so nobody knows whether it is kept.
         """
         if "/" in str(confirmation_id):
             confirmation = await off_loop(self._runs.service.questions.find, confirmation_id)
         else:
-            confirmation = await self._project.dispatcher().decisions.confirmation(confirmation_id)
+            confirmation = await self._project.dispatcher().decisions.read(confirmation_id)
         if confirmation is None or (
             user is not None and confirmation.call.caller.user not in {None, user}
         ):

@@ -8,7 +8,7 @@ import pytest
 from toolmd import Workspace
 from toolmd._types.call_spec import Safety
 from toolmd._types.settings import Settings
-from toolmd.errors import ArgumentError
+from toolmd.errors import ArgumentError, UnreachableError
 
 
 class World:
@@ -82,6 +82,23 @@ def test_what_cannot_be_read_is_nothing(world, broken):
     decisions = broken(world).dispatcher.decisions
     assert asyncio.run(decisions.confirmation("some-id")) is None
     assert decisions.confirmation_sync("some-id") is None
+
+
+@BROKEN
+def test_a_read_that_fails_is_an_error_and_not_an_absent_call(world, broken):
+    decisions = broken(world).dispatcher.decisions
+    with pytest.raises(UnreachableError, match="confirmations can't be read"):
+        asyncio.run(decisions.read("some-id"))
+
+
+def test_get_raises_where_the_store_of_held_calls_cannot_be_read(tmp_path):
+    with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
+        assert workspace.confirmations.get_sync("some-id") is None
+        state = workspace.settings.state
+        state.mkdir(exist_ok=True)
+        (state / "confirmations.sqlite3").write_bytes(b"no data base" * 400)
+        with pytest.raises(UnreachableError, match="confirmations can't be read"):
+            workspace.confirmations.get_sync("some-id")
 
 
 @pytest.mark.parametrize("decision", DECISIONS)

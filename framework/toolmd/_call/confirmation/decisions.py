@@ -141,6 +141,10 @@ class Decisions:
         """Give the held calls that wait, the oldest first; of one user, or of all."""
         return self._confirmations.pending(user)
 
+    async def read(self, confirmation_id: str) -> Confirmation | None:
+        """Return a confirmation; raises UnreachableError where the store can't be read."""
+        return await self._confirmations.read(confirmation_id)
+
     async def confirmation(self, confirmation_id: str) -> Confirmation | None:
         """Give a call that is held, or was; None where it can't be read."""
         return await self._confirmations.look(confirmation_id)

@@ -19,6 +19,7 @@ from toolmd._types.result import ConfirmationRequest
 from toolmd._types.settings import SafetySettings
 from toolmd._types.verdict import Action, Verdict
 from toolmd._validation.redact import changes, redacted
+from toolmd.errors import UnreachableError
 
 EXPIRES_S = 600.0
 """How long a held call may be approved, in seconds."""
@@ -109,11 +110,21 @@ class ConfirmationFlow:
             raise guard_failed(call_spec.name, "confirmation", error) from None
         return ConfirmationRequest(confirmation.id, prompt, sensitivity)
 
+    async def read(self, confirmation_id: str) -> Confirmation | None:
+        """Return a confirmation; raises UnreachableError where the store can't be read."""
+        try:
+            return await self._lock_retry.give(lambda: self._holds.get(confirmation_id))
+        except UnreachableError:
+            raise
+        except (sqlite3.Error, OSError) as error:
+            message = f"the confirmations can't be read: {error}; `toolmd doctor` names the remedy"
+            raise UnreachableError(message) from error
+
     async def look(self, confirmation_id: str) -> Confirmation | None:
         """Give a held call, decided or not; None where it can't be read."""
         try:
-            return await self._lock_retry.give(lambda: self._holds.get(confirmation_id))
-        except (sqlite3.Error, OSError):
+            return await self.read(confirmation_id)
+        except UnreachableError:
             return None
 
     def look_sync(self, confirmation_id: str) -> Confirmation | None:

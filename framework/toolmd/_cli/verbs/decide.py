@@ -141,6 +141,8 @@ def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, A
     """Give the changed arguments, typed as the held call's tool takes them."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
 
+    if not words:
+        return None
     confirmation = workspace.confirmations.get_sync(confirmation_id)
     bound = None if confirmation is None else workspace.tools.get(confirmation.call.tool)
     try:

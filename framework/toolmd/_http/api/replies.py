@@ -9,7 +9,7 @@ from toolmd._http.api.operation import ApiRequest, Body, Operation
 from toolmd._http.api.tools import answered
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
-from toolmd.errors import NotFoundError
+from toolmd.errors import NotFoundError, UnreachableError
 
 
 class ReplyBody(Body):
@@ -95,7 +95,10 @@ class Replies:
 
     async def _is_anothers_review(self, confirmation_id: str, user: str) -> bool:
         """Check whether a call waits for an operator's review, and is not this user's own."""
-        confirmation = await self._workspace.confirmations.get(confirmation_id)
+        try:
+            confirmation = await self._workspace.confirmations.get(confirmation_id)
+        except UnreachableError:
+            return False  # the decision itself is denied then
         if confirmation is None or confirmation.kind != "review":
             return False
         return confirmation.call.caller.user != user

@@ -77,8 +77,8 @@ def compile_error(
     if line < 1:
         return ExpressionError(_limit(found[3]) or found[3])
     line, column = rewritten.place(line, column)
-    if found[3].startswith("Syntax error") and (surplus := _surplus(rewritten.source)) is not None:
-        return surplus
+    if found[3].startswith("Syntax error") and (extra := _extra(rewritten.source)) is not None:
+        return extra
     message, hint, back = _mistake(found[3], rewritten, list(names), fields or {})
     return ExpressionError(message, max(column - back, 1), line=line, help=hint)
 
@@ -175,7 +175,7 @@ def _types(text: str) -> str:
     return re.sub(r"[A-Za-z_][A-Za-z0-9_]*", lambda m: _WORDS.get(m[0], m[0]), text)
 
 
-def _surplus(source: str) -> ExpressionError | None:
+def _extra(source: str) -> ExpressionError | None:
     """Find the first word that stands directly behind a value, such as `EUR` in `50 EUR`."""
     marks = tokens(source)
     if any(mark.kind == "mark" and mark.text in ("'", '"') for mark in marks):
@@ -185,17 +185,17 @@ def _surplus(source: str) -> ExpressionError | None:
             message, help_ = "a comma is no part of a number", "write `1000` for `1,000`"
             return _at(source, mark, message, help_)
         if before.kind == "number" and mark.text == "%" and mark is marks[-1]:
-            return _surplus_word(source, before, mark)
+            return _extra_word(source, before, mark)
         if before.kind == "mark" and before.text in _SIGNS and mark.kind == "number":
-            return _surplus_word(source, mark, before)
+            return _extra_word(source, mark, before)
         value = before.kind in ("number", "string") or before.text in _CLOSING
         named = before.kind == "name" and before.text != "in"
         if (value or named) and mark.kind in ("name", "number", "string") and mark.text != "in":
-            return _surplus_word(source, before, mark)
+            return _extra_word(source, before, mark)
     return None
 
 
-def _surplus_word(source: str, value: Token, word: Token) -> ExpressionError:
+def _extra_word(source: str, value: Token, word: Token) -> ExpressionError:
     """Say that a word is no part of an expression, and what to write in its place."""
     meant = next((w for w in (word, value) if w.text.lower() in _OPERATORS), None)
     if meant is not None:

@@ -39,7 +39,7 @@ class World:
         """A door whose table has other columns."""
         dispatcher = self.dispatcher()
         dispatcher.call("act")
-        self.script("DROP TABLE held; CREATE TABLE held (odd TEXT) STRICT")
+        self.script("DROP TABLE confirmations; CREATE TABLE confirmations (odd TEXT) STRICT")
         return dispatcher
 
 
@@ -105,7 +105,9 @@ def test_get_raises_where_the_store_of_held_calls_cannot_be_read(tmp_path):
 def test_what_cannot_be_claimed_is_not_decided(world, decision):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act").confirmation.id
-    world.script("CREATE TRIGGER t BEFORE UPDATE ON held BEGIN SELECT RAISE(ABORT, 'no'); END")
+    world.script(
+        "CREATE TRIGGER t BEFORE UPDATE ON confirmations BEGIN SELECT RAISE(ABORT, 'no'); END"
+    )
     told(decide(dispatcher, decision, held))
     assert world.ran == []
     world.script("DROP TRIGGER t")

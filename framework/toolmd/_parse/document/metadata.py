@@ -7,7 +7,7 @@ from typing import Any
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import keep
-from toolmd._parse.document.strays import refuse_stray, refuse_unknown
+from toolmd._parse.document.strays import deny_unknown, refuse_stray
 from toolmd._parse.fields.entries import Entry, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
@@ -115,7 +115,7 @@ def _description(definition: Definition, fields: Fields) -> str:
 def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     for entry in fields.unknown:
-        if refuse_unknown(definition.page, entry, TABLES[definition.kind][0]):
+        if deny_unknown(definition.page, entry, TABLES[definition.kind][0]):
             continue
         key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
         nested = prose(entry.blocks)

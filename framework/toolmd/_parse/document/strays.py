@@ -108,7 +108,7 @@ def refuse_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
     return True
 
 
-def refuse_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
+def deny_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     """Report a key that no field of a table has, if what it says would restrict.
 
     Returns:

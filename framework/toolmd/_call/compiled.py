@@ -12,6 +12,7 @@ from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
 from toolmd._call.limits.call_limits import CallLimits
+from toolmd._call.threads import AROUND
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.registry import BoundTool, Registry
@@ -137,7 +138,7 @@ class CompiledTool:
 class CompiledTools:
     """The tools of one snapshot."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a dispatcher brings, by keyword
         self,
         registry: Registry,
         safety: SafetySettings,
@@ -145,26 +146,41 @@ class CompiledTools:
         *,
         guards: Callable[[BoundTool], Sequence[Guard]] | None = None,
         limits: Callable[[ToolCallSpec], CallLimits],
+        approve: Callable[[ToolCallSpec], object] | None = None,
         tracing: Tracing | None = None,
     ) -> None:
-        """`guards` and `limits` give those of a tool; they are asked once."""
+        """`guards` and `limits` return those of a tool; each is asked once.
+
+        `approve` asks plugins which origins a tool may reach, before a client needs to know.
+        """
         self._registry = registry
         self._safety = safety
         self._dispatcher = dispatcher
         self._guards = guards
         self._limits = limits
+        self._approve = approve
         self._tracing = tracing
         self._ready: dict[str, CompiledTool] = {}
 
-    def find(self, call: Call) -> CompiledTool:
-        """Row 2: the tool is there; raises a Refusal."""
-        return self._ready.get(call.tool) or self._made(call)
-
     def used(self, name: str) -> CompiledTool | None:
-        """Give a tool that was called before; None for any other."""
+        """Return a tool that was called before; None for any other."""
         return self._ready.get(name)
 
-    def _made(self, call: Call) -> CompiledTool:
+    async def find(self, call: Call) -> CompiledTool:
+        """Find the tool of a call; raises a Refusal where there is none.
+
+        The first call of a tool may run plugins and compile Rules: the event loop goes on
+        meanwhile. Later calls take what `used` returns.
+        """
+        if (ready := self._ready.get(call.tool)) is not None:
+            return ready
+        bound = self._bound(call)
+        if self._guards is None:
+            return self._compiled(bound)
+        made: CompiledTool = await AROUND.run(lambda: self._compiled(bound))
+        return made
+
+    def _bound(self, call: Call) -> BoundTool:
         name = call.tool
         bound = self._registry.tools.get(name)
         if bound is None:
@@ -173,9 +189,15 @@ class CompiledTools:
                 raise deny("unknown_tool", f"{is_a_skill(folded)}.")
             hint = did_you_mean(name, self._registry.tools, 3) or "it is not in this project."
             raise deny("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
+        return bound
+
+    def _compiled(self, bound: BoundTool) -> CompiledTool:
+        name = bound.name
         try:
-            guards = tuple(self._guards(bound)) if self._guards else ()
+            guards = tuple(self._guards(bound)) if self._guards is not None else ()
             limits = self._limits(bound.call_spec)
+            if self._approve is not None:
+                self._approve(bound.call_spec)
             ready = CompiledTool(
                 bound, self._dispatcher, self._safety, guards, limits, self._tracing
             )

@@ -72,6 +72,7 @@ class Dispatcher:
             self,
             guards=guards,
             limits=limits_of(settings, {} if counters is None else counters, timing),
+            approve=None if origins is None else self._clients.approved,
             tracing=tracing,
         )
         observers = Observers(registry, before, after, settings.safety.crisis_words)

@@ -46,7 +46,7 @@ class Pipeline:
         began = perf_counter()
         try:
             check_call(call)  # row 1
-            tool = self._tools.find(call)  # row 2
+            tool = self._tools.used(call.tool) or await self._tools.find(call)  # row 2
             tool.admit(call)  # row 2a
             arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
             note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""

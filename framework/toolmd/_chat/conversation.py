@@ -1,5 +1,6 @@
 """A conversation: the user's words to the model, its calls to the door, their results back."""
 
+import asyncio
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -149,14 +150,15 @@ class Conversation:
 
     async def _go_on(self, work: "_Work") -> Stop:
         """Ask the model until it answers, or until a bound is reached."""
-        tools = self._workspace.export(NATIVE) if self._dialect == NATIVE else ()
+        native = self._dialect == NATIVE
+        tools = await asyncio.to_thread(self._workspace.export, NATIVE) if native else ()
         mends = 0
         while True:
             work.rounds += 1
             last = work.rounds >= self._max_rounds
             room = 0 if last else self._max_calls - len(work.results)
             choice = await self._endpoint.ask(
-                self._with_system(),
+                await asyncio.to_thread(self._with_system),
                 tools,
                 may_call=room > 0,
                 tell=self._on_text if self._streams else None,

@@ -40,7 +40,7 @@ class Calls:
     ) -> ListToolsResult:
         """Give every tool, sorted by name, on one page."""
         del ctx, params
-        return ListToolsResult(tools=[listed.tool for listed in self._catalog.listed.values()])
+        return ListToolsResult(tools=[one.tool for one in (await self._catalog.load()).values()])
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Give what a tool takes, for the transport's own checks."""
@@ -51,7 +51,7 @@ class Calls:
         self, ctx: RequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         """Take one call, or the answer to what an earlier one asked."""
-        listed = self._catalog.listed.get(params.name)
+        listed = (await self._catalog.load()).get(params.name)
         if listed is None:
             raise self._unknown(params.name)
         caller = self._who(ctx)

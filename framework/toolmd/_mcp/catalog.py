@@ -1,5 +1,6 @@
 """The tools of a snapshot, and its skills that can run, as the protocol lists them."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,13 @@ class Catalog:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._made: tuple[Registry, dict[str, Listed]] | None = None
+
+    async def load(self) -> dict[str, Listed]:
+        """Return what `listed` returns; it is made next to the event loop."""
+        made = self._made
+        if made is not None and made[0] is self._workspace.registry:
+            return made[1]
+        return await asyncio.to_thread(lambda: self.listed)
 
     @property
     def listed(self) -> dict[str, Listed]:

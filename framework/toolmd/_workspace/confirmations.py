@@ -33,7 +33,10 @@ class Confirmations:
 
         Those of one user, or of all.
         """
-        decisions, questions = self._project.dispatcher().decisions, self._runs.service.questions
+        decisions, questions = (
+            (await self._project.dispatcher()).decisions,
+            self._runs.service.questions,
+        )
 
         def read() -> tuple[Confirmation, ...]:
             asked = questions.waiting()
@@ -63,7 +66,7 @@ class Confirmations:
         if "/" in str(confirmation_id):
             confirmation = await off_loop(self._runs.service.questions.find, confirmation_id)
         else:
-            confirmation = await self._project.dispatcher().decisions.read(confirmation_id)
+            confirmation = await (await self._project.dispatcher()).decisions.read(confirmation_id)
         if confirmation is None or (
             user is not None and confirmation.call.caller.user not in {None, user}
         ):
@@ -89,7 +92,7 @@ class Confirmations:
         answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
         result = await self._answered(confirmation_id, answer, user)
         if result is None:
-            result = await self._project.dispatcher().decisions.confirm(
+            result = await (await self._project.dispatcher()).decisions.confirm(
                 confirmation_id, edit=edit, user=user
             )
         return await self._decided(confirmation_id, "edited" if edit else "approved", result, user)
@@ -108,7 +111,9 @@ class Confirmations:
         """Deny a held call: it never runs."""
         result = await self._answered(confirmation_id, Answer(approved=False, by=user), user)
         if result is None:
-            result = await self._project.dispatcher().decisions.reject(confirmation_id, user=user)
+            result = await (await self._project.dispatcher()).decisions.reject(
+                confirmation_id, user=user
+            )
         return await self._decided(confirmation_id, "rejected", result, user)
 
     def reject_sync(self, confirmation_id: str, *, user: str | None = None) -> Result:
@@ -120,7 +125,7 @@ class Confirmations:
         answer = Answer(approved=True, text=text, by=user)
         result = await self._answered(confirmation_id, answer, user)
         if result is None:
-            result = await self._project.dispatcher().decisions.respond(
+            result = await (await self._project.dispatcher()).decisions.respond(
                 confirmation_id, text, user=user
             )
         return await self._decided(confirmation_id, "responded", result, user)
@@ -136,7 +141,9 @@ class Confirmations:
         if workspace_events and (
             result.error is None or result.error.code not in _NOTHING_HAPPENED
         ):
-            confirmation = await self._project.dispatcher().decisions.confirmation(confirmation_id)
+            confirmation = await (await self._project.dispatcher()).decisions.confirmation(
+                confirmation_id
+            )
             whose = user if confirmation is None else confirmation.call.caller.user
             workspace_events.tell(
                 "pending", {"id": confirmation_id, "state": state, "tool": result.tool}, whose

@@ -1,7 +1,7 @@
 """A project while it is open: what all parts of a workspace work with, and how it is closed."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
+from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
@@ -87,10 +88,15 @@ class OpenProject:
         if self._closed:
             raise ToolmdError("the workspace is closed: open it anew, by `Workspace.open`")
 
-    def dispatcher(self) -> "Dispatcher":
-        """Return the door of the live snapshot; raises ToolmdError where all is closed."""
+    async def dispatcher(self) -> "Dispatcher":
+        """Return the dispatcher of the live snapshot; raises ToolmdError where all is closed."""
         self.check_open()
-        return self.live.open_dispatcher()
+        return await self.live.ready_dispatcher()
+
+    def call_first(self, *given: Any) -> Coroutine[Any, Any, Result]:
+        """Call as `Dispatcher.call` does, on a snapshot whose dispatcher has yet to be opened."""
+        self.check_open()
+        return _call_on(self.live, given)
 
     def read(
         self, settings: Settings, old: Snapshot | None = None, put: Put = MappingProxyType({})
@@ -110,3 +116,7 @@ class OpenProject:
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
         return Live(settings, snapshot, self.clock, self._tallies)
+
+
+async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:
+    return await (await live.ready_dispatcher()).call(*given)

@@ -114,8 +114,9 @@ class Workspace(ReadProject):
         if not plain or not is_usual(context, name, user, conversation, call_id):
             _CALL.check((self, name, "", None, message, user, context, conversation, dry_run,
                          call_id, budget, on_event), {})  # fmt: skip
-        dispatcher = self._project.live.dispatcher or self._project.dispatcher()
-        return dispatcher.call(
+        dispatcher = self._project.live.dispatcher
+        call = self._project.call_first if dispatcher is None else dispatcher.call
+        return call(
             name, arguments, confidence, message, user, context, conversation, call_id, dry_run,
             budget, on_event,
         )  # fmt: skip

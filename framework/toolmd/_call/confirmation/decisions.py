@@ -78,7 +78,7 @@ class Decisions:
                 raise deny("confirmation_not_found", message)  # noqa: TRY301 - a row like others
             decided = await self._confirmations.resume(confirmation, edit, key)
             call = decided.call
-            tool = self._tools.find(call)
+            tool = await self._tools.find(call)
             if isinstance(decided, ApprovedCall):
                 result = await self._pipeline.run(
                     tool, call, decided.arguments, began, on_event, confirmation_id
@@ -170,7 +170,7 @@ class Decisions:
             await self._confirmations.admit(confirmation, user, drops=drops)
             await self._confirmations.claim(confirmation, state)
             result = answer(call)
-            await self._recorder.decided(call, self._tools.find(call), state, confirmation_id)
+            await self._recorder.decided(call, await self._tools.find(call), state, confirmation_id)
         except Exception as error:  # noqa: BLE001 - as above
             result = await self._pipeline.denied(call, error, began, confirmation_id)
         return self._pipeline.finish(call, result)

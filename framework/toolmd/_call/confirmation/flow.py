@@ -183,7 +183,7 @@ class ConfirmationFlow:
         Whatever could stop the call is asked again: the arguments, the rules, the judges. Its
         caller and what the tool asks of callers are as they were, or it is held anew.
         """
-        tool = self._tools.find(confirmation.call)
+        tool = await self._tools.find(confirmation.call)
         before = confirmation.call.arguments
         assert isinstance(before, dict)
         await tool.invoker.prepare()

@@ -18,10 +18,14 @@ class Clients:
 
     def open(self, call_spec: CallSpec, seconds: float) -> Any:
         """Give an `httpx.AsyncClient` for one call, which has so many seconds."""
+        return open_client(call_spec.name, self.approved(call_spec), seconds)
+
+    def approved(self, call_spec: CallSpec) -> Approved:
+        """Return what a tool may reach; the first time it asks plugins, which may block."""
         approved = self._approved.get(call_spec.name)
         if approved is None:
             approved = self._approved[call_spec.name] = self._of(call_spec)
-        return open_client(call_spec.name, approved, seconds)
+        return approved
 
     def _of(self, call_spec: CallSpec) -> Approved:
         """Read what is approved; a skill calls tools, and reaches nothing by itself."""

@@ -20,7 +20,7 @@ from toolmd._call.result.returned import given
 from toolmd._call.result.truncate import bounds_of
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.call import Call
-from toolmd._types.registry import BoundTool, Implementation
+from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
 from toolmd._validation.redact import hider
 from toolmd.errors import ToolError, ToolmdError, hidden, hiding, logged
@@ -115,22 +115,25 @@ class Invoker:
 
     async def prepare(self) -> None:
         """Import the Python away from the event loop; what fails is told where it is needed."""
-        if self._implementation is None and self._tool.binding.load is not None:
+        if self._implementation is None and (await self._decided()).load is not None:
             with contextlib.suppress(Exception):
                 await self._loaded()
 
     async def _loaded(self) -> Implementation:
-        binding = self._tool.binding
+        binding = await self._decided()
         if binding.load is not None and not (binding.ready and binding.ready()):
             await in_daemon_thread(binding.load)
         return self._load()
 
+    async def _decided(self) -> Binding:
+        """Return where the Python is; a plugin that decides it runs next to the event loop."""
+        if self._tool.late is not None:
+            await in_daemon_thread(lambda: self._tool.binding)
+        return self._tool.binding
+
     def implementation_hash(self) -> str:
-        """Give the hex sha256 of the Python that would run; empty where there is none to run."""
-        try:
-            return (self._implementation or self._load()).hash
-        except Exception:  # noqa: BLE001 - running it says what is wrong
-            return ""
+        """Return the hex sha256 of the Python that runs; empty where `prepare` could load none."""
+        return "" if self._implementation is None else self._implementation.hash
 
     def _load(self) -> Implementation:
         load = self._tool.binding.load

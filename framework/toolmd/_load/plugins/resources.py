@@ -1,5 +1,6 @@
 """Provide what implementations ask for by type: a registry per snapshot, a container per call."""
 
+import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
@@ -23,21 +24,31 @@ class SnapshotResources:
         self._plugins = plugins
         self._settings = settings
         self._registry: Any = None
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        # Apart from the other one, which the event loop takes: plugins may fill for long.
+        self._filling = threading.RLock()
         self._users = 0
         self._retired = False
 
     def provides(self, wanted: type) -> bool:
         """Tell whether a plugin registered this type; raises ImplementationError if one failed."""
-        return wanted in self.registry
+        try:
+            return wanted in self.registry
+        finally:
+            self._close_unused()
 
     @property
     def registry(self) -> Any:
         """The svcs registry, filled by the plugins on first use."""
-        with self._lock:
-            if self._registry is None:
-                self._registry = self._filled()
-            return self._registry
+        with self._filling:
+            if (registry := self._registry) is None:
+                registry = self._registry = self._filled()
+            return registry
+
+    @property
+    def filled(self) -> bool:
+        """Check whether the registry is there, so that asking for it runs no plugin."""
+        return self._registry is not None
 
     def _filled(self) -> Any:
         import svcs
@@ -109,11 +120,16 @@ class CallResources:
     async def get(self, wanted: type[_T]) -> _T:
         """Give the resource of this type; its factory may be async."""
         if self._container is None:
-            import svcs
-
-            self._container = svcs.Container(self._resources.registry)
+            self._container = await self._opened()
         found: _T = await self._container.aget(wanted)
         return found
+
+    async def _opened(self) -> Any:
+        if not self._resources.filled:
+            await asyncio.to_thread(lambda: self._resources.registry)
+        import svcs
+
+        return svcs.Container(self._resources.registry)
 
     async def close(self) -> None:
         """Close what factories made for this call."""

@@ -1,11 +1,12 @@
 """Turns of a conversation with a model: its replies handled, and its calls made."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from toolmd._types.call import Call, Caller
 from toolmd._types.result import EventListener, Result
+from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs.control import Runs
 
@@ -21,6 +22,7 @@ class Turns:
     def __init__(self, project: OpenProject, runs: Runs) -> None:
         self._project = project
         self._runs = runs
+        self._class: type[ReplyHandler] | None = None
 
     async def handle(
         self,
@@ -32,14 +34,14 @@ class Turns:
         on_event: EventListener | None,
     ) -> "Turn":
         """Make the calls of a reply; raises NotFoundError for a dialect that is not there."""
-        with self._handler() as handler:
+        async with self._handler() as handler:
             return await handler.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
 
     async def take(self, call: Call, on_event: EventListener | None) -> Result:
         """Make one call of a model, of a tool or a skill."""
-        with self._handler() as handler:
+        async with self._handler() as handler:
             return await handler.take_alone(call, on_event)
 
     def system_prompt(self, dialect: str) -> str:
@@ -50,12 +52,19 @@ class Turns:
         tools = [bound.spec for bound in live.registry.tools.values()]
         return system_prompt(tools, dialect, live.dialects.by_name)
 
-    @contextmanager
-    def _handler(self) -> Iterator["ReplyHandler"]:
-        """Give the handler of one snapshot, whatever is reloaded meanwhile."""
-        from toolmd._workspace.replies.handler import ReplyHandler
-
+    @asynccontextmanager
+    async def _handler(self) -> AsyncIterator["ReplyHandler"]:
+        """Open the handler of one snapshot, whatever is reloaded meanwhile."""
         self._project.check_open()
         live = self._project.live
         with live.snapshot.resources.hold():
-            yield ReplyHandler(live.open_dispatcher(), live.dialects.by_name, self._runs)
+            await live.settle()
+            if self._class is None:
+                self._class = await off_loop(_import_handler)
+            yield self._class(await live.ready_dispatcher(), live.dialects.by_name, self._runs)
+
+
+def _import_handler() -> "type[ReplyHandler]":
+    from toolmd._workspace.replies.handler import ReplyHandler
+
+    return ReplyHandler

@@ -87,13 +87,15 @@ class RunService:
             check_call(call)
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
-            return self._said(call, denied(call, mismatch(error)), began)
+            return await self._said(call, denied(call, mismatch(error)), began)
         except CallDenied as denial:
             why = denial.failure() if callable(denial.failure) else denial.failure
-            return self._said(call, denied(call, why), began)
+            return await self._said(call, denied(call, why), began)
         call = call._replace(arguments=inputs)
         if call.dry_run:
-            return self._said(call, Result(success=True, tool=call.tool, outcome="allowed"), began)
+            allowed = Result(success=True, tool=call.tool, outcome="allowed")
+            return await self._said(call, allowed, began)
+        await live.settle()
         engine, code = await self.engines.begin(skill, live)
         plan = _plan(skill.spec, live, code)
         order = Order(run_id or new_run_id(), plan, inputs, call.caller, call.confidence)
@@ -112,7 +114,8 @@ class RunService:
         question = await self._open(run_id, key)
         review = question is not None and question.kind == "review"
         if review and answer.approved and user is not None and user == call.caller.user:
-            return self._said(call, denied(call, Failure("held_for_review", NOT_YOURS)), began)
+            not_theirs = denied(call, Failure("held_for_review", NOT_YOURS))
+            return await self._said(call, not_theirs, began)
         notes: tuple[str, ...] = ()
         if question is not None:
             notes = await asyncio.to_thread(self.questions.notes, question, answer)
@@ -123,9 +126,9 @@ class RunService:
         except NotFoundError as error:
             used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"
-            return self._said(call, denied(call, Failure(code, str(error))), began)
+            return await self._said(call, denied(call, Failure(code, str(error))), began)
         except Exception as error:  # noqa: BLE001 - whoever decides gets a result
-            return self._said(call, crashed(call, error), began)
+            return await self._said(call, crashed(call, error), began)
         return result._replace(notes=(*notes, *result.notes))
 
     async def resume(
@@ -234,8 +237,8 @@ class RunService:
         try:
             ended = await in_time(running, left, lambda: self.cancel(run_id))
         except LateRunError:
-            repeatable = self.is_repeatable(call.tool)
-            return self._said(call, late(run_id, call, budget, repeatable=repeatable), began)
+            repeatable = await asyncio.to_thread(self.is_repeatable, call.tool)
+            return await self._said(call, late(run_id, call, budget, repeatable=repeatable), began)
         result = await self._ended(run_id, call, ended, began)
         return within(result, budget) if result.success else result
 
@@ -245,11 +248,11 @@ class RunService:
             await self._tell_waiting(run_id)
             shown = await asyncio.to_thread(self.questions.inputs, run_id)
             waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
-            return self._said(call, waiting, began)
+            return await self._said(call, waiting, began)
         if ended.code != "stuck":
             self._player.end(run_id)
             self._calls.pop(run_id, None)
-        return self._said(call, result_of(run_id, call.tool, ended), began)
+        return await self._said(call, result_of(run_id, call.tool, ended), began)
 
     async def _tell_waiting(self, run_id: str) -> None:
         """Tell what a run asks once `pending` lists it; its steps tell of it a moment before."""
@@ -257,11 +260,10 @@ class RunService:
             told = {"id": one.id, "state": "pending", "tool": one.call.tool}
             self._tell("pending", told, one.call.caller.user)
 
-    def _said(self, call: Call, result: Result, began: float) -> Result:
+    async def _said(self, call: Call, result: Result, began: float) -> Result:
         """Add what each Result has: the model's name for the call, its time, the crisis flag."""
-        ms = (perf_counter() - began) * 1000
-        result = result._replace(tool_call_id=call.id, duration_ms=ms)
-        return self._current().open_dispatcher().finish(call, result)
+        result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
+        return (await self._current().ready_dispatcher()).finish(call, result)
 
 
 def new_run_id() -> str:

@@ -14,11 +14,13 @@ from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
+from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import guards_of, listeners_of, origins_of
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
     from toolmd._call.limits.counter import CallCounter
+    from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
     from toolmd._load.pin import Pin
     from toolmd._workspace.snapshot.dialects import Dialects
@@ -49,6 +51,7 @@ class Live:
         self._tallies: dict[str, CallCounter] = {} if counters is None else counters
         self._beside = beside
         self._lock = threading.Lock()
+        self._settled = False
         self._found: tuple[Diagnostic, ...] | None = None
 
     @property
@@ -77,6 +80,26 @@ class Live:
                     origins=origins_of(snapshot.plugins, self.settings, self.registry.tools),
                 )
             return self.dispatcher
+
+    async def ready_dispatcher(self) -> "Dispatcher":
+        """Return the dispatcher; the event loop goes on while plugins are imported for it."""
+        if (dispatcher := self.dispatcher) is None:
+            dispatcher = await (await _threads()).run(self.open_dispatcher)
+        return dispatcher
+
+    async def settle(self) -> None:
+        """Ask plugins what replies, runs and lists need of them, next to the event loop."""
+        if not self._settled:
+            await (await _threads()).run(self._settle)
+
+    def _settle(self) -> None:
+        self.open_dispatcher()
+        _ = self.dialects
+        for tool in self.registry.tools.values():
+            _ = tool.binding
+        for skill in self.registry.skills.values():
+            _ = skill.binding
+        self._settled = True
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Give a snapshot of before a door of its own, before which today's judges rule too."""
@@ -139,3 +162,14 @@ class Live:
     def same_as(self, other: "Live") -> bool:
         """Tell whether the two read the same, so that nothing needs replacing."""
         return self.settings == other.settings and self.snapshot.stamp == other.snapshot.stamp
+
+
+async def _threads() -> "Threads":
+    """Return the threads for what plugins do; their import is not waited for on the event loop."""
+    return await off_loop(_import_threads)
+
+
+def _import_threads() -> "Threads":
+    from toolmd._call.threads import AROUND
+
+    return AROUND

@@ -1,0 +1,160 @@
+"""The event loop goes on while the first use of a project imports or asks slow plugins."""
+
+import asyncio
+
+import pytest
+import slow_gate
+from workspace_shop import skill, tool
+
+from toolmd import Workspace
+
+HOOK = "import slow_gate\nfrom toolmd.hooks import hookimpl\n@hookimpl\ndef "
+IMPORT = "import slow_gate\nslow_gate.wait()\n"
+GREET = "def greet():\n    return {'said': 'hello'}\n"
+ASKS = "from toolmd import Context\nasync def greet(*, context: Context):\n"
+SKILL = skill("welcome", "greet", "1. **Greet**.\n   - **Use**: greet\n")
+REPLY = {
+    "choices": [
+        {
+            "message": {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": "c1",
+                        "type": "function",
+                        "function": {"name": "greet", "arguments": "{}"},
+                    }
+                ],
+            },
+            "finish_reason": "tool_calls",
+        }
+    ]
+}
+
+
+@pytest.fixture
+def slow(shop):
+    slow_gate.close()
+    shop.tool("greet", GREET)
+    yield shop
+    slow_gate.opened.set()
+
+
+async def meanwhile(work):
+    """Return what `work` returns; open the gate from the loop once a plugin waits at it."""
+    doing = asyncio.create_task(work)
+    assert await asyncio.to_thread(slow_gate.reached.wait, 20)
+    assert not doing.done()
+    slow_gate.opened.set()
+    return await doing
+
+
+async def call(ws):
+    return await ws.call("greet", {})
+
+
+async def handle(ws):
+    (result,) = (await ws.handle(REPLY)).results
+    return result
+
+
+async def run(ws):
+    return await ws.run("welcome", {})
+
+
+WAYS = {
+    "an import, by a call": (IMPORT, call),
+    "an import, by a reply": (IMPORT, handle),
+    "an import, by a run": (IMPORT, run),
+    "its guards": (HOOK + "toolmd_guards(spec):\n    slow_gate.wait()\n", call),
+    "its guards, by a reply": (HOOK + "toolmd_guards(spec):\n    slow_gate.wait()\n", handle),
+    "its guards, by a run": (HOOK + "toolmd_guards(spec):\n    slow_gate.wait()\n", run),
+    "its dialects": (HOOK + "toolmd_dialects():\n    slow_gate.wait()\n", handle),
+}
+
+
+def checked(shop, work):
+    """Return what came of `work` on a workspace just opened, which had 5 s for each import."""
+
+    async def main():
+        settings = {"plugins": [], "import_timeout": 5, "audit": False}
+        async with await Workspace.aopen(shop.root, overrides=settings) as ws:
+            return await meanwhile(work(ws))
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_loop_goes_on_while_a_first_use_waits_for_a_slow_plugin(slow, way):
+    plugin, work = WAYS[way]
+    slow.write("skills_md/welcome.skill.md", SKILL)
+    slow.write("tools_md/plugin.py", plugin)
+
+    assert checked(slow, work).outcome == "ok"
+
+
+def test_the_loop_goes_on_while_a_plugin_says_which_python_a_tool_has(slow):
+    (slow.root / "tools_md/greet.py").unlink()
+    slow.write(
+        "tools_md/plugin.py",
+        HOOK + "toolmd_implementation(spec):\n    slow_gate.wait()\n    return lambda: {}\n",
+    )
+
+    assert checked(slow, call).outcome == "ok"
+
+
+def test_the_loop_goes_on_while_plugins_provide_what_a_tool_asks_for(slow):
+    slow.tool("greet", ASKS + "    return await context.resource(int)\n")
+    slow.write(
+        "tools_md/plugin.py",
+        HOOK + "toolmd_resources(registry, settings):\n"
+        "    slow_gate.wait()\n    registry.register_value(int, 7)\n",
+    )
+
+    assert checked(slow, call).data == 7
+
+
+def test_the_loop_goes_on_while_plugins_approve_what_a_tool_may_reach(slow):
+    slow.tool("greet", ASKS + "    return str(bool(context.http))\n")
+    slow.write(
+        "tools_md/plugin.py",
+        HOOK + "toolmd_approved_origins(spec, settings):\n    slow_gate.wait()\n    return []\n",
+    )
+
+    assert checked(slow, call).outcome == "ok"
+
+
+def test_the_loop_goes_on_while_a_decision_waits_for_a_slow_plugin(slow):
+    extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
+    slow.write("tools_md/plugin.py", IMPORT)
+    slow_gate.opened.set()
+    with slow.open() as ws:
+        held = ws.call_sync("greet", {}).confirmation.id
+    slow_gate.close()
+
+    assert checked(slow, lambda ws: ws.confirmations.approve(held)).outcome == "ok"
+
+
+def test_the_loop_goes_on_while_python_that_can_not_be_loaded_is_tried_for_an_approval(slow):
+    extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
+    slow.write("tools_md/greet.py", IMPORT + "slow_gate.close()\nraise OSError\n")
+
+    assert checked(slow, call).outcome == "confirm"
+    assert not slow_gate.reached.is_set()
+
+
+def test_a_tool_that_was_called_before_waits_for_no_thread(slow):
+    """A call of an async tool then runs from its beginning to its end without giving way."""
+    slow.tool("greet", "async def greet():\n    return {}\n")
+
+    async def main(ws):
+        await ws.call("greet", {})
+        with pytest.raises(StopIteration) as ended:
+            ws.call("greet", {}).send(None)
+        return ended.value.value
+
+    with slow.open(overrides={"audit": False}) as ws:
+        assert asyncio.run(main(ws)).outcome == "ok"

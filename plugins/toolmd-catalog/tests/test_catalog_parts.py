@@ -1,0 +1,131 @@
+"""Where a catalogue's parts belong: tools, shared parameters, choices, fields and examples."""
+
+import json
+
+import pytest
+from read_catalogs import arguments, read, tools
+
+
+def test_plain_words_below_one_title_are_each_a_tool() -> None:
+    text = "# Desk\n\n## pay\n\nParams:\n- amount: integer\n\n## look\n\nParams:\n- word: string\n"
+
+    assert {name: list(arguments(spec)) for name, spec in tools(text).items()} == {
+        "pay": ["amount"],
+        "look": ["word"],
+    }
+
+
+def test_shared_parameters_go_where_the_text_puts_them() -> None:
+    listed = """
+Global parameters (where applicable):
+- limit: integer, 1-100 (optional)
+
+## find
+
+Find it.
+
+Params:
+- query: string
+- limit?: number
+
+## drop
+
+Drop it.
+
+Params:
+- id: string
+"""
+    found = tools(listed)
+    everywhere = tools(listed.replace("where applicable", "all tools"))
+
+    assert arguments(found["find"])["limit"][1] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 100,
+    }
+    assert "limit" not in arguments(found["drop"])
+    assert "limit" in arguments(everywhere["drop"])
+
+
+def test_a_choice_between_parameters_is_a_rule() -> None:
+    (spec,) = tools("""
+## look_up
+
+Look someone up.
+
+Params:
+- email?: string
+- phone?: string
+- At least one of email or phone is required.
+""").values()
+
+    assert [rule.expression for rule in spec.rules] == ["has(email) || has(phone)"]
+
+
+def test_an_objects_fields_stand_below_it() -> None:
+    (spec,) = tools("""
+## go
+
+Go there.
+
+Parameters:
+- `origin` (object, required): Where from
+  - `lat` (number, required, -90 to 90)
+  - `name` (string, optional)
+""").values()
+    origin = arguments(spec)["origin"][1]
+
+    assert origin["properties"]["lat"] == {"type": "number", "minimum": -90, "maximum": 90}
+    assert origin["required"] == ["lat"]
+
+
+NO_CATALOGUES = {
+    "nothing": "",
+    "prose": "# A letter\n\nDear reader,\n\n- one: two\n- three: four\n",
+    "a changelog": "# Changelog\n\n## 1.2.0\n\n- Added: a thing\n\n## 1.1.0\n\n- Fixed: b\n",
+    "a tutorial": "# Guide\n\n```python\ndef main():\n    run()\n```\n",
+    "only hidden tools": "## `drop_all` (internal)\n\nParams:\n- id: string\n",
+}
+
+
+@pytest.mark.parametrize("name", NO_CATALOGUES)
+def test_what_is_no_catalogue_gives_nothing_and_says_so(name: str) -> None:
+    made = read(NO_CATALOGUES[name])
+
+    assert made.drafts == ()
+    assert made.refused[0].text.startswith("no tool was found")
+
+
+def test_an_invalid_example_is_left_out_and_told() -> None:
+    text = (
+        "## pay\n\nPay it.\n\nParams:\n- amount: integer, 1-5\n\nExample:\n```json\n"
+        + json.dumps({"tool": "pay", "args": {"amount": 9}})
+        + "\n```\n"
+    )
+    made = read(text)
+
+    assert "9" not in made.drafts[0].text
+    assert any("an example is not what the tool takes" in note.text for note in made.notes)
+
+
+def test_a_response_under_example_invents_no_parameter() -> None:
+    (spec,) = tools("""## pay
+
+Pay it.
+
+Params:
+- amount: integer
+
+Example:
+
+```json
+{"amount": 3}
+```
+
+```json
+{"success": true, "receipt": "r-1"}
+```
+""").values()
+
+    assert list(arguments(spec)) == ["amount"]
+    assert [example.arguments for example in spec.examples] == [{"amount": 3}]

@@ -218,3 +218,21 @@ def test_the_way_of_running_is_read_off_the_function(
     project.tool("one", python=python)
 
     assert project.build().registry.tools["one"].binding.load().mode == mode
+
+
+def test_resources_that_are_provided_to_a_closed_project_are_closed_too(project: Project) -> None:
+    """An import that ends late, as that of a check does, asks the plugins for them again."""
+    project.tool("lend", python="from .store import Shelf\ndef lend(*, shelf: Shelf): ...\n")
+    project.write("tools_md/store.py", "class Shelf: ...\n")
+    project.write(
+        "tools_md/plugin.py",
+        "from pathlib import Path\nfrom toolmd.hooks import hookimpl\nfrom .store import Shelf\n"
+        "@hookimpl\ndef toolmd_resources(registry, settings):\n"
+        "    closed = Path(settings.root, 'closed')\n"
+        "    registry.register_value(Shelf, Shelf(), on_registry_close=closed.touch)\n",
+    )
+    snapshot = project.build()
+    snapshot.resources.retire()
+
+    assert snapshot.registry.tools["lend"].binding.load().resources
+    assert (project.root / "closed").exists()

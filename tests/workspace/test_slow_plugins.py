@@ -9,6 +9,7 @@ from workspace_shop import skill, tool
 from toolmd import Workspace
 
 HOOK = "import slow_gate\nfrom toolmd.hooks import hookimpl\n@hookimpl\ndef "
+IMPORT_S = 10.0
 IMPORT = "import slow_gate\nslow_gate.wait()\n"
 GREET = "def greet():\n    return {'said': 'hello'}\n"
 ASKS = "from toolmd import Context\nasync def greet(*, context: Context):\n"
@@ -43,8 +44,11 @@ def slow(shop):
 
 async def meanwhile(work):
     """Return what `work` returns; open the gate from the loop once a plugin waits at it."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     doing = asyncio.create_task(work)
     assert await asyncio.to_thread(slow_gate.reached.wait, 20)
+    assert loop.time() - began < IMPORT_S, "the loop stood still until the import was given up"
     assert not doing.done()
     slow_gate.opened.set()
     return await doing
@@ -75,10 +79,10 @@ WAYS = {
 
 
 def checked(shop, work):
-    """Return what came of `work` on a workspace just opened, which had 5 s for each import."""
+    """Return what came of `work` on a workspace just opened, which has a deadline for imports."""
 
     async def main():
-        settings = {"plugins": [], "import_timeout": 5, "audit": False}
+        settings = {"plugins": [], "import_timeout": IMPORT_S, "audit": False}
         async with await Workspace.aopen(shop.root, overrides=settings) as ws:
             return await meanwhile(work(ws))
 

@@ -1,6 +1,5 @@
 """Provide what implementations ask for by type: a registry per snapshot, a container per call."""
 
-import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
@@ -126,6 +125,9 @@ class CallResources:
 
     async def _opened(self) -> Any:
         if not self._resources.filled:
+            # Only here: opening a project does not wait for the import.
+            import asyncio
+
             await asyncio.to_thread(lambda: self._resources.registry)
         import svcs
 

@@ -17,7 +17,6 @@ LONG_FILES: dict[str, str] = {}
 
 LONG_FUNCTIONS: dict[str, str] = {
     "framework/toolmd/_chat/conversation.py:__init__": "its options, each told in its docstring",
-    "framework/toolmd/_skills/engine/durable/tables.py:__init__": "the tables, read whole",
     "framework/toolmd/_cli/verbs/chat.py:chat": "its options, each with its help",
     "framework/toolmd/_cli/verbs/serve.py:serve": "its options, each with its help",
 }

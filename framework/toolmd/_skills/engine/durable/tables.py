@@ -41,53 +41,20 @@ class Tables:
             sa.Column("hash", text, primary_key=True),
             sa.Column("data", sa.LargeBinary, nullable=False),
         )  # fmt: skip
-        self.run = sa.Table(
-            "toolmd_run", self._metadata,
-            sa.Column("id", text, primary_key=True),
-            sa.Column("skill", text, nullable=False),
-            sa.Column("plan", text, nullable=False),
-            sa.Column("inputs", text, nullable=False),
-            sa.Column("caller", text, nullable=False),
-            sa.Column("confidence", real),
-            sa.Column("began", text, nullable=False),
-            sa.Column("segment", sa.Integer, nullable=False),
-            sa.Column("parked", real, nullable=False),
-            sa.Column("held", sa.Integer, nullable=False),
-            sa.Column("attempts", sa.Integer, nullable=False),
-            sa.Column("stuck", sa.Integer, nullable=False),
-            sa.Column("cancelled", sa.Integer, nullable=False),
-            sa.Column("ended", text),
-            sa.Column("result", text),
-        )  # fmt: skip
-        self.question = sa.Table(
-            "toolmd_question", self._metadata,
-            sa.Column("run", text, primary_key=True),
-            sa.Column("key", text, primary_key=True),
-            sa.Column("question", text, nullable=False),
-            sa.Column("opened", real, nullable=False),
-            sa.Column("expires", real),
-            sa.Column("answer", text),
-            sa.Column("answered", text),
-            # Above 0 while the answer has yet to wake its run; earlier releases kept a time here.
-            sa.Column("woke", real),
-        )  # fmt: skip
+        self.run = _run_table(self._metadata)
+        self.question = _question_table(self._metadata)
         self.worker = sa.Table(
             "toolmd_worker", self._metadata,
             sa.Column("id", text, primary_key=True),
             sa.Column("beat", real, nullable=False),
         )  # fmt: skip
-        self.steps = sa.table(
-            "operation_outputs",
-            *(sa.column(name) for name in ("workflow_uuid", "function_id", "function_name",
-                                           "output", "serialization", "child_workflow_id")),
-            schema=schema,
+        self.steps = _dbos_table(
+            schema, "operation_outputs", "workflow_uuid", "function_id", "function_name", "output",
+            "serialization", "child_workflow_id",
         )  # fmt: skip
-
-        self.workflows = sa.table(
-            "workflow_status",
-            *(sa.column(name) for name in ("workflow_uuid", "status", "executor_id",
-                                           "application_version")),
-            schema=schema,
+        self.workflows = _dbos_table(
+            schema, "workflow_status", "workflow_uuid", "status", "executor_id",
+            "application_version",
         )  # fmt: skip
         # What is looked for every second must not grow with what is kept of old runs.
         self._going = sa.Index(
@@ -132,3 +99,43 @@ class Tables:
             return 0
         kept = sa.select(self.meta.c.value).where(self.meta.c.key == "version")
         return int(connection.execute(kept).scalar() or 0)
+
+
+def _run_table(metadata: sa.MetaData) -> sa.Table:
+    return sa.Table(
+        "toolmd_run", metadata,
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("skill", sa.Text, nullable=False),
+        sa.Column("plan", sa.Text, nullable=False),
+        sa.Column("inputs", sa.Text, nullable=False),
+        sa.Column("caller", sa.Text, nullable=False),
+        sa.Column("confidence", sa.Double),
+        sa.Column("began", sa.Text, nullable=False),
+        sa.Column("segment", sa.Integer, nullable=False),
+        sa.Column("parked", sa.Double, nullable=False),
+        sa.Column("held", sa.Integer, nullable=False),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("stuck", sa.Integer, nullable=False),
+        sa.Column("cancelled", sa.Integer, nullable=False),
+        sa.Column("ended", sa.Text),
+        sa.Column("result", sa.Text),
+    )  # fmt: skip
+
+
+def _question_table(metadata: sa.MetaData) -> sa.Table:
+    return sa.Table(
+        "toolmd_question", metadata,
+        sa.Column("run", sa.Text, primary_key=True),
+        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("question", sa.Text, nullable=False),
+        sa.Column("opened", sa.Double, nullable=False),
+        sa.Column("expires", sa.Double),
+        sa.Column("answer", sa.Text),
+        sa.Column("answered", sa.Text),
+        # Above 0 while the answer has yet to wake its run; earlier releases kept a time here.
+        sa.Column("woke", sa.Double),
+    )  # fmt: skip
+
+
+def _dbos_table(schema: str | None, name: str, *columns: str) -> sa.TableClause:
+    return sa.table(name, *map(sa.column, columns), schema=schema)

@@ -58,7 +58,9 @@ def break_audit(world):
 
 def break_holds(world):
     store = sqlite3.connect(world.root / "confirmations.sqlite3")
-    store.executescript("DROP TABLE IF EXISTS held; CREATE TABLE held (odd TEXT) STRICT")
+    store.executescript(
+        "DROP TABLE IF EXISTS confirmations; CREATE TABLE confirmations (odd TEXT) STRICT"
+    )
     store.close()
 
 
@@ -76,7 +78,7 @@ GATES = {
     "the arguments": break_part("validator"),
     "the rules": break_part("_rules"),
     "the policy": break_part("_rows"),
-    "the judges": break_part("judges"),
+    "the guards": break_part("guards"),
     "the limits": break_part("limits"),
 }
 

@@ -81,7 +81,7 @@ def test_a_call_that_was_changed_where_it_is_kept_is_asked_anew(world):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act", {"number": 1}, confidence=0.5)
     with closing(sqlite3.connect(world.root / "confirmations.sqlite3")) as store, store:
-        changed = store.execute("UPDATE held SET call = replace(call, ': 1}', ': 2}')")
+        changed = store.execute("UPDATE confirmations SET call = replace(call, ': 1}', ': 2}')")
         assert changed.rowcount == 1
 
     fresh = world.decide(dispatcher, held)

@@ -303,12 +303,12 @@ def test_an_odd_answer_refuses(outcome, answer):
     assert outcome(guards=guards) == ("denied", "internal_guard_error")
 
 
-@pytest.mark.parametrize("judge", [crash, crash_later])
+@pytest.mark.parametrize("guard", [crash, crash_later])
 def test_a_judge_that_breaks_refuses(outcome, guard):
     assert outcome(guards=(guard,)) == ("denied", "internal_guard_error")
 
 
-@pytest.mark.parametrize("judge", [slow, block])
+@pytest.mark.parametrize("guard", [slow, block])
 def test_a_slow_judge_refuses(guard):
     async def main():
         return [v async for v in ask((guard,), Call("act", {}), {}, lock_retry=0.05)]

@@ -234,8 +234,8 @@ def test_nested_sensitive_arguments_are_hidden_and_looked_for(
     )
     outer = Parameter(name="door", shape=Schema(types=("array",), items=shape), required=True)
 
-    def open_(dispatcher: list[dict[str, object]]) -> list[object]:
-        return [dispatcher[0]["codes"][0]] if dispatcher[0]["label"] == "say" else ["open"]
+    def open_(door: list[dict[str, object]]) -> list[object]:
+        return [door[0]["codes"][0]] if door[0]["label"] == "say" else ["open"]
 
     dispatcher = harness(
         tool("open", open_, outer), settings=telling(tmp_path), provider=recorded.provider

@@ -89,7 +89,7 @@ async def sneak(who, password, pin, *, context):
 
 
 @pytest.fixture
-def confirmations(tmp_path: Path) -> Iterator[Kiosk]:
+def kiosk(tmp_path: Path) -> Iterator[Kiosk]:
     for path, text in {
         "toolmd.toml": "plugins = []\n",
         "tools_md/log-in.tool.md": TOOL,
@@ -117,9 +117,9 @@ class Gathered:
         self.add("listener", told)
         raise RuntimeError(f"the listener can't take {told}")
 
-    def look(self, confirmations: Kiosk) -> None:
+    def look(self, kiosk: Kiosk) -> None:
         """Look at all that shows runs and what waits."""
-        runs, confirmations = confirmations.workspace.runs, confirmations.workspace.confirmations
+        runs, confirmations = kiosk.workspace.runs, kiosk.workspace.confirmations
         for held in confirmations.pending_sync():
             self.add("pending", json.dumps(held.to_dict()) + held.prompt)
         for run in runs.list_sync():
@@ -129,7 +129,7 @@ class Gathered:
             traced = runs.trace_sync(run.id)
             self.add("trace", (traced.view, traced.events))
             self.add("follow", next(runs.follow_sync(run.id)).events)
-        with confirmations.client() as api:
+        with kiosk.client() as api:
             shown = [f"/api/runs/{run.id}" for run in runs.list_sync()]
             for path in ("/api/runs", "/api/pending", *shown, "/pending", "/runs",
                          *(path.removeprefix("/api") for path in shown)):  # fmt: skip
@@ -141,19 +141,19 @@ class Gathered:
 @pytest.mark.parametrize("name", ["enter", "sneak"])
 @pytest.mark.parametrize("who", ["ana", "crash", "deny"])
 def test_nothing_that_leaves_a_run_holds_a_sensitive_value(
-    confirmations: Kiosk, caplog: pytest.LogCaptureFixture, name: str, who: str
+    kiosk: Kiosk, caplog: pytest.LogCaptureFixture, name: str, who: str
 ) -> None:
     out = Gathered()
     caplog.set_level(logging.INFO)
     inputs = {"who": who, "password": PASSWORD, "pin": "73920518"}
-    workspace = confirmations.workspace
+    workspace = kiosk.workspace
     workspace.on_workspace_event(out.listen)
     reply = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {
         "name": name, "arguments": json.dumps(inputs)}}]}  # fmt: skip
     turn = workspace.handle_sync(reply, "openai")
     out.add("turn", turn)
     out.add("turn as JSON", json.dumps(turn.to_dict()))
-    out.look(confirmations)
+    out.look(kiosk)
     asked: list[Any] = []
     result = workspace.run_sync(
         name, inputs, ask=asked.append, on_event=lambda event: out.add("event", event)
@@ -162,17 +162,17 @@ def test_nothing_that_leaves_a_run_holds_a_sensitive_value(
     while result.outcome == "confirm":
         out.add("result", result)
         out.add("result as JSON", json.dumps(result.to_dict()))
-        out.look(confirmations)
+        out.look(kiosk)
         edit = {"password": CHANGED} if result.waiting[0].tool == "log_in" and not edited else None
         edited = edited or edit is not None
         result = workspace.confirmations.approve_sync(result.confirmation.id, edit)
     for held in workspace.confirmations.pending_sync():
-        with confirmations.client() as api:
+        with kiosk.client() as api:
             told = api.post(f"/api/pending/{quote(held.id, safe='')}", json={"decision": "reject"})
             out.add("rejected", told.text)
     out.add("result", result)
     out.add("asked", asked)
-    out.look(confirmations)
+    out.look(kiosk)
     out.add("log", caplog.text)
     out.add("log", [record.exc_info and repr(record.exc_info[1]) for record in caplog.records])
     assert edited
@@ -188,7 +188,7 @@ def test_nothing_that_leaves_a_run_holds_a_sensitive_value(
     assert hidden >= {"turn", "result", "listener", "pending", "list", "get", "trace", "event"}
 
 
-def test_nothing_that_an_mcp_client_is_asked_holds_a_sensitive_value(confirmations: Kiosk) -> None:
+def test_nothing_that_an_mcp_client_is_asked_holds_a_sensitive_value(kiosk: Kiosk) -> None:
     asked: list[Any] = []
 
     async def person(_context: Any, params: Any) -> ElicitResult:
@@ -196,7 +196,7 @@ def test_nothing_that_an_mcp_client_is_asked_holds_a_sensitive_value(confirmatio
         return ElicitResult(action="accept", content={})
 
     async def call(tool: str) -> Any:
-        server = McpServer(confirmations.workspace, FixedCaller(Caller("ana")))
+        server = McpServer(kiosk.workspace, FixedCaller(Caller("ana")))
         async with Client(server.low, mode="legacy", elicitation_callback=person) as client:
             pin = PIN if tool == "log_in" else "73920518"
             given = {"who": "deny", "password": PASSWORD, "pin": pin}

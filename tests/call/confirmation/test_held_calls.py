@@ -311,7 +311,8 @@ def test_calls_that_an_older_release_held_can_be_approved(confirmations):
     with closing(sqlite3.connect(confirmations.root / "confirmations.sqlite3")) as store:
         store.execute(
             "CREATE TABLE confirmations (id TEXT PRIMARY KEY, kind TEXT NOT NULL,"
-            " call TEXT NOT NULL, bound_to TEXT NOT NULL, prompt TEXT NOT NULL, sensitivity TEXT NOT NULL,"
+            " call TEXT NOT NULL, bound_to TEXT NOT NULL, prompt TEXT NOT NULL,"
+            " sensitivity TEXT NOT NULL,"
             " created REAL NOT NULL, expires REAL NOT NULL, state TEXT NOT NULL,"
             " shown TEXT NOT NULL) STRICT"
         )

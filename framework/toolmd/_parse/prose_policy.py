@@ -68,13 +68,13 @@ def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
     Prose is read by a model, not by the door (006-prose-is-no-policy.md, seed 003).
     """
     page = Page(spec.source.path, source_lines(text))
-    told: set[str] = set()
+    reported: set[str] = set()
     for sentence in _sentences(spec):
         words = {word.strip(_SIGNS) for word in sentence.lower().split()}
         for policy in _POLICIES:
-            if policy.field in told or not policy.stated(words) or _enforced(policy, spec):
+            if policy.field in reported or not policy.stated(words) or _enforced(policy, spec):
                 continue
-            told.add(policy.field)
+            reported.add(policy.field)
             section = "Metadata" if policy.field.startswith("Requires Auth") else "Safety"
             name, _, value = policy.field.partition(": ")
             page.warn(

@@ -5,7 +5,7 @@ from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.document.sections import keep
-from toolmd._parse.document.strays import deny_unknown
+from toolmd._parse.document.strays import report_unknown
 from toolmd._parse.fields.entries import Entry, read_entries
 from toolmd._parse.fields.naming import name_fields
 from toolmd._parse.parameters.section import read_section
@@ -22,9 +22,9 @@ _PARTS = tuple(Output.model_fields)
 
 def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnostic, ...]]:
     """Read a `.skill.md` text; the spec is None where any diagnostic is an error (format.md)."""
-    definition, refused = open_definition(text, path, "skill")
+    definition, diagnostics = open_definition(text, path, "skill")
     if definition is None:
-        return None, refused
+        return None, diagnostics
     said = read_metadata(definition)
     said["places"] = definition.places
     said["parameters"] = read_section(definition, "Input Schema")
@@ -51,7 +51,7 @@ def _output(definition: Definition) -> Output:
     fields = name_fields(page, read.entries, section.table)
     said = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
     for entry in fields.unknown:
-        if deny_unknown(page, entry, section.table):
+        if report_unknown(page, entry, section.table):
             continue
         page.warn(
             Code.UNKNOWN_FIELD,

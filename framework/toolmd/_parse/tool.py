@@ -27,7 +27,7 @@ from toolmd._types.tool import ToolSpec
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 _JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
 """What stands between two expressions, and never between an expression and its message."""
-_REFUSED = ("is refused", "!has({}) ||")
+_DENIED = ("is refused", "!has({}) ||")
 _WITHOUT = {
     "Confirm When": ("must be confirmed", "has({}) &&"),
     "Escalate When": ("is held for a review", "has({}) &&"),
@@ -37,9 +37,9 @@ _WITHOUT = {
 
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
     """Read a `.tool.md` text; the spec is None where any diagnostic is an error (format.md)."""
-    definition, refused = open_definition(text, path, "tool")
+    definition, diagnostics = open_definition(text, path, "tool")
     if definition is None:
-        return None, refused
+        return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Parameters")
     said["returns"] = read_returns(definition)
@@ -173,7 +173,7 @@ def _condition(
         )
         return False
     optional = {p.name for p in parameters if not p.required and not p.shape.has_default}
-    becomes, guard = _WITHOUT.get(what, _REFUSED)
+    becomes, guard = _WITHOUT.get(what, _DENIED)
     for name in sorted(checked.unguarded & optional):
         page.warn(
             Code.RULE_MAY_NOT_COMPUTE,

@@ -18,7 +18,7 @@ from toolmd._parse.blocks.block import (
     Table,
 )
 from toolmd._parse.blocks.tokens import tokens
-from toolmd._parse.blocks.unread import MAX_LIST_DEPTH, extra_cells, refuse_unread, too_deep
+from toolmd._parse.blocks.unread import MAX_LIST_DEPTH, extra_cells, report_unread, too_deep
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.flow import comments, without_comments
 from toolmd._types.code import Code
@@ -32,7 +32,7 @@ NESTED_INDENT = 2
 def outline(page: Page) -> list[Part]:
     """Give the parts of a page in order; the first one holds what stands above any heading."""
     stream = tokens(page.lines)
-    refuse_unread(page, stream)
+    report_unread(page, stream)
     cursor = _Cursor(page, stream)
     parts = [Part(0, Mark("", 1, 1))]
     while (token := cursor.take()) is not None:

@@ -12,7 +12,7 @@ MAX_LIST_DEPTH = 36
 _HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
 
 
-def refuse_unread(page: Page, stream: list[Token]) -> None:
+def report_unread(page: Page, stream: list[Token]) -> None:
     """Report every line that no token holds: markdown-it-py drops what is nested too deep."""
     read: set[int] = set()
     for token in stream:

@@ -9,7 +9,7 @@ from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmd._parse.document.sections import Document, Section, read_sections
-from toolmd._parse.document.strays import refuse_strays
+from toolmd._parse.document.strays import report_strays
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.table import TABLES, section_of
 from toolmd._parse.source.mojibake import report_mojibake
@@ -79,7 +79,7 @@ class Definition:
         section = self.document.known.get(name)
         if section is None:
             return ""
-        refuse_strays(self.page, section.blocks, section.parts, None)
+        report_strays(self.page, section.blocks, section.parts, None)
         texts = prose(section.blocks), with_headings(section.parts, section.level + 1)
         return "\n\n".join(text for text in texts if text)
 
@@ -87,7 +87,7 @@ class Definition:
         """Give the prose that is kept, by section; a restriction in it closes the door."""
         for section in self.document.others:
             here = section_of(self.kind, fold(section.title))
-            refuse_strays(self.page, section.blocks, section.parts, here)
+            report_strays(self.page, section.blocks, section.parts, here)
         return self.document.prose()
 
     @property
@@ -100,7 +100,7 @@ class Definition:
     ) -> tuple[_N | None, tuple[Diagnostic, ...]]:
         """Make the noun, unless an error keeps the door closed."""
         said["source"] = Source(self.page.path, self.document.line)
-        spec = None if self.page.refused else noun(**said)
+        spec = None if self.page.has_errors else noun(**said)
         return spec, self.diagnostics
 
 
@@ -128,5 +128,5 @@ def open_definition(
     report_mojibake(page)
     front = read_front_matter(page)
     document = read_sections(page, outline(page), kind)
-    refuse_strays(page, document.head, (), None)
+    report_strays(page, document.head, (), None)
     return Definition(page, kind, document, front), ()

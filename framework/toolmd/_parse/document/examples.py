@@ -41,7 +41,7 @@ def read_examples(
         reader = _Reader(definition.page, title, mark, tool)
         example = reader.read(blocks)
         if example is not None:
-            _held(definition.page, mark, example, parameters)
+            _check_arguments(definition.page, mark, example, parameters)
             examples.append(example)
             beside += reader.beside
         elif mark is section.mark:
@@ -173,7 +173,9 @@ def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:
         return None, (str(error), 1, 1)
 
 
-def _held(page: Page, mark: Mark, example: Example, parameters: tuple[Parameter, ...]) -> None:
+def _check_arguments(
+    page: Page, mark: Mark, example: Example, parameters: tuple[Parameter, ...]
+) -> None:
     """Hold an example that shows success against the parameters."""
     if example.error is not None:
         return

@@ -41,7 +41,7 @@ def read_front_matter(page: Page) -> FrontMatter:
     page.hidden = page.lines[: end + 1]
     page.lines[: end + 1] = [""] * (end + 1)
     if sign == _TOML or end == 0:
-        _refuse_whole(page, sign, start)
+        _report_block(page, sign, start)
         return FrontMatter()
     return _parse(page, block[1:]) if any(line.strip() for line in block) else FrontMatter()
 
@@ -70,7 +70,7 @@ def _is_key(line: str) -> bool:
     return bool(sign) and key.replace("_", "").replace("-", "").isalnum()
 
 
-def _refuse_whole(page: Page, sign: str, start: int) -> None:
+def _report_block(page: Page, sign: str, start: int) -> None:
     never = f"the front matter that begins with {sign} is never closed"
     page.error(
         Code.FRONT_MATTER,
@@ -83,10 +83,10 @@ def _refuse_whole(page: Page, sign: str, start: int) -> None:
 def _parse(page: Page, block: list[str]) -> FrontMatter:
     text = "\n".join(block).strip("\n")
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        _refuse(page, block, f"the front matter is over {MAX_BYTES} bytes")
+        _report(page, block, f"the front matter is over {MAX_BYTES} bytes")
         return FrontMatter()
     if text.count("[") + text.count("{") > MAX_BRACKETS:
-        _refuse(page, block, f"it has more than {MAX_BRACKETS} lists and maps")
+        _report(page, block, f"it has more than {MAX_BRACKETS} lists and maps")
         return FrontMatter()
     # Most files have no front matter, and the import of YAML costs each reader some milliseconds.
     from toolmd._parse.document.yaml_events import UnreadableError, compose
@@ -98,7 +98,7 @@ def _parse(page: Page, block: list[str]) -> FrontMatter:
         try:
             found = FrontMatter(*compose([line for line, _ in quoted]))
         except UnreadableError:
-            _refuse(page, block, str(error), error.line, error.column)
+            _report(page, block, str(error), error.line, error.column)
             return FrontMatter()
     for number, (_, edit) in enumerate(quoted, 2):
         if edit is not None:
@@ -129,7 +129,7 @@ def _quoted(block: list[str]) -> list[tuple[str, Edit | None]]:
     return lines
 
 
-def _refuse(page: Page, block: list[str], why: str, line: int = 1, column: int = 1) -> None:
+def _report(page: Page, block: list[str], why: str, line: int = 1, column: int = 1) -> None:
     number = min(max(line, 1), len(block))
     page.error(
         Code.FRONT_MATTER,

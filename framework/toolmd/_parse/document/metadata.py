@@ -7,7 +7,7 @@ from typing import Any
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import keep
-from toolmd._parse.document.strays import deny_unknown, refuse_stray
+from toolmd._parse.document.strays import report_unknown, report_stray
 from toolmd._parse.fields.entries import Entry, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
@@ -115,7 +115,7 @@ def _description(definition: Definition, fields: Fields) -> str:
 def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     for entry in fields.unknown:
-        if deny_unknown(definition.page, entry, TABLES[definition.kind][0]):
+        if report_unknown(definition.page, entry, TABLES[definition.kind][0]):
             continue
         key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
         nested = prose(entry.blocks)
@@ -129,7 +129,7 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
         if _one_value(definition, mark):
             continue
         extra[mark.text] = data
-        _refuse_nested(definition, mark, data)
+        _report_nested(definition, mark, data)
     return extra
 
 
@@ -169,7 +169,7 @@ def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
     )
 
 
-def _refuse_nested(definition: Definition, mark: Mark, data: object) -> None:
+def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
     """A map in front matter may be foreign metadata, but no section of the definition."""
     name = mark.text
     sections = {fold(n): t for t in TABLES[definition.kind] for n in (t.name, *t.aliases)}
@@ -184,7 +184,7 @@ def _refuse_nested(definition: Definition, mark: Mark, data: object) -> None:
     _extra_warning(definition, mark, name)
     for key, value in _leaves(data):
         pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)
-        refuse_stray(definition.page, pair, field=True)
+        report_stray(definition.page, pair, field=True)
 
 
 def _one_value(definition: Definition, mark: Mark) -> bool:
@@ -218,7 +218,7 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
             definition.page.mark(values["name"], entry.value.line, entry.value.column),
             values["name"],
         )
-    elif not definition.page.refused or entry is None:
+    elif not definition.page.has_errors or entry is None:
         fix = insert_below(section.mark.line + 1, f"- **Name**: {fallback}") if section else ()
         definition.page.warn(
             Code.MISSING_NAME,

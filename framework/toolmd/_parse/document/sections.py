@@ -84,27 +84,27 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
     )
     _sort(page, document, rest, kind)
     for part in parts:
-        _refuse_hidden(page, part.blocks, kind)
+        _report_hidden(page, part.blocks, kind)
     return document
 
 
-def _refuse_hidden(page: Page, blocks: list[Block], kind: str) -> None:
+def _report_hidden(page: Page, blocks: list[Block], kind: str) -> None:
     """Refuse a section of restrictions whose title is no heading: in bold, a bullet or a quote."""
     for block, below in zip_longest(blocks, blocks[1:]):
         match block:
             case Paragraph() if _marked(block.mark.text) and below and _has_fields([below]):
-                _refuse_title(page, block.mark, kind)
+                _report_title(page, block.mark, kind)
             case Paragraph() | Raw():
                 for number, line in enumerate(block.mark.text.split("\n")):
                     words = line.lstrip("> ")
                     if words.startswith("#"):
-                        _refuse_title(page, page.mark(words, block.mark.line + number), kind)
+                        _report_title(page, page.mark(words, block.mark.line + number), kind)
             case Bullets():
                 for item in block.items:
                     if item.mark.text.startswith("#"):
-                        _refuse_title(page, item.mark, kind)
+                        _report_title(page, item.mark, kind)
                     if item.blocks:
-                        _refuse_hidden(page, item.blocks, kind)
+                        _report_hidden(page, item.blocks, kind)
             case _:
                 pass
 
@@ -114,7 +114,7 @@ def _marked(text: str) -> bool:
     return "\n" not in text and bare.startswith(("**", "__")) and bare.endswith(("**", "__"))
 
 
-def _refuse_title(page: Page, mark: Mark, kind: str) -> None:
+def _report_title(page: Page, mark: Mark, kind: str) -> None:
     table = section_of(kind, fold(section_title(mark.text.lstrip("# "))))
     if table is not None and table.restricts:
         page.error(

@@ -19,7 +19,7 @@ _STEP_KEYS = frozenset(("Ask", "If no", "Check", "When"))
 """The keys that hold a step back."""
 
 
-def refuse_strays(
+def report_strays(
     page: Page,
     blocks: Sequence[Block],
     parts: Sequence[Part],
@@ -35,26 +35,26 @@ def refuse_strays(
     if not blocks and not parts:
         return
     all_blocks = [*blocks, *(block for part in parts for block in part.blocks)]
-    told: set[Mark] = set()
+    reported: set[Mark] = set()
     for pair in pairs(all_blocks):
-        if pair.key in told:
+        if pair.key in reported:
             continue  # a row of a table gives its first cell with each other one
-        if (here is not None and _refused_left(page, pair, here)) or (
-            refuse_restriction(page, pair) if in_steps else refuse_stray(page, pair)
+        if (here is not None and _reported_unread(page, pair, here)) or (
+            report_restriction(page, pair) if in_steps else report_stray(page, pair)
         ):
-            told.add(pair.key)
+            reported.add(pair.key)
     for item in _bare_items(all_blocks):
-        _refuse_bare(page, item)
+        _report_bare(page, item)
     if here is not None and (guarded := _guarded(here)):
         marks = [*_lines(all_blocks), *(part.heading for part in parts)]
-        _refuse_begun(page, marks, here, guarded)
+        _report_begun(page, marks, here, guarded)
 
 
 def _guarded(here: SectionTable) -> list[Field]:
     return [f for f in here.fields if f.restricts or here.restricts]
 
 
-def _refuse_bare(page: Page, item: Item) -> None:
+def _report_bare(page: Page, item: Item) -> None:
     """Report a bullet such as `- Requires Confirmation` where nothing reads it."""
     words = plain(item.mark.text).rstrip(".")
     for table, known in RESTRICTIONS.get(fold(words), ())[:1]:
@@ -62,16 +62,16 @@ def _refuse_bare(page: Page, item: Item) -> None:
             _misplaced(page, item.mark, words, table, known)
 
 
-def _refuse_begun(
+def _report_begun(
     page: Page, marks: Iterable[Mark], here: SectionTable, guarded: list[Field]
 ) -> None:
     """Report lines that begin with a restriction's name, but not as a field is written."""
-    told = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
+    reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
     for mark in marks:
         html = mark.text.startswith("<")
         named = next((f for f in guarded if _begins(mark.text, f, anywhere=html)), None)
-        if mark.line not in told and (named is not None or (html and here.restricts)):
-            told.add(mark.line)
+        if mark.line not in reported and (named is not None or (html and here.restricts)):
+            reported.add(mark.line)
             _lost(page, mark, named.name if named else "HTML", here)
 
 
@@ -83,7 +83,7 @@ def _begins(text: str, field: Field, *, anywhere: bool) -> bool:
     return any("".join(words[:many]) == fold(field.name) for many in range(1, 4))
 
 
-def refuse_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
+def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
     """Report `key: value` where nothing reads it, if it says what would hold a call or a step back.
 
     Args:
@@ -94,7 +94,7 @@ def refuse_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
     Returns:
         Whether it was reported.
     """
-    if refuse_restriction(page, pair):
+    if report_restriction(page, pair):
         return True
     key = key_meant(pair.key.text)
     if key not in _STEP_KEYS or not (_holds(pair.value.text) or (field and _is_key(pair, key))):
@@ -108,13 +108,13 @@ def refuse_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
     return True
 
 
-def deny_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
+def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     """Report a key that no field of a table has, if what it says would restrict.
 
     Returns:
         Whether it was reported; any other key may be kept as a note.
     """
-    if refuse_stray(page, Pair(entry.key, entry.value, marked=True), field=True):
+    if report_stray(page, Pair(entry.key, entry.value, marked=True), field=True):
         return True
     of_value = table.field("types") is not None
     meant = limiting(entry.key.text, of_value=of_value)
@@ -149,7 +149,7 @@ def _holds(text: str) -> bool:
     return text.startswith(("`", "stop ", "go to ")) or ("{" in text and text.endswith(("?", "}")))
 
 
-def refuse_restriction(page: Page, pair: Pair) -> bool:
+def report_restriction(page: Page, pair: Pair) -> bool:
     """Report `key: value` where nothing reads it, if it says a restriction that could be held."""
     found = restriction_of(pair)
     if found is None:
@@ -167,7 +167,7 @@ def _misplaced(page: Page, mark: Mark, words: str, table: SectionTable, known: F
     )
 
 
-def _refused_left(page: Page, pair: Pair, here: SectionTable) -> bool:
+def _reported_unread(page: Page, pair: Pair, here: SectionTable) -> bool:
     """Report what a section with restrictions left unread and that was meant as one."""
     guarded = _guarded(here)
     known = here.field(pair.key.text)

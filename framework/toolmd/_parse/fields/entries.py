@@ -105,7 +105,7 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
         if not entries and not item.blocks and says_none(item.mark.text):
             continue
         if not entries and item.mark.text and table.restricts:
-            _refuse_bare(page, item, table)
+            _report_bare(page, item, table)
         if entries:
             read.entries += entries
         else:
@@ -114,7 +114,7 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
         read.prose.append(Bullets(left, block.ordered))
 
 
-def _refuse_bare(page: Page, item: Item, table: SectionTable) -> None:
+def _report_bare(page: Page, item: Item, table: SectionTable) -> None:
     page.error(
         Code.UNREADABLE_VALUE,
         item.mark,

@@ -37,11 +37,11 @@ def name_fields(
         elif known.is_synonym(entry.name):
             _read_as(page, entry, known.name)
         if known is None:
-            if not _refused(page, entry, table, kind):
+            if not _reported(page, entry, table, kind):
                 fields.unknown.append(entry)
             continue
         if known.attribute in fields.known:
-            refuse_second(page, known, entry, fields.known[known.attribute][1])
+            report_duplicate(page, known, entry, fields.known[known.attribute][1])
             continue
         fields.known[known.attribute] = (known, entry)
     return fields
@@ -77,7 +77,7 @@ def _read_as(page: Page, entry: Entry, name: str) -> None:
     )
 
 
-def _refused(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:
+def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:
     held = next((f for f in table.fields if f.restricts and _holds(entry.name, f)), None)
     if held is not None:
         page.error(
@@ -123,7 +123,7 @@ def _holds(key: str, field: Field) -> bool:
     return fold(key).startswith(name) or (" " in field.name and name in fold(key))
 
 
-def refuse_second(page: Page, known: Field, entry: Entry, first: Entry) -> None:
+def report_duplicate(page: Page, known: Field, entry: Entry, first: Entry) -> None:
     """Report a field that stands twice, unless both say the same in two usual ways."""
     if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
         return  # as `name?` and `Required: no` do

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.blocks.prose import prose
-from toolmd._parse.document.strays import refuse_stray
+from toolmd._parse.document.strays import report_stray
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.columns import columns_of
@@ -126,7 +126,7 @@ def is_stray(page: Page, item: Item, inline: Inline | None) -> bool:
     pair = split(item.mark)
     if pair is None or (inline is not None and inline.typed) or item.items:
         return False
-    return refuse_stray(page, pair)
+    return report_stray(page, pair)
 
 
 def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
@@ -188,7 +188,7 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDr
             continue
         draft = ParameterDraft.of(inline)
         if "Type" not in columns and any(
-            refuse_stray(page, Pair(name, cell, marked=False)) for cell in row if cell is not name
+            report_stray(page, Pair(name, cell, marked=False)) for cell in row if cell is not name
         ):
             continue
         for title, cell in zip(columns, row, strict=False):

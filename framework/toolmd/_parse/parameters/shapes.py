@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Bullets, Item
 from toolmd._parse.blocks.prose import prose
-from toolmd._parse.document.strays import deny_unknown, refuse_strays
+from toolmd._parse.document.strays import report_unknown, report_strays
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
@@ -138,7 +138,7 @@ class ShapeReader:
     def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:
         """Keep what no field reads in the description, unless it was meant to restrict."""
         for entry in fields.unknown:
-            if deny_unknown(self.page, entry, self.table):
+            if report_unknown(self.page, entry, self.table):
                 continue
             draft.prose.append(Bullets([_as_written(entry)], ordered=False))
             self.page.warn(
@@ -197,7 +197,7 @@ class ShapeReader:
 
     def _describe(self, said: dict[str, Any], draft: ParameterDraft) -> None:
         """Keep prose and notes in the description, and say of notes that they enforce nothing."""
-        refuse_strays(self.page, draft.prose, (), self.table)
+        report_strays(self.page, draft.prose, (), self.table)
         parts = [said.get("description", ""), prose(draft.prose)]
         text = "\n\n".join(part for part in parts if part)
         for note in draft.notes:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolmd._parse.fields.entries import Entry
-from toolmd._parse.fields.naming import Fields, name_fields, refuse_second
+from toolmd._parse.fields.naming import Fields, name_fields, report_duplicate
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.details import Inline, read_details
 from toolmd._parse.parameters.drafts import ParameterDraft
@@ -40,7 +40,7 @@ def read_type_field(
         beside = [e for e in inline.entries if e is not typed]
         for attribute, (known, found) in name_fields(page, beside, PARAMETER).known.items():
             if attribute in fields.known:
-                refuse_second(page, known, found, fields.known[attribute][1])
+                report_duplicate(page, known, found, fields.known[attribute][1])
             else:
                 fields.known[attribute] = known, found
         if typed is not None:

@@ -126,7 +126,7 @@ class Page:
         return self.source(edit.line)[edit.column - 1 : edit.end_column - 1] == mark.text
 
     @property
-    def refused(self) -> bool:
+    def has_errors(self) -> bool:
         """Whether anything read so far keeps the definition from loading."""
         return any(d.severity is Severity.ERROR for d in self.diagnostics)
 

@@ -7,8 +7,8 @@ from toolmd._parse.document.strays import (
     is_setting,
     lines_of,
     pairs,
-    refuse_restriction,
-    refuse_strays,
+    report_restriction,
+    report_strays,
 )
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.restrictions import names_restriction, restriction_of
@@ -40,7 +40,7 @@ class MissedKeys:
     acts: bool
     """Whether any step of the workflow has an action."""
 
-    def refuses_bullet(self, item: Item) -> bool:
+    def check_bullet(self, item: Item) -> bool:
         """Check a bullet directly under a step; `**Word**: text` is always a key there."""
         pair = split(item.mark)
         lead = pair.key if pair is not None else item.mark._replace(text=_lead(item.mark.text))
@@ -49,7 +49,7 @@ class MissedKeys:
         if is_key or meant is not None:
             self._unknown(lead, meant)
             return True
-        if pair is not None and refuse_restriction(self.page, pair):
+        if pair is not None and report_restriction(self.page, pair):
             return True
         if pair is not None and _is_name(item.mark, pair):
             self.page.warn(
@@ -60,7 +60,7 @@ class MissedKeys:
             )
         return False
 
-    def refuse_title(self, mark: Mark) -> None:
+    def check_title(self, mark: Mark) -> None:
         """Check the title of a step without keys: `1. **Confirm**: Pay?` would ask nobody."""
         pair = split(mark)
         name = pair.key if pair is not None else mark
@@ -68,19 +68,19 @@ class MissedKeys:
         if meant is not None:
             self._unknown(name, meant)
 
-    def refuse_within(self, blocks: list[Block]) -> None:
+    def check_within(self, blocks: list[Block]) -> None:
         """Check what is kept as words of a step: lines, quotes, tables, bullets further in."""
-        refuse_strays(self.page, blocks, (), None, in_steps=True)
+        report_strays(self.page, blocks, (), None, in_steps=True)
         for pair in pairs(blocks) if self.acts else ():
             meant = key_meant(pair.key.text)
             if pair.marked or meant in HOLDING or fold(pair.key.text) in KEY_BY_FOLD:
                 self._unread(pair, meant)
 
-    def refuse_lines(self, mark: Mark) -> None:
+    def check_lines(self, mark: Mark) -> None:
         """Check the lines below the first one of a step's own words."""
-        self.refuse_within([Paragraph(line) for line in [*lines_of(mark)][1:]])
+        self.check_within([Paragraph(line) for line in [*lines_of(mark)][1:]])
 
-    def refuse_values(self, entry: Entry) -> None:
+    def check_values(self, entry: Entry) -> None:
         """Check the lines below the first one of a value; plain ones are text."""
         lines = [*lines_of(entry.value)][1:]
         for block in entry.blocks:
@@ -89,17 +89,17 @@ class MissedKeys:
             if pair is not None and pair.marked:
                 self._unread(pair, key_meant(pair.key.text))
 
-    def refuse_beside(self, blocks: list[Block]) -> None:
+    def check_outside(self, blocks: list[Block]) -> None:
         """Check what stands beside the steps, and is kept as words about all of them."""
         for block in blocks if self.acts else ():
             for pair in pairs([block]):
                 meant = key_meant(pair.key.text)
                 if isinstance(block, Bullets):
-                    self._refuse_bullet_beside(pair, meant)
+                    self._check_bullet_outside(pair, meant)
                 elif meant in HOLDING and (pair.marked or is_setting(pair.value.text)):
                     self._unread(pair, meant)
 
-    def _refuse_bullet_beside(self, pair: Pair, meant: str | None) -> None:
+    def _check_bullet_outside(self, pair: Pair, meant: str | None) -> None:
         if pair.marked or meant in HOLDING:
             self._unread(pair, meant)
         if pair.marked and meant is None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, mark_of
 from toolmd._parse.blocks.prose import prose, with_headings
-from toolmd._parse.document.strays import refuse_restriction, refuse_strays
+from toolmd._parse.document.strays import report_restriction, report_strays
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
 from toolmd._parse.fields.step import KEY_BY_FOLD
 from toolmd._parse.source.page import Mark, Page
@@ -93,8 +93,8 @@ def _steps(missed: MissedKeys, blocks: list[Block], section: str) -> tuple[list[
                 steps.append(_Reader(missed, item, identity).read())
         else:
             rest.append(block)
-    missed.refuse_beside(rest)
-    refuse_strays(missed.page, rest, (), None, in_steps=True)
+    missed.check_outside(rest)
+    report_strays(missed.page, rest, (), None, in_steps=True)
     return steps, rest
 
 
@@ -117,7 +117,7 @@ class _Reader:
         own = item_entry(self.item) or self._bare()
         pair = split(self.item.mark)
         if pair is not None:
-            refuse_restriction(self.page, pair)
+            report_restriction(self.page, pair)
         if own is not None and fold(own.name) in KEY_BY_FOLD:
             key = KEY_BY_FOLD[fold(own.name)]
             said["title"] = key
@@ -130,14 +130,14 @@ class _Reader:
         else:
             said["title"], said["text"] = _title(self.item.mark)
             more = self.item.items
-        self.missed.refuse_lines(self.item.mark)
-        refused = self._take(more, entries, said)
-        if not entries and not refused:
-            self.missed.refuse_title(self.item.mark)
+        self.missed.check_lines(self.item.mark)
+        reported = self._take(more, entries, said)
+        if not entries and not reported:
+            self.missed.check_title(self.item.mark)
         self._one_action(entries)
         for key, entry in entries.items():
             self._nothing_unread(key, entry)
-            self.missed.refuse_values(entry)
+            self.missed.check_values(entry)
         for key, entry in entries.items():
             if (reader := READERS.get(key)) is not None:
                 said |= reader(self.page, entry)
@@ -177,14 +177,14 @@ class _Reader:
 
     def _take(self, items: list[Item], entries: dict[str, Entry], said: dict[str, Any]) -> bool:
         """Take the bullets that are keys; return whether any other was refused."""
-        refused = False
+        reported = False
         left: list[Item] = []
         for item in items:
             entry = item_entry(item) or _bare_key(item)
             key = KEY_BY_FOLD.get(fold(entry.name)) if entry else None
             if entry is None or key is None:
-                if self.missed.refuses_bullet(item):
-                    refused = True
+                if self.missed.check_bullet(item):
+                    reported = True
                 else:
                     left.append(item)
             elif key in entries:
@@ -197,15 +197,15 @@ class _Reader:
             else:
                 entries[key] = entry
         blocks: list[Block] = [b for b in self.item.blocks if not isinstance(b, Bullets)]
-        self.missed.refuse_within(blocks)
+        self.missed.check_within(blocks)
         for item in left:
-            self.missed.refuse_lines(item.mark)
-            self.missed.refuse_within(item.blocks)
+            self.missed.check_lines(item.mark)
+            self.missed.check_within(item.blocks)
         if left:
             blocks.append(Bullets(left, ordered=False))
         text = "\n\n".join(t for t in (said.get("text", ""), prose(blocks)) if t)
         said["text"] = text
-        return refused
+        return reported
 
     def _one_action(self, entries: dict[str, Entry]) -> None:
         actions = [key for key in ACTIONS if key in entries]

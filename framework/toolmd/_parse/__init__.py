@@ -1,4 +1,4 @@
-"""The parser: markdown text to a typed spec and diagnostics; never runs code, never raises."""
+"""The parser: turn markdown text into a typed spec and diagnostics; run no code, never raise."""
 
 from toolmd._parse.prose_policy import lint_tool
 from toolmd._parse.skill import parse_skill

@@ -1,4 +1,4 @@
-"""Find restrictions that stand in the prose of a tool and that no field enforces."""
+"""Find restrictions in the prose of a tool that no field enforces."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ _CONDITION = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Policy:
-    """Words that state a restriction, and the fields that would enforce it."""
+    """Words that state a restriction, and the field that would enforce it."""
 
     words: frozenset[str]
     with_any_of: frozenset[str]
@@ -32,13 +32,13 @@ _POLICIES = (
     _Policy(
         frozenset("confirms confirmed confirming agrees agreed consents approves".split()),
         _CONDITION,
-        "asks for a person's word",
+        "asks for a person's confirmation",
         "Requires Confirmation: true",
     ),
     _Policy(
         frozenset("confirmation consent approval permission".split()),
         frozenset("requires require required must without ask needs need".split()),
-        "asks for a person's word",
+        "asks for a person's confirmation",
         "Requires Confirmation: true",
     ),
     _Policy(
@@ -56,16 +56,16 @@ _POLICIES = (
     _Policy(
         frozenset("authenticated authentication login".split()),
         _CONDITION,
-        "asks for a user who is known",
+        "asks for a signed-in user",
         "Requires Auth: true",
     ),
 )
 
 
 def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
-    """Warn of each sentence that states a policy which no field of the tool enforces.
+    """Warn about each sentence that states a restriction which no field of the tool enforces.
 
-    Prose is read by a model, not by the door (006-prose-is-no-policy.md, seed 003).
+    A model reads prose; the call pipeline does not (006-prose-is-no-policy.md, seed 003).
     """
     page = Page(spec.source.path, source_lines(text))
     reported: set[str] = set()
@@ -111,7 +111,7 @@ def _sentences(spec: ToolSpec) -> list[str]:
 
 
 def _place(page: Page, sentence: str) -> Mark:
-    """Find the line in which a sentence begins, by its first words."""
+    """Find the line in which a sentence begins by its first words."""
     for length in (len(sentence), 24, 12):
         start = sentence[:length]
         for number, line in enumerate(page.lines, 1):

@@ -1,4 +1,4 @@
-"""Text to a SkillSpec: the sections read in order, each mistake reported, none raised."""
+"""Parse a skill: read its sections in order, report every problem, raise nothing."""
 
 from toolmd._parse.blocks.block import Paragraph, Table
 from toolmd._parse.blocks.prose import prose
@@ -21,7 +21,15 @@ _PARTS = tuple(Output.model_fields)
 
 
 def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnostic, ...]]:
-    """Read a `.skill.md` text; the spec is None where any diagnostic is an error (format.md)."""
+    """Parse the text of a `.skill.md` file (format.md).
+
+    Args:
+        text: the content of the file.
+        path: the path that the diagnostics name.
+
+    Returns:
+        The spec, or None if any diagnostic is an error; and the diagnostics.
+    """
     definition, diagnostics = open_definition(text, path, "skill")
     if definition is None:
         return None, diagnostics
@@ -39,7 +47,7 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
 
 
 def _output(definition: Definition) -> Output:
-    """Read what stands behind each part of the SkillResult."""
+    """Read the description of each part of the SkillResult."""
     section = definition.section("Output Schema")
     if section is None or section.table is None:
         return Output()
@@ -57,7 +65,7 @@ def _output(definition: Definition) -> Output:
             Code.UNKNOWN_FIELD,
             entry.key,
             f"the Output Schema has no part '{entry.name}'; it is kept as prose",
-            "it has Success, Message, Data and Error",
+            "the parts are Success, Message, Data and Error",
         )
         read.prose.append(Paragraph(Mark(f"**{entry.name}**: {entry.text}", entry.key.line, 1)))
         read.prose += entry.blocks
@@ -68,13 +76,13 @@ def _output(definition: Definition) -> Output:
 
 
 def _row(row: list[Mark]) -> Entry:
-    """Join a row of part, type and description."""
+    """Build the entry of a table row with a part, a type and a description."""
     text = " - ".join(cell.text for cell in row[1:] if cell.text)
     return Entry(row[0], Mark(text, row[1].line, row[1].column))
 
 
 def _behind_type(entry: Entry) -> str:
-    """Give `boolean - Whether it worked` without the type, and what is nested below."""
+    """Return the text after the type, as in `boolean - Whether it worked`, and nested blocks."""
     word, _, rest = entry.text.partition(" ")
     text = rest.lstrip(" " + SEPARATORS) if is_type_word(word) else entry.text
     return "\n\n".join(part for part in (text, prose(entry.blocks)) if part)

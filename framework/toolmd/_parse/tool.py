@@ -1,4 +1,4 @@
-"""Text to a ToolSpec: the sections read in order, each mistake reported, none raised."""
+"""Parse a tool: read its sections in order, report every problem, raise nothing."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,17 +26,25 @@ from toolmd._types.tool import ToolSpec
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 _JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
-"""What stands between two expressions, and never between an expression and its message."""
-_DENIED = ("is refused", "!has({}) ||")
+"""Text that may join two expressions, but never an expression and its message."""
+_DENIED = ("is denied", "!has({}) ||")
 _WITHOUT = {
     "Confirm When": ("must be confirmed", "has({}) &&"),
-    "Escalate When": ("is held for a review", "has({}) &&"),
+    "Escalate When": ("needs a review", "has({}) &&"),
 }
-"""What becomes of a call for which a condition can't be computed, and what keeps it from that."""
+"""The outcome of a call for which a condition can't be computed, and the guard against it."""
 
 
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
-    """Read a `.tool.md` text; the spec is None where any diagnostic is an error (format.md)."""
+    """Parse the text of a `.tool.md` file (format.md).
+
+    Args:
+        text: the content of the file.
+        path: the path that the diagnostics name.
+
+    Returns:
+        The spec, or None if any diagnostic is an error; and the diagnostics.
+    """
     definition, diagnostics = open_definition(text, path, "tool")
     if definition is None:
         return None, diagnostics
@@ -56,14 +64,14 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
 
 @dataclass(slots=True)
 class _Conditions:
-    """Checks conditions over a tool's arguments: each a yes or no that can be computed."""
+    """A checker of the conditions over a tool's arguments; each must return true or false."""
 
     page: Page
     parameters: tuple[Parameter, ...]
     checker: Checker | None = None
 
     def check(self, mark: Mark, source: str, what: str) -> bool:
-        """Compile one; report it where it can't be enforced."""
+        """Compile a condition; report it and return False if it can't be enforced."""
         if self.checker is None:
             self.checker = Checker({p.name: p.shape for p in self.parameters})
         return _condition(self.page, self.checker, self.parameters, mark, source, what)
@@ -90,9 +98,9 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
             page.error(
                 Code.UNREADABLE_RULE,
                 unread,
-                "what stands here is read as no rule, so nothing would enforce it",
-                "write each as a bullet directly below `## Rules`: "
-                "`` - `a < b`: What is wrong where it is false. ``",
+                "this is not read as a rule, so nothing would enforce it",
+                "write each rule as a bullet directly below `## Rules`: "
+                "`` - `a < b`: The message if it is false. ``",
             )
         elif own and not (isinstance(block, Paragraph) and says_none(block.mark.text)):
             words.append(block)
@@ -101,12 +109,12 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
 
 
 def _unread_rule(block: Block) -> Mark | None:
-    """Give where a block holds what may be a rule: anything but words and comments."""
+    """Return the mark of a block that may be a rule: anything but words and comments."""
     match block:
         case Paragraph() if not block.mark.text.startswith("`"):
             return None
         case Raw() if not block.mark.text.strip("-*_ "):
-            return None  # a line between two parts of the page
+            return None  # a horizontal rule
         case Comment():
             return None
         case _:
@@ -114,7 +122,7 @@ def _unread_rule(block: Block) -> Mark | None:
 
 
 def _rule(page: Page, item: Item) -> Rule | None:
-    """Read `` `expression`: message ``; the expression must stand in a code span."""
+    """Read `` `expression`: message ``; the expression must be in a code span."""
     text = flow(item.mark.text)
     ticks = len(text) - len(text.lstrip("`"))
     end = text.find("`" * ticks, ticks) if ticks else -1
@@ -145,7 +153,7 @@ def _rule(page: Page, item: Item) -> Rule | None:
             Code.MISSING_FIELD,
             item.mark,
             "the rule has no message for the model",
-            "say behind a colon what is wrong where it is false",
+            "write after a colon what is wrong when the rule is false",
         )
     return Rule(expression=expression, message=message or f"{expression} must hold")
 
@@ -168,7 +176,7 @@ def _condition(
         page.error(
             Code.INVALID_EXPRESSION,
             mark,
-            f"the {what} `{source}` gives {checked.schema.types[0]}, not yes or no",
+            f"the {what} `{source}` returns {checked.schema.types[0]}, not true or false",
             "compare it with something",
         )
         return False
@@ -200,7 +208,7 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
         page.error(
             Code.MISSING_FIELD,
             explicit.key,
-            "Explicit Intent needs Intent Keywords: without them every call is refused",
+            "Explicit Intent needs Intent Keywords: without them every call is denied",
             "add `- **Intent Keywords**: word, word`",
         )
     if keywords and values.get("intent_keywords") and "explicit_intent" not in values:
@@ -226,8 +234,8 @@ def _limits(
         page.hint(
             Code.UNSAFE_RETRY,
             entry.value,
-            "no call is tried again: the tool is neither Read Only nor Idempotent",
-            "a second try might do it twice; say so in Metadata if it can't, or take Retries away",
+            "failed calls are not retried: the tool is neither Read Only nor Idempotent",
+            "a retry might act twice; set Read Only or Idempotent if it can't, or remove Retries",
         )
     if (batch := values.get("max_batch")) is not None:
         arrays = [p.name for p in parameters if "array" in p.shape.types]
@@ -236,14 +244,14 @@ def _limits(
             page.error(
                 Code.FIELD_MISMATCH,
                 entry.value,
-                f"Max Batch splits '{batch.parameter}', which is no array parameter",
-                f"name one of {', '.join(arrays)}" if arrays else "take Max Batch away",
+                f"Max Batch splits '{batch.parameter}', which is not an array parameter",
+                f"name one of {', '.join(arrays)}" if arrays else "remove Max Batch",
             )
     return Limits(**values)
 
 
 def _read_fields(definition: Definition, name: str) -> tuple[Fields, dict[str, Any]] | None:
-    """Read a section of fields, and their values by the noun's fields; None where it is none."""
+    """Read a section of fields and its values; None if the section is missing."""
     section = definition.section(name)
     if section is None or section.table is None:
         return None

@@ -1,4 +1,4 @@
-"""Headings with what stands below them: paragraphs, lists, tables and fences, each in its place."""
+"""The blocks of a page: headings with the paragraphs, lists, tables and fences below them."""
 
 from dataclasses import dataclass, field
 
@@ -9,14 +9,14 @@ _BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
 @dataclass(slots=True)
 class Paragraph:
-    """Text as it stands, line for line."""
+    """A paragraph with its line breaks kept."""
 
     mark: Mark
 
 
 @dataclass(slots=True)
 class Fence:
-    """Opaque code."""
+    """A code fence; its content is not parsed."""
 
     mark: Mark
     info: str
@@ -25,23 +25,23 @@ class Fence:
 
 @dataclass(slots=True)
 class Item:
-    """A bullet: its first paragraph, and what is nested below it."""
+    """A bullet: its first paragraph and the blocks nested below it."""
 
     mark: Mark
     line: int
     column: int
     blocks: "list[Block]" = field(default_factory=list)
     checked: bool | None = None
-    """Whether the box before its words is ticked, where there is one."""
+    """Whether the checkbox before its text is ticked; None without a checkbox."""
 
     def begin(self, mark: Mark) -> None:
-        """Take its words; `[x]` and `[ ]` before them are a box."""
+        """Set the text; `[x]` or `[ ]` at its start is a checkbox."""
         self.checked = _BOXES.get(mark.text[:4])
         self.mark = mark if self.checked is None else mark.at(4).strip()
 
     @property
     def items(self) -> "list[Item]":
-        """The bullets nested directly below."""
+        """Return the bullets nested directly below."""
         return [item for block in self.blocks if isinstance(block, Bullets) for item in block.items]
 
 
@@ -55,7 +55,7 @@ class Bullets:
 
 @dataclass(slots=True)
 class Table:
-    """Cells as marks, the header apart."""
+    """A table: the cells of the header and of each row, as marks."""
 
     head: list[Mark]
     rows: list[list[Mark]]
@@ -63,14 +63,14 @@ class Table:
 
 @dataclass(slots=True)
 class Comment:
-    """An HTML comment: the author's own, no part of the definition."""
+    """An HTML comment; not part of the definition."""
 
     mark: Mark
 
 
 @dataclass(slots=True)
 class Raw:
-    """Markdown that carries no fields: quotes, rules, indented code, HTML."""
+    """Markdown without fields: quotes, rules, indented code, HTML."""
 
     mark: Mark
 
@@ -79,7 +79,7 @@ Block = Paragraph | Fence | Bullets | Table | Comment | Raw
 
 
 def mark_of(block: Block) -> Mark:
-    """Give where a block begins."""
+    """Return the mark at which a block begins."""
     if isinstance(block, Bullets):
         return block.items[0].mark
     return block.head[0] if isinstance(block, Table) else block.mark
@@ -87,7 +87,7 @@ def mark_of(block: Block) -> Mark:
 
 @dataclass(slots=True)
 class Part:
-    """A heading and the blocks below it, up to the next heading; level 0 is the file's head."""
+    """A heading and the blocks up to the next heading; level 0 is the text above any heading."""
 
     level: int
     heading: Mark

@@ -1,4 +1,4 @@
-"""Block tokens to headings with their paragraphs, lists, tables and fences."""
+"""Turn block tokens into headings with their paragraphs, lists, tables and fences."""
 
 from dataclasses import dataclass, field
 
@@ -24,13 +24,13 @@ from toolmd._parse.words.flow import comments, without_comments
 from toolmd._types.code import Code
 
 _DEEPEST = 6
-"""A heading has no more signs."""
+"""The most signs that a heading can have."""
 NESTED_INDENT = 2
-"""Columns by which a bullet must stand further right to belong to the one above."""
+"""The columns by which a bullet must be indented further to belong to the one above."""
 
 
 def outline(page: Page) -> list[Part]:
-    """Give the parts of a page in order; the first one holds what stands above any heading."""
+    """Return the parts of a page in order; the first contains the text above any heading."""
     stream = tokens(page.lines)
     report_unread(page, stream)
     cursor = _Cursor(page, stream)
@@ -53,7 +53,7 @@ def outline(page: Page) -> list[Part]:
 
 
 def _crammed(page: Page, block: Block) -> Part | None:
-    """Read `##Safety`, a heading but for the space that it lacks, and the text right below it."""
+    """Read `##Safety`, a heading without the space after its signs, and the text right below it."""
     if not isinstance(block, Paragraph) or not block.mark.text.startswith("##"):
         return None
     first, _, below = block.mark.text.partition("\n")
@@ -65,7 +65,7 @@ def _crammed(page: Page, block: Block) -> Part | None:
     page.warn(
         Code.MISSPELT_SECTION,
         mark,
-        f"'{first}' was read as a heading, which needs a space behind its signs",
+        f"'{first}' was read as a heading; a heading needs a space after its signs",
         f"write '{first[:level]} {words.strip()}'",
         replace(mark, f"{first[:level]} {words.strip()}"),
     )
@@ -74,13 +74,13 @@ def _crammed(page: Page, block: Block) -> Part | None:
 
 
 def _is_rule(block: Block) -> bool:
-    """Whether a block is a line drawn between two parts of the page."""
+    """Return whether a block is a horizontal rule."""
     return isinstance(block, Raw) and not block.mark.text.strip("-*_ \t")
 
 
 @dataclass(slots=True)
 class _Cursor:
-    """A reader of the token stream, one token ahead at most."""
+    """A reader of the token stream that looks at most one token ahead."""
 
     page: Page
     stream: list[Token]
@@ -95,7 +95,7 @@ class _Cursor:
         return self.stream[self.position - 1]
 
     def inside(self) -> str:
-        """Take the text of a paragraph or a heading, and its closing token."""
+        """Return the text of a paragraph or a heading, and skip its closing token."""
         self.position += 2
         return self.stream[self.position - 2].content
 
@@ -121,7 +121,7 @@ class _Cursor:
                 return self._raw(token)
 
     def _plain(self, token: Token) -> Bullets:
-        """Read bullets of one line each straight from the lines."""
+        """Read one-line bullets directly from the lines."""
         start, end = token.map or [0, 0]
         levels: list[list[Item]] = [[]]
         for number, line in enumerate(self.page.lines[start:end], start + 1):
@@ -186,12 +186,12 @@ class _Cursor:
         return Fence(mark, token.info.strip(), token.content)
 
     def behind(self) -> list[Block]:
-        """Take the text that stood behind the comment just read."""
+        """Return the text that followed the last comment, and clear it."""
         taken, self.left = self.left, []
         return taken
 
     def _comment(self, token: Token, line: int) -> Comment:
-        """Read a comment; what stands behind it in its last line is text."""
+        """Read a comment; text after it on its last line is kept as a paragraph."""
         text = token.content.rstrip()
         end = text.rfind("-->")
         if end < 0:
@@ -234,10 +234,10 @@ class _Cursor:
 
 
 def joined(blocks: list[Block]) -> list[Block]:
-    """Join lists that stand side by side; a bullet further right belongs to the one above it.
+    """Join neighbouring lists, and nest a bullet that is indented further below the one above.
 
-    CommonMark starts a new list at another marker, and nests below `1.` from three columns on;
-    people do not count columns.
+    CommonMark starts a new list at each different marker, and nests below `1.` only from three
+    columns on; authors do not count columns.
     """
     out: list[Block] = []
     last: Bullets | None = None
@@ -254,7 +254,7 @@ def joined(blocks: list[Block]) -> list[Block]:
 
 
 def _begins_steps(last: Bullets, following: Bullets) -> bool:
-    """Whether a numbered list behind bullets is one of its own, and not nested in the last."""
+    """Return whether a numbered list after bullets is a list of its own, not nested in the last."""
     right = last.items[-1].column + NESTED_INDENT
     return following.ordered and not last.ordered and following.items[0].column < right
 

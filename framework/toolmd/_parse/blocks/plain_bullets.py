@@ -1,7 +1,7 @@
-"""A block rule for markdown-it-py that takes a run of one-line `-` bullets as one token.
+"""A block rule for markdown-it-py that reads a run of one-line `-` bullets as one token.
 
-Definitions are made of such runs. The stock rule opens a parser within the parser for each
-bullet and makes five tokens of it, which is most of the time that reading a file takes.
+Definitions consist mostly of such runs. The stock rule starts a nested parser for each bullet
+and emits five tokens for it, which is most of the time that reading a file takes.
 """
 
 import re
@@ -11,20 +11,20 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
 TYPE = "plain_bullets"
-"""The token's type; its map tells the lines, two columns of indent a level."""
+"""The token's type; its map contains the lines. Each level is indented by two columns."""
 INDENT = 2
 
 _OPENS_A_BLOCK = r"[-+#<>~\d]|\*[ \t]|```|[*_ \t]+(?:\n|\Z)"
-"""Behind a marker: another list, a heading, a quote, HTML, a fence, a rule."""
+"""Text after a marker that opens another list, a heading, a quote, HTML, a fence or a rule."""
 _RUN = re.compile(
     rf"(?:(?:  ){{0,7}}- (?!{_OPENS_A_BLOCK})[^\s\ufffd][^\n\ufffd]*(?:\n|\Z))++"
     r"(?:\Z|(?=\n++(?:[^\s-]|\Z)))"
 )
-"""One-line bullets, and behind them the end, or an empty line and what is no part of the list."""
+"""One-line bullets, followed by the end of the text or by an empty line and another block."""
 
 
 def plain_bullets(md: MarkdownIt) -> None:
-    """Add the rule to a parser, before the one for every list."""
+    """Add the rule to a parser, before the rule for lists in general."""
     md.block.ruler.before("list", TYPE, _rule)
 
 

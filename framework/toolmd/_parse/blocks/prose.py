@@ -1,4 +1,4 @@
-"""Blocks back to markdown in one canonical way, for the prose that is kept."""
+"""Turn blocks back into markdown, in one canonical form, for the prose that is kept."""
 
 from collections.abc import Sequence
 
@@ -19,14 +19,14 @@ from toolmd._parse.words.keys import split
 
 
 def prose(blocks: Sequence[Block]) -> str:
-    """Give blocks as markdown; equal meaning gives equal text."""
+    """Return blocks as markdown; blocks with the same meaning give the same text."""
     if not blocks:
         return ""
     return "\n\n".join(text for text in map(_block, blocks) if text)
 
 
 def with_headings(parts: list[Part], above: int) -> str:
-    """Give parts as markdown, their headings counted from the one they stand below."""
+    """Return parts as markdown, with heading levels counted from the heading above them."""
     texts = []
     for part in parts:
         if part.heading.text:
@@ -68,7 +68,7 @@ def _list(block: Bullets) -> str:
 
 
 def _item(item: Item) -> str:
-    """Give a bullet's text, with a bold key written `**Key**: value`."""
+    """Return a bullet's text, with a bold key written as `**Key**: value`."""
     text = _lines(item.mark.text)
     if item.checked is not None:
         return f"[{'x' if item.checked else ' '}] {text}"

@@ -1,4 +1,4 @@
-"""Text to markdown-it-py's block tokens; nothing inline, nothing silently dropped."""
+"""Split text into markdown-it-py's block tokens, without inline parsing."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from markdown_it.token import Token
 from toolmd._parse.blocks.plain_bullets import plain_bullets
 
 MAX_NESTING = 80
-"""Two for each list; markdown-it-py drops what is deeper, outline.py refuses those lines."""
+"""Two levels for each list; markdown-it-py drops deeper lines, which unread.py reports."""
 
 _NEEDS = {
     "table": ("|",),
@@ -17,18 +17,18 @@ _NEEDS = {
     "html_block": ("<",),
     "code": ("    ", "\t"),
 }
-"""What a text must hold for a block rule to find anything in it.
+"""The signs that a text must contain for a block rule to match anything in it.
 
 Every rule is tried at every line, so leaving out those that can't match halves the time.
 """
 _RULED = ("hr", "lheading")
 _RULE_SIGNS = "=-_* \t>+0123456789.)"
-"""What a line that is a rule, or underlines a heading, is made of, also in a list or a quote."""
+"""The characters of rules and heading underlines, also within a list or a quote."""
 
 
 @cache
 def markdown(rules: tuple[str, ...]) -> MarkdownIt:
-    """Give the block parser: CommonMark and tables, without inline rules and references."""
+    """Build the block parser: CommonMark and tables, without inline rules and references."""
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
     # References would swallow lines like `[key]: value` without a token.
     md.block.ruler.disable(
@@ -40,12 +40,12 @@ def markdown(rules: tuple[str, ...]) -> MarkdownIt:
 
 
 def source_lines(text: str) -> list[str]:
-    """Split as markdown-it-py does: at newlines only, after CRLF and a byte order mark went."""
+    """Split at newlines as markdown-it-py does; drop a byte order mark and carriage returns."""
     return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def parser_for(lines: list[str]) -> MarkdownIt:
-    """Give the parser with the rules that these lines can need."""
+    """Return the parser with only the rules that these lines can need."""
     text = "\n".join(lines)
     rules = tuple(rule for rule, signs in _NEEDS.items() if any(sign in text for sign in signs))
     if any(line and not line.strip(_RULE_SIGNS) for line in lines):
@@ -54,5 +54,5 @@ def parser_for(lines: list[str]) -> MarkdownIt:
 
 
 def tokens(lines: list[str]) -> list[Token]:
-    """Give the block tokens of the lines."""
+    """Return the block tokens of the lines."""
     return parser_for(lines).parse("\n".join(lines))

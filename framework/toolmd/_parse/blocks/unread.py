@@ -1,4 +1,4 @@
-"""What markdown-it-py drops: lines that get no token are refused, cells are read all the same."""
+"""Text that markdown-it-py drops: report lines without a token, and read extra table cells."""
 
 from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
@@ -7,13 +7,13 @@ from toolmd._parse.source.page import Mark, Page
 from toolmd._types.code import Code
 
 MAX_LIST_DEPTH = 36
-"""Two lists for each of the 16 levels to which objects may nest, and those around them."""
+"""Two lists for each of the 16 levels that objects may nest, and the lists around them."""
 
 _HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
 
 
 def report_unread(page: Page, stream: list[Token]) -> None:
-    """Report every line that no token holds: markdown-it-py drops what is nested too deep."""
+    """Report the first line without a token: markdown-it-py drops lists that nest too deep."""
     read: set[int] = set()
     for token in stream:
         if token.map is not None and (token.nesting == 0 or token.type in _HOLDING):
@@ -26,17 +26,17 @@ def report_unread(page: Page, stream: list[Token]) -> None:
 
 
 def too_deep(page: Page, mark: Mark) -> None:
-    """Report the first line of a list that is nested deeper than is read."""
+    """Report the first line of a list that nests too deep to be read."""
     page.error(
         Code.NESTED_TOO_DEEP,
         mark,
-        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line lies deeper and can't be read",
+        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line is deeper and can't be read",
         "give nested fields a heading of their own, such as `### range.start`",
     )
 
 
 def extra_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
-    """Give the cells of a table's row behind the last column of the head."""
+    """Return the cells of a table row that come after the last column of the header."""
     row = page.lines[line - 1].strip().removeprefix("|").removesuffix("|")
     marks = []
     for cell in map(str.strip, escapedSplit(row)[columns:]):

@@ -1,1 +1,1 @@
-"""A file as sections: front matter, head, metadata, examples."""
+"""The structure of a file: front matter, head, metadata, sections and examples."""

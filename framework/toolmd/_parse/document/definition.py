@@ -1,4 +1,4 @@
-"""What tools and skills share: a file opened down to its sections, and the books closed."""
+"""Steps that tools and skills share: read a file down to its sections, and build the spec."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ _N = TypeVar("_N", bound=Noun)
 
 @dataclass(slots=True)
 class Definition:
-    """A file on its way to a spec."""
+    """A file while it is being parsed, from its sections to the finished spec."""
 
     page: Page
     kind: str
@@ -34,10 +34,10 @@ class Definition:
     front: FrontMatter
     missing: set[str] = field(default_factory=set)
     places: dict[str, Position] = field(default_factory=dict)
-    """Where the values of the Metadata stand."""
+    """The position of each Metadata value."""
 
     def section(self, name: str) -> Section | None:
-        """Find a section; a needed one that is not there is reported, once."""
+        """Find a section; report a required section that is missing, once."""
         found = self.document.known.get(name)
         table = next(t for t in TABLES[self.kind] if t.name == name)
         if found is None and table.needed and name not in self.missing:
@@ -48,12 +48,12 @@ class Definition:
             meant = self._meant(table)
             if meant is not None:
                 help_ = f"write `## {name}` instead of '{meant.text}'"
-            message = f"there is no section '{name}'"
+            message = f"the section '{name}' is missing"
             self.page.error(Code.MISSING_SECTION, meant or self._end(), message, help_)
         return found
 
     def _meant(self, table: SectionTable) -> Mark | None:
-        """Give the title that holds a missing section's name, if there is one."""
+        """Return the title that contains a missing section's name, if any does."""
         names = {fold(name) for name in (table.name, *table.aliases)}
         for section in self.document.others:
             if fold(table.name).removesuffix("s") in fold(section.title):
@@ -65,7 +65,7 @@ class Definition:
         return None
 
     def _swallowed(self) -> bool:
-        """Whether an error reported already hides sections, so that missing ones are no news."""
+        """Return whether a reported error hides sections, so that missing ones need no report."""
         hiding = {Code.UNCLOSED_FENCE, Code.NESTED_TOO_DEEP, Code.FRONT_MATTER}
         return any(d.code in hiding for d in self.page.diagnostics)
 
@@ -75,7 +75,7 @@ class Definition:
         return Mark("", last, len(lines[last - 1]) + 1 if lines else 1)
 
     def prose_of(self, name: str) -> str:
-        """Give a section's text whole."""
+        """Return a section's whole text."""
         section = self.document.known.get(name)
         if section is None:
             return ""
@@ -84,7 +84,7 @@ class Definition:
         return "\n\n".join(text for text in texts if text)
 
     def kept(self) -> dict[str, str]:
-        """Give the prose that is kept, by section; a restriction in it closes the door."""
+        """Return the prose to keep, by section; report restrictions in it."""
         for section in self.document.others:
             here = section_of(self.kind, fold(section.title))
             report_strays(self.page, section.blocks, section.parts, here)
@@ -92,13 +92,13 @@ class Definition:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Give what was found, in the order of the file."""
+        """Return the diagnostics in the order of the file."""
         return tuple(sorted(self.page.diagnostics, key=lambda d: (d.span.line, d.span.column)))
 
     def finish(
         self, noun: type[_N], said: dict[str, Any]
     ) -> tuple[_N | None, tuple[Diagnostic, ...]]:
-        """Make the noun, unless an error keeps the door closed."""
+        """Build the spec, or return None if any error was reported."""
         said["source"] = Source(self.page.path, self.document.line)
         spec = None if self.page.has_errors else noun(**said)
         return spec, self.diagnostics
@@ -107,7 +107,7 @@ class Definition:
 def open_definition(
     text: str, path: str, kind: str
 ) -> tuple[Definition | None, tuple[Diagnostic, ...]]:
-    """Read a file down to its sections; None where there is nothing to read."""
+    """Read a file down to its sections; return None and the diagnostics if it can't be read."""
     page = Page(path, source_lines(text))
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
         page.error(
@@ -122,7 +122,7 @@ def open_definition(
             Code.EMPTY_FILE,
             Mark("", 1, 1),
             "the file is empty",
-            f"`toolmd new {kind} NAME` writes one to begin with",
+            f"run `toolmd new {kind} NAME` for a file to start from",
         )
         return None, tuple(page.diagnostics)
     report_mojibake(page)

@@ -1,4 +1,4 @@
-"""The Examples section: a call that the author shows, and what must come of it."""
+"""The Examples section: calls that the author shows, each with its expected outcome."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ _CALL_KEYS = {"name", "tool", "arguments", "params", "parameters", "args"}
 def read_examples(
     definition: Definition, tool: str, parameters: tuple[Parameter, ...]
 ) -> tuple[Example, ...]:
-    """Read each `### title` with its fences; JSON that can't be read is reported and left out."""
+    """Read each `### title` with its fences; report and skip an example with invalid JSON."""
     section = definition.section("Examples")
     if section is None:
         return ()
@@ -53,14 +53,14 @@ def read_examples(
 
 
 class _Reader:
-    """One example under the finger."""
+    """A reader of one example."""
 
     def __init__(self, page: Page, title: str, mark: Mark, tool: str) -> None:
         self.page, self.title, self.mark, self.tool = page, title, mark, tool
         self.said: dict[str, Any] = {"title": title}
         self.broken = False
         self.beside: list[Block] = []
-        """What is no part of the call that is shown, and kept as prose."""
+        """The blocks that are not part of the example; they are kept as prose."""
 
     def read(self, blocks: list[Block]) -> Example | None:
         for block in blocks:
@@ -80,7 +80,7 @@ class _Reader:
                 Code.INVALID_EXAMPLE,
                 self.mark,
                 f"the example '{self.title}' has no arguments that can be read",
-                "put the arguments as a JSON object into a ```json fence",
+                "write the arguments as a JSON object in a ```json fence",
             )
             return None
         return Example(**self.said)
@@ -90,7 +90,7 @@ class _Reader:
         if fault:
             line = fence.mark.line + fault[1]
             mark = Mark(" ", line, fault[2])
-            self.page.warn(Code.INVALID_EXAMPLE, mark, f"no JSON: {fault[0]}", "mend the JSON")
+            self.page.warn(Code.INVALID_EXAMPLE, mark, f"invalid JSON: {fault[0]}", "fix the JSON")
             self.broken = True
         elif "arguments" not in self.said:
             self._arguments(value, fence.mark)
@@ -101,7 +101,7 @@ class _Reader:
                 Code.INVALID_EXAMPLE,
                 fence.mark._replace(text=f"```\n{fence.content}```"),
                 f"the example '{self.title}' has arguments and a result already; this is not read",
-                "give it a `### title` of its own, or take it away",
+                "write it under a `### title` of its own, or remove it",
             )
 
     def _arguments(self, value: Any, mark: Mark) -> None:
@@ -116,19 +116,19 @@ class _Reader:
         self.page.warn(
             Code.INVALID_EXAMPLE,
             mark,
-            "the arguments are no JSON object",
+            "the arguments are not a JSON object",
             'write `{"name": value}`',
         )
 
     def _line(self, mark: Mark) -> bool:
-        """Read `**Error**: not_found` without a bullet, and pass over a label above a fence."""
+        """Read `**Error**: not_found` without a bullet, and skip a label above a fence."""
         pair = split(mark)
         if pair is None or fold(pair.key.text) not in _LABELS:
             return False
         return not pair.value.text or self._bullet(Item(mark, mark.line, mark.column))
 
     def _bullet(self, item: Item) -> bool:
-        """Read Arguments, Result or Error; whether the bullet is one of them."""
+        """Read Arguments, Result or Error; return whether the bullet is one of them."""
         entry = item_entry(item)
         key = fold(entry.name) if entry else ""
         if entry is None or key not in _LABELS or key in self.said:
@@ -136,7 +136,7 @@ class _Reader:
                 self.page.warn(
                     Code.UNKNOWN_FIELD,
                     item.mark,
-                    f"'{flow(item.mark.text)[:40]}' is no part of an example; it is kept as prose",
+                    f"'{flow(item.mark.text)[:40]}' is not part of an example; it is kept as prose",
                     "an example has Arguments, Result and Error, once each",
                 )
             return False
@@ -147,8 +147,8 @@ class _Reader:
                 self.page.warn(
                     Code.INVALID_EXAMPLE,
                     fence.mark._replace(text=f"```\n{fence.content}```"),
-                    f"the Error of the example '{self.title}' is a code alone; this is not read",
-                    "take it away, or say it in words above the example",
+                    f"the Error of the example '{self.title}' is only a code; this is not read",
+                    "remove it, or describe it in words above the example",
                 )
             self.said["error"] = plain(entry.text)
             return True
@@ -164,7 +164,7 @@ class _Reader:
 
 
 def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:
-    """Give the value, or what is wrong with line and column from 1."""
+    """Return the parsed value, or the fault with its line and column from 1."""
     try:
         return json.loads(text, parse_constant=no_constant), None
     except json.JSONDecodeError as error:
@@ -176,7 +176,7 @@ def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:
 def _check_arguments(
     page: Page, mark: Mark, example: Example, parameters: tuple[Parameter, ...]
 ) -> None:
-    """Hold an example that shows success against the parameters."""
+    """Validate the arguments of an example of a successful call against the parameters."""
     if example.error is not None:
         return
     shape = Schema(types=("object",), properties=parameters)
@@ -184,6 +184,6 @@ def _check_arguments(
         page.warn(
             Code.INVALID_EXAMPLE,
             mark,
-            f"the example '{example.title}' is not what the tool takes: {problem.message}",
-            "mend the example, or say which Error it must give",
+            f"the example '{example.title}' does not fit the parameters: {problem.message}",
+            "fix the example, or add the Error that the call must return",
         )

@@ -1,4 +1,4 @@
-"""YAML at the head of a file: plain keys and values only, each with its place."""
+"""YAML at the head of a file: plain keys and values only, each with its position."""
 
 from dataclasses import dataclass, field
 
@@ -9,23 +9,23 @@ from toolmd._types.diagnostic import Edit
 
 _TOML = "+++"
 _FENCES = {"---": ("---", "..."), _TOML: (_TOML,)}
-"""The line that opens front matter, and those that close it."""
+"""The line that opens front matter, and the lines that close it."""
 MAX_BYTES = 4096
 MAX_BRACKETS = 64
-"""YAML's scanner takes seconds over a few thousand brackets."""
+"""YAML's scanner takes seconds for a few thousand brackets."""
 
 
 @dataclass(slots=True)
 class FrontMatter:
-    """What the YAML block says."""
+    """The content of the YAML block."""
 
     entries: list[Entry] = field(default_factory=list)
     nested: list[tuple[Mark, object]] = field(default_factory=list)
-    """Keys whose value is a map, with the map as plain data."""
+    """The keys whose value is a map, with the map as plain data."""
 
 
 def read_front_matter(page: Page) -> FrontMatter:
-    """Read and blank out the block between `---` lines at the head; lines keep their numbers."""
+    """Read the block between `---` lines at the head and blank it out; line numbers stay."""
     start = next((i for i, line in enumerate(page.lines) if line.strip()), 0)
     sign = page.lines[start].rstrip()
     if sign not in _FENCES:
@@ -35,7 +35,7 @@ def read_front_matter(page: Page) -> FrontMatter:
     end = next((i for i, line in behind if line.rstrip() in ends), 0)
     below = page.lines[start + 1 : end or start + 2]
     if (start or not end) and not (below and _is_key(below[0])):
-        return FrontMatter()  # a rule above the title
+        return FrontMatter()  # a horizontal rule above the title
     block = page.lines[:end]
     block[: start + 1] = [""] * (start + 1)
     page.hidden = page.lines[: end + 1]
@@ -47,7 +47,7 @@ def read_front_matter(page: Page) -> FrontMatter:
 
 
 def front_comments(page: Page) -> list[str]:
-    """Give the words of the comments in a page's front matter, and blank it out."""
+    """Return the text of the comments in a page's front matter, and blank the block out."""
     before = list(page.lines)
     read_front_matter(page)
     block = [line if not left else "" for line, left in zip(before, page.lines, strict=True)]
@@ -65,7 +65,7 @@ def front_comments(page: Page) -> list[str]:
 
 
 def _is_key(line: str) -> bool:
-    """Whether a line below `---` begins a block of YAML, and not a page."""
+    """Return whether the line below `---` begins a block of YAML rather than a page."""
     key, sign, _ = line.partition(":")
     return bool(sign) and key.replace("_", "").replace("-", "").isalnum()
 
@@ -76,7 +76,7 @@ def _report_block(page: Page, sign: str, start: int) -> None:
         Code.FRONT_MATTER,
         Mark(sign, start + 1, 1),
         "front matter is read as YAML only" if sign == _TOML else never,
-        "write `key: value` lines between two lines `---`",
+        "write `key: value` lines between two lines of `---`",
     )
 
 
@@ -88,7 +88,7 @@ def _parse(page: Page, block: list[str]) -> FrontMatter:
     if text.count("[") + text.count("{") > MAX_BRACKETS:
         _report(page, block, f"it has more than {MAX_BRACKETS} lists and maps")
         return FrontMatter()
-    # Most files have no front matter, and the import of YAML costs each reader some milliseconds.
+    # Most files have no front matter, and importing YAML takes some milliseconds.
     from toolmd._parse.document.yaml_events import UnreadableError, compose
 
     try:
@@ -106,7 +106,7 @@ def _parse(page: Page, block: list[str]) -> FrontMatter:
             page.warn(
                 Code.FRONT_MATTER_COLON,
                 value,
-                "a value that holds a colon needs quotes; read as quoted",
+                "a value that contains a colon needs quotes; it was read as quoted",
                 f"write {edit.text}",
                 (edit,),
             )
@@ -114,7 +114,7 @@ def _parse(page: Page, block: list[str]) -> FrontMatter:
 
 
 def _quoted(block: list[str]) -> list[tuple[str, Edit | None]]:
-    """Quote each plain value that holds a colon, the commonest slip in front matter."""
+    """Quote each plain value that contains a colon, the commonest slip in front matter."""
     lines: list[tuple[str, Edit | None]] = []
     for number, line in enumerate(block, 2):
         key, sign, value = line.partition(": ")
@@ -135,5 +135,5 @@ def _report(page: Page, block: list[str], why: str, line: int = 1, column: int =
         Code.FRONT_MATTER,
         Mark(block[number - 1][column - 1 :] or " ", number + 1, column),
         f"the front matter can't be read: {why}",
-        "write plain `key: value` lines, with quotes around a value that holds a colon",
+        "write plain `key: value` lines, with quotes around a value that contains a colon",
     )

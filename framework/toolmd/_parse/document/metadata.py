@@ -1,4 +1,4 @@
-"""The head and the Metadata section: what a definition is called, and what it asks."""
+"""The head and the Metadata section: a definition's name and its requirements on the caller."""
 
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -7,7 +7,7 @@ from typing import Any
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import keep
-from toolmd._parse.document.strays import report_unknown, report_stray
+from toolmd._parse.document.strays import report_stray, report_unknown
 from toolmd._parse.fields.entries import Entry, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
@@ -22,7 +22,7 @@ from toolmd._types.source import Position
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:
-    """Read the head and Metadata: the values for the noun's fields, defaults reported."""
+    """Read the head and Metadata; return the values of the spec's fields, and report defaults."""
     entries, table = _metadata_entries(definition)
     fields = name_fields(definition.page, entries, table, definition.kind)
     values = read_values(definition.page, fields)
@@ -38,7 +38,7 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
 
 
 def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
-    """Read `Requires Patient Context` and `Patient From` as the context that they stand for."""
+    """Convert `Requires Patient Context` and `Patient From` into the context that they mean."""
     if values.pop("requires_patient_context", False):
         facts = values.get("requires_context", ())
         values["requires_context"] = tuple(dict.fromkeys((*facts, "patient")))
@@ -51,7 +51,7 @@ def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
         definition.page.error(
             Code.CONFLICT,
             definition.document.mark,
-            f"Context takes the patient from {given}, and Patient From from {named}",
+            f"Context reads the patient from {given}, and Patient From from {named}",
             "keep **Context**, and remove **Patient From**",
         )
 
@@ -84,14 +84,14 @@ def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable
 
 
 def _description(definition: Definition, fields: Fields) -> str:
-    """Take the first paragraph, else the front matter's description."""
+    """Return the first paragraph, or the front matter's description."""
     for entry in list(fields.unknown):
         if fold(entry.name) not in {"description", "title"}:
             continue
         attribute = fold(entry.name)
         said = getattr(definition.document, attribute)
         if attribute == "title" and said not in {"", entry.text}:
-            continue  # another title is kept as any key that is not known
+            continue  # another title is kept as an unknown key
         fields.unknown.remove(entry)
         if not said:
             setattr(definition.document, attribute, entry.text)
@@ -106,8 +106,8 @@ def _description(definition: Definition, fields: Fields) -> str:
         definition.page.error(
             Code.MISSING_DESCRIPTION,
             definition.document.mark,
-            "there is no description",
-            "write a paragraph below the title that tells what it does",
+            "the description is missing",
+            "write a paragraph below the title that says what the definition does",
         )
     return definition.document.description
 
@@ -134,7 +134,7 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
 
 
 def _places(page: Page, attribute: str, entry: Entry) -> Iterator[tuple[str, Position]]:
-    """Give where a field's value stands, and where each name of a list does."""
+    """Yield the position of a field's value, and of each name in a list."""
     yield attribute, (entry.value if entry.value.text else entry.key).place
     column = entry.value.column
     for word in [] if entry.listed is not None else listed(entry.text):
@@ -150,7 +150,7 @@ def _name_of(word: str) -> str:
 
 
 def _leaves(data: object) -> Iterator[tuple[str, str]]:
-    """Give each key of nested maps with the word that stands behind it."""
+    """Yield each key of nested maps with its text value."""
     for value in data if isinstance(data, list) else ():
         yield from _leaves(value)
     for key, value in data.items() if isinstance(data, dict) else ():
@@ -165,19 +165,19 @@ def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
         Code.UNKNOWN_FIELD,
         mark,
         f"Metadata has no field '{name}'; it is kept under `extra`",
-        "take it away if it is a slip",
+        "remove it if it is a slip",
     )
 
 
 def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
-    """A map in front matter may be foreign metadata, but no section of the definition."""
+    """Report a map in front matter: an error for a section's name, otherwise a warning."""
     name = mark.text
     sections = {fold(n): t for t in TABLES[definition.kind] for n in (t.name, *t.aliases)}
     if fold(name) in sections:
         definition.page.error(
             Code.MISPLACED_FIELD,
             mark,
-            f"'{name}' can't stand in the front matter",
+            f"'{name}' can't be in the front matter",
             f"write it as `## {sections[fold(name)].name}`",
         )
         return
@@ -188,7 +188,7 @@ def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
 
 
 def _one_value(definition: Definition, mark: Mark) -> bool:
-    """Whether front matter gives a map to a field that takes one value, or to a slip of one."""
+    """Report a map for a field, or a near miss of one, that needs a single value."""
     fields = TABLES[definition.kind][0].fields
     near = nearest(mark.text, [f.name for f in fields if f.restricts])
     known = TABLES[definition.kind][0].field(near or mark.text)
@@ -223,7 +223,7 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         definition.page.warn(
             Code.MISSING_NAME,
             mark,
-            f"there is no Name; '{fallback}' was taken from the file's name",
+            f"Name is missing; '{fallback}', from the file's name, is used",
             f"add `- **Name**: {fallback}`",
             fix,
         )
@@ -241,14 +241,14 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         definition.page.warn(
             code,
             mark,
-            f"there is no {name}; '{default}' was taken",
+            f"{name} is missing; '{default}' is used",
             f"add `- **{name}**: {default}`",
             insert_below(anchor, f"- **{name}**: {default}") if anchor else (),
         )
 
 
 def _same(known: Field, a: Entry, b: Entry) -> bool:
-    """Whether two places say the same: `true` and `yes` do, `1.1` and `1.10` do not."""
+    """Return whether two entries mean the same: `true` and `yes` do, `1.1` and `1.10` don't."""
 
     def said(entry: Entry) -> object:
         value = READERS[known.kind](Page("", []), known, entry)
@@ -257,4 +257,4 @@ def _same(known: Field, a: Entry, b: Entry) -> bool:
     try:
         return said(a) == said(b)
     except Unread:
-        return a.text == b.text  # what can't be read is reported where fields are
+        return a.text == b.text  # an unreadable value is reported where fields are read

@@ -1,4 +1,4 @@
-"""Parts to the sections of a tool or a skill, at whatever level and in whatever order."""
+"""Sort the parts of a page into the sections of a tool or a skill, at any level, in any order."""
 
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -21,7 +21,7 @@ from toolmd._parse.words.keys import (
 from toolmd._types.code import Code
 
 _LONG = 9
-"""A section's name of so many letters may have two slips in it."""
+"""A section's name of this many letters may contain two slips."""
 
 
 @dataclass(slots=True)
@@ -45,13 +45,13 @@ class Document:
     description: str
     notes: str
     head: list[Block] = field(default_factory=list)
-    """What stands between the title and the first section."""
+    """The blocks between the title and the first section."""
     known: dict[str, Section] = field(default_factory=dict)
     others: list[Section] = field(default_factory=list)
     line: int = 1
 
     def prose(self) -> dict[str, str]:
-        """Give the sections that no table knows, title to prose; equal titles are joined."""
+        """Return the unknown sections, title to prose; sections of equal title are joined."""
         kept: dict[str, str] = {}
         for section in self.others:
             text = "\n\n".join(
@@ -89,7 +89,7 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
 
 
 def _report_hidden(page: Page, blocks: list[Block], kind: str) -> None:
-    """Refuse a section of restrictions whose title is no heading: in bold, a bullet or a quote."""
+    """Report a section of restrictions whose title is bold text, a bullet or a quote."""
     for block, below in zip_longest(blocks, blocks[1:]):
         match block:
             case Paragraph() if _marked(block.mark.text) and below and _has_fields([below]):
@@ -120,7 +120,7 @@ def _report_title(page: Page, mark: Mark, kind: str) -> None:
         page.error(
             Code.MISSPELT_SECTION,
             mark,
-            f"'{mark.text}' is no heading here, so nothing below it is read as {table.name}",
+            f"'{mark.text}' is not a heading here, so nothing below it is read as {table.name}",
             f"write `## {table.name}` on a line of its own",
         )
 
@@ -133,14 +133,14 @@ def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
     page.error(
         Code.MISSING_TITLE,
         rest[0].heading if rest else Mark("", 1, 1),
-        "there is no title",
-        "begin with `# Title` and a paragraph that tells what it does",
+        "the title is missing",
+        "begin with `# Title` and a paragraph that says what the definition does",
     )
     return None
 
 
 def _head(blocks: list[Block]) -> tuple[str, str]:
-    """Give the first paragraph on one line, and what follows it."""
+    """Return the first paragraph on one line, and the prose after it."""
     found: list[Block] = [b for b in blocks if not isinstance(b, Comment)]
     for at, block in enumerate(found):
         if isinstance(block, Paragraph) and (text := " ".join(prose([block]).split())):
@@ -171,7 +171,7 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
                 Code.DUPLICATE_SECTION,
                 section.mark,
                 f"there are two sections '{table.name}'",
-                f"join them; the first stands in line {document.known[table.name].mark.line}",
+                f"join them; the first is in line {document.known[table.name].mark.line}",
             )
         else:
             document.known[table.name] = section
@@ -179,7 +179,7 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
 
 
 def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTable | None:
-    """Find the section that a heading misspells; of a restriction none is guessed."""
+    """Find the section that a heading misspells; report a misspelt restriction as an error."""
     text = section_title(part.heading.text)
     folded = fold(text)
     for table in TABLES[kind]:
@@ -187,12 +187,12 @@ def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTabl
         if table.name in named or distance(folded, name, 2) > (1 if len(name) < _LONG else 2):
             continue
         if table.restricts and not _has_fields(part.blocks):
-            continue  # `## Roles` over a paragraph is no misspelt `## Rules`
+            continue  # `## Roles` over a paragraph does not misspell `## Rules`
         named.add(table.name)
         mark = page.mark(text, part.heading.line)
         fix = replace(mark, table.name)
         if table.restricts:
-            message = f"unknown section '{text}'; a restriction is never guessed"
+            message = f"unknown section '{text}'; restrictions are never guessed"
             page.error(Code.MISSPELT_SECTION, mark, message, f"did you mean '{table.name}'?", fix)
         else:
             message = f"the section '{text}' was read as '{table.name}'"
@@ -202,7 +202,7 @@ def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTabl
 
 
 def _has_fields(blocks: list[Block]) -> bool:
-    """Whether blocks hold more than paragraphs of words."""
+    """Return whether blocks contain more than paragraphs of words."""
     return any(
         isinstance(block, Table)
         or (isinstance(block, Bullets) and any(_sets(item) for item in block.items))
@@ -218,10 +218,10 @@ def _sets(item: Item) -> bool:
 def _below(
     current: Section, part: Part, text: str, table: SectionTable | None, at_top: set[str]
 ) -> bool:
-    """Whether a part belongs to the section above it; levels may be off by one."""
+    """Return whether a part belongs to the section above it; levels may be off by one."""
     if part.level > current.level:
-        # `### Returns` below `## Parameters` is a section one level too deep; `### returns`
-        # is a parameter, and so is `### Returns` where a section of that name stands already.
+        # `### Returns` below `## Parameters` is a section one level too deep; `### returns` is a
+        # parameter, and so is `### Returns` if a section of that name already exists.
         return table is None or not text[:1].isupper() or "(" in text or table.name in at_top
     if table is not None or current.table is None or current.table.children != "parameters":
         return False
@@ -229,7 +229,7 @@ def _below(
 
 
 def _has_type(part: Part) -> bool:
-    """Whether what stands below a heading describes a parameter."""
+    """Return whether the blocks below a heading describe a parameter."""
     for block in part.blocks:
         if isinstance(block, Bullets):
             for item in block.items:
@@ -241,7 +241,7 @@ def _has_type(part: Part) -> bool:
 
 
 def keep(document: Document, section: Section, blocks: list[Block], parts: list[Part]) -> None:
-    """Keep what a section holds beside its fields as prose under its canonical title."""
+    """Keep the prose of a section, besides its fields, under the section's canonical title."""
     if prose(blocks) or parts:
         title = section.table.name if section.table else section.title
         document.others.append(Section(None, title, section.mark, section.level, blocks, parts))

@@ -1,4 +1,4 @@
-"""Restrictions that stand where nothing would enforce them: found, and the door closed."""
+"""Report restrictions in places where nothing would enforce them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,7 +16,7 @@ from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 
 _STEP_KEYS = frozenset(("Ask", "If no", "Check", "When"))
-"""The keys that hold a step back."""
+"""The keys that hold back a step."""
 
 
 def report_strays(
@@ -27,10 +27,17 @@ def report_strays(
     *,
     in_steps: bool = False,
 ) -> None:
-    """Report each restriction in prose that is kept; `here` is the section that it was left in.
+    """Report each restriction in prose that is kept.
 
-    What a known section did not read is held against its fields, near misses too; elsewhere a
-    line counts where its key names a restriction and its value could be one.
+    A line in a known section is compared with the section's fields, including near misses.
+    Elsewhere a line counts if its key names a restriction and its value could be one.
+
+    Args:
+        page: the page that is being read.
+        blocks: the blocks that no field of the section read.
+        parts: the parts that no field of the section read.
+        here: the section that contains them; None for prose outside known sections.
+        in_steps: whether the prose is part of a skill's steps.
     """
     if not blocks and not parts:
         return
@@ -38,7 +45,7 @@ def report_strays(
     reported: set[Mark] = set()
     for pair in pairs(all_blocks):
         if pair.key in reported:
-            continue  # a row of a table gives its first cell with each other one
+            continue  # each row of a table yields its first cell once for each other cell
         if (here is not None and _reported_unread(page, pair, here)) or (
             report_restriction(page, pair) if in_steps else report_stray(page, pair)
         ):
@@ -55,7 +62,7 @@ def _guarded(here: SectionTable) -> list[Field]:
 
 
 def _report_bare(page: Page, item: Item) -> None:
-    """Report a bullet such as `- Requires Confirmation` where nothing reads it."""
+    """Report a bullet such as `- Requires Confirmation` that nothing reads."""
     words = plain(item.mark.text).rstrip(".")
     for table, known in RESTRICTIONS.get(fold(words), ())[:1]:
         if known.kind == "boolean" and len(words.split()) > 1:
@@ -65,7 +72,7 @@ def _report_bare(page: Page, item: Item) -> None:
 def _report_begun(
     page: Page, marks: Iterable[Mark], here: SectionTable, guarded: list[Field]
 ) -> None:
-    """Report lines that begin with a restriction's name, but not as a field is written."""
+    """Report lines that begin with a restriction's name but are not written as a field."""
     reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
     for mark in marks:
         html = mark.text.startswith("<")
@@ -76,7 +83,7 @@ def _report_begun(
 
 
 def _begins(text: str, field: Field, *, anywhere: bool) -> bool:
-    """Whether the first words of a text are a field's name; in HTML, whether it holds them."""
+    """Return whether a text begins with a field's name; `anywhere` finds it inside HTML."""
     if anywhere:
         return fold(field.name) in fold(text)
     words = [word for word in map(fold, text.replace("_", " ").split()) if word]
@@ -84,12 +91,12 @@ def _begins(text: str, field: Field, *, anywhere: bool) -> bool:
 
 
 def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
-    """Report `key: value` where nothing reads it, if it says what would hold a call or a step back.
+    """Report `key: value` outside its place if it would restrict a call or a step.
 
     Args:
         page: the page that is being read.
         pair: the key and the value.
-        field: whether it stands among fields, where a step's key is no word of a sentence.
+        field: whether it is written among fields, where a step's key is not a word of a sentence.
 
     Returns:
         Whether it was reported.
@@ -109,7 +116,7 @@ def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
 
 
 def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
-    """Report a key that no field of a table has, if what it says would restrict.
+    """Report a key that no field of a table has, if it would restrict.
 
     Returns:
         Whether it was reported; any other key may be kept as a note.
@@ -144,13 +151,13 @@ def _is_key(pair: Pair, key: str) -> bool:
 
 
 def _holds(text: str) -> bool:
-    """Whether a value is a condition, a question with a value in it, or a way on."""
+    """Return whether a value is a condition, a question with a value in it, or a jump."""
     text = text.strip()
     return text.startswith(("`", "stop ", "go to ")) or ("{" in text and text.endswith(("?", "}")))
 
 
 def report_restriction(page: Page, pair: Pair) -> bool:
-    """Report `key: value` where nothing reads it, if it says a restriction that could be held."""
+    """Report `key: value` outside its place if it names a restriction with a possible value."""
     found = restriction_of(pair)
     if found is None:
         return False
@@ -168,7 +175,7 @@ def _misplaced(page: Page, mark: Mark, words: str, table: SectionTable, known: F
 
 
 def _reported_unread(page: Page, pair: Pair, here: SectionTable) -> bool:
-    """Report what a section with restrictions left unread and that was meant as one."""
+    """Report a line in a section of restrictions that was meant as one but was not read."""
     guarded = _guarded(here)
     known = here.field(pair.key.text)
     if known is not None and known.attribute in {f.attribute for f in guarded}:
@@ -180,7 +187,7 @@ def _reported_unread(page: Page, pair: Pair, here: SectionTable) -> bool:
         page.error(
             Code.UNKNOWN_FIELD,
             key,
-            f"unknown field '{key.text}'; a restriction is never guessed",
+            f"unknown field '{key.text}'; restrictions are never guessed",
             f"did you mean '{near}'?",
             replace(key, near),
         )
@@ -201,13 +208,13 @@ def _lost(page: Page, mark: Mark, name: str, here: SectionTable) -> None:
 
 
 def is_setting(text: str) -> bool:
-    """Whether a value is one that a field takes, and no sentence."""
+    """Return whether a text is a value that a field accepts, not a sentence."""
     readers = (scalars.boolean, scalars.number, scalars.duration, scalars.size, scalars.rate)
     return any(read(text) is not None for read in readers)
 
 
 def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
-    """Give what reads as `key: value` in prose; code fences and comments are opaque."""
+    """Yield each `key: value` in prose; code fences and comments are skipped."""
     for block in blocks:
         match block:
             case Paragraph() | Raw():
@@ -229,7 +236,7 @@ def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
 
 
 def _pairs_of_lines(mark: Mark) -> Iterator[Pair]:
-    """Give the pair of each line; a value may stand alone on the line below its key."""
+    """Yield the pair of each line; the value may be alone on the line below its key."""
     last: Pair | None = None
     for line in lines_of(mark):
         pair = split(line)
@@ -250,7 +257,7 @@ def lines_of(mark: Mark) -> Iterator[Mark]:
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[Mark]:
-    """Give the lines of prose, of bullets, of quotes and of HTML."""
+    """Yield the lines of prose, bullets, quotes and HTML."""
     for block in blocks:
         match block:
             case Paragraph() | Raw():
@@ -271,7 +278,7 @@ def _bare_items(blocks: Sequence[Block]) -> Iterator[Item]:
 
 
 def _pairs_of_table(table: Table) -> Iterator[Pair]:
-    """Give each row's first cell with each other one, and each head with what stands below it."""
+    """Pair each row's first cell with its other cells, and each column's head with its cells."""
     for row in [table.head, *table.rows]:
         for cell in row[1:]:
             yield Pair(row[0], cell, marked=False)

@@ -1,4 +1,4 @@
-"""Walk the events of YAML, and take plain keys and values only, each with its place."""
+"""Walk the events of YAML, and accept plain keys and values only, each with its position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from toolmd._parse.fields.entries import Entry
 from toolmd._parse.source.page import Mark
 
 MAX_DEPTH = 8
-"""Of maps and lists within each other."""
+"""The depth to which maps and lists may nest."""
 
 
 class UnreadableError(Exception):
-    """The block is no YAML, or holds what is not taken; counts lines and columns from 1."""
+    """The block is not YAML, or contains unsupported YAML; counts lines and columns from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
@@ -21,17 +21,22 @@ class UnreadableError(Exception):
 
 
 def compose(block: Sequence[str]) -> tuple[list[Entry], list[tuple[Mark, object]]]:
-    """Give the entries, and the keys whose value is a map, with the map as plain data.
+    """Parse the block's entries and maps.
 
-    YAML's events are walked; nothing is constructed, so nothing can be run or blown up. Raises
-    UnreadableError.
+    Only YAML's events are walked; nothing is constructed, so nothing can run or expand.
+
+    Returns:
+        The entries, and the keys whose value is a map, with the map as plain data.
+
+    Raises:
+        UnreadableError: the block is not YAML, or contains unsupported YAML.
     """
     try:
         events: list[object] = list(yaml.parse("\n".join(block), Loader=yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
         line, column = (place.line + 1, place.column + 1) if place else (1, 1)
-        raise UnreadableError(error.problem or "it is no YAML", line, column) from None
+        raise UnreadableError(error.problem or "it is not YAML", line, column) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], 1, 1) from None
     walk = _Walk(events)
@@ -40,12 +45,12 @@ def compose(block: Sequence[str]) -> tuple[list[Entry], list[tuple[Mark, object]
 
 
 def comments(block: Sequence[str]) -> list[str]:
-    """Give the words of each comment; raises UnreadableError."""
+    """Return the text of each comment; raise UnreadableError for invalid YAML."""
     ends: dict[int, int] = {}
     try:
         for token in yaml.scan("\n".join(block), Loader=yaml.SafeLoader):
             if token.start_mark.index == token.end_mark.index:
-                continue  # where a block or the stream ends, which is behind its comments
+                continue  # the end of a block or of the stream, which comes after its comments
             for line in range(token.start_mark.line, token.end_mark.line):
                 ends[line] = len(block[line])
             ends[token.end_mark.line] = token.end_mark.column
@@ -70,21 +75,21 @@ class _Walk:
         events = [e for e in self.events if not isinstance(e, yaml.StreamStartEvent)]
         self.events, self.position = events, 1
         if isinstance(events[0], yaml.StreamEndEvent):
-            return  # comments alone
+            return  # only comments
         first = self.take()
         if not isinstance(first, yaml.MappingStartEvent):
-            raise UnreadableError("it is no list of `key: value`", 1, 1)
+            raise UnreadableError("it is not a list of `key: value`", 1, 1)
         seen: set[str] = set()
         while not isinstance(event := self.take(), yaml.MappingEndEvent):
             key = self.scalar(event)
             if key.text in seen:
-                message = f"'{key.text}' stands twice"
+                message = f"'{key.text}' is written twice"
                 raise UnreadableError(message, key.line - 1, key.column)
             seen.add(key.text)
             self.value(key)
         for event in self.events[self.position :]:
             if not isinstance(event, (yaml.DocumentEndEvent, yaml.StreamEndEvent)):
-                raise UnreadableError("it holds a second document", *self.place(event))
+                raise UnreadableError("it contains a second document", *self.place(event))
 
     def value(self, key: Mark) -> None:
         event = self.take()

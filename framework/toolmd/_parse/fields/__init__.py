@@ -1,1 +1,1 @@
-"""Fields: the one table of them, and entries held against it."""
+"""The fields of definitions: the table of them, and reading entries by it."""

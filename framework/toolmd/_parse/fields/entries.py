@@ -1,4 +1,4 @@
-"""Bullets, table rows and lines of a paragraph as entries: a key, a value, what is nested below."""
+"""Read bullets, table rows and lines of a paragraph as entries: a key, a value, nested blocks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,54 +14,54 @@ from toolmd._types.code import Code
 
 @dataclass(slots=True)
 class Entry:
-    """A key and its value, as written; the value may continue in nested blocks."""
+    """A key and its value as written; the value may continue in nested blocks."""
 
     key: Mark
     value: Mark
     blocks: list[Block] = field(default_factory=list)
     listed: list[Mark] | None = None
-    """The value as a list, where front matter gives one."""
+    """The value as a list, if front matter has one."""
     bare: bool = False
-    """Whether only the key stands there, as in `- Required`."""
+    """Whether the key is alone, as in `- Required`."""
     known: Field | None = None
-    """The field that the key was found to name, where it was looked up before."""
+    """The field that the key names, if it was already found."""
     checked: bool | None = None
-    """Whether the box before it is ticked, where there is one."""
+    """Whether the checkbox before it is ticked; None without a checkbox."""
     implied: bool = False
-    """Whether a word or a sign stands for it, as in `name?`."""
+    """Whether a word or a sign implies the entry, as in `name?`."""
 
     @property
     def items(self) -> list[Item]:
-        """The bullets nested directly below."""
+        """Return the bullets nested directly below."""
         return [i for block in self.blocks if isinstance(block, Bullets) for i in block.items]
 
     @property
     def name(self) -> str:
-        """The key without markup."""
+        """Return the key without markup."""
         return plain(self.key.text)
 
     @property
     def text(self) -> str:
-        """The value on one line, without comments."""
+        """Return the value on one line, without comments."""
         return flow(self.value.text)
 
 
 def implied(key: str, value: str, mark: Mark) -> Entry:
-    """Make the entry that a word at `mark` stands for: `(required)` is `Required: yes`."""
+    """Build the entry that a word at `mark` implies: `(required)` is `Required: yes`."""
     at = Mark(value, mark.line, mark.column)
     return Entry(at._replace(text=key), at, implied=True)
 
 
 @dataclass(slots=True)
 class EntriesRead:
-    """The entries of a section, and what of it holds none."""
+    """The entries of a section, and its other blocks."""
 
     entries: list[Entry]
     prose: list[Block]
 
 
 def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> EntriesRead:
-    """Find the entries in a section's blocks; a paragraph counts where each line is a field."""
+    """Read the entries in a section's blocks; a paragraph counts if its lines are fields."""
     read = EntriesRead([], [])
     for block in blocks:
         match block:
@@ -90,8 +90,8 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
         page.error(
             Code.UNREADABLE_VALUE,
             code[0].mark,
-            f"a code fence is not read, so {table.name} says nothing",
-            f"write `- **Field**: value`, one a line; {table.name} has {names(table)}",
+            f"a code fence is not read, so {table.name} sets nothing",
+            f"write `- **Field**: value`, one on each line; {table.name} has {names(table)}",
         )
     return read
 
@@ -118,13 +118,13 @@ def _report_bare(page: Page, item: Item, table: SectionTable) -> None:
     page.error(
         Code.UNREADABLE_VALUE,
         item.mark,
-        f"'{_short(item.mark.text)}' in {table.name} is no field, so what it restricts is lost",
+        f"'{_short(item.mark.text)}' in {table.name} is not a field, so its restriction is lost",
         f"write `- **Field**: value`; {table.name} has {names(table)}",
     )
 
 
 def item_entry(item: Item) -> Entry | None:
-    """Read a bullet as `key: value`, or None where it is not one."""
+    """Read a bullet as `key: value`; return None for any other bullet."""
     pair = split(item.mark)
     if pair is None:
         return None
@@ -132,13 +132,13 @@ def item_entry(item: Item) -> Entry | None:
 
 
 def bare_entry(item: Item) -> Entry:
-    """Read a bullet that is a key alone, such as `- Required`."""
+    """Read a bullet that is only a key, such as `- Required`."""
     end = Mark("", item.line, item.mark.column)
     return Entry(item.mark, end, item.blocks, bare=True, checked=item.checked)
 
 
 def item_entries(page: Page, item: Item, table: SectionTable) -> list[Entry]:
-    """Read a bullet as `key: value`; a line below that names a field is a field of its own."""
+    """Read a bullet as `key: value`; a later line that names a field is an entry of its own."""
     if "\n" not in item.mark.text:
         entry = item_entry(item)
         return [] if entry is None else [entry]
@@ -151,7 +151,7 @@ def item_entries(page: Page, item: Item, table: SectionTable) -> list[Entry]:
 def lines_as_entries(
     page: Page, mark: Mark, table: SectionTable, *, any_first: bool = False
 ) -> Iterator[Entry]:
-    """Read `**Key**: value` lines; the first names a field, or with `any_first` any key."""
+    """Read `**Key**: value` lines; the first must name a field, or any key with `any_first`."""
     last: Entry | None = None
     for number, line in enumerate(mark.text.split("\n")):
         column = mark.column if number == 0 else 0
@@ -170,7 +170,7 @@ def lines_as_entries(
 
 
 def unbroken(entry: Entry) -> Entry:
-    """Take the backslash off a value's end that breaks the line before the next field."""
+    """Remove the backslash that breaks the line at the end of a value."""
     text = entry.value.text
     if text.endswith("\\"):
         entry.value = entry.value._replace(text=text[:-1].rstrip())
@@ -178,7 +178,7 @@ def unbroken(entry: Entry) -> Entry:
 
 
 def _is_field(table: SectionTable, pair: Pair) -> bool:
-    """Whether a line begins with a field's name, or with a slip of one."""
+    """Return whether a line begins with a field's name or a misspelling of one."""
     if table.field(pair.key.text) is not None:
         return True
     return nearest(plain(pair.key.text), [f.name for f in table.fields]) is not None
@@ -188,11 +188,11 @@ _HEADS = {"field", "key", "name", "property", "setting", "item", "aspect", "attr
 
 
 def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
-    """Read a table of keys and values; None where its rows name no fields."""
+    """Read a table of keys and values; return None if its rows do not name fields."""
     if len(block.head) != 2:  # noqa: PLR2004 - a key and a value
         return None
     rows = [row for row in block.rows if any(cell.text for cell in row)]
-    if any(len(row) > 2 for row in rows):  # noqa: PLR2004 - cells that no column has
+    if any(len(row) > 2 for row in rows):  # noqa: PLR2004 - cells without a column
         return None
     if table.field(plain(block.head[0].text)):
         rows.insert(0, block.head)
@@ -204,7 +204,7 @@ def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
 
 
 def fences(blocks: list[Block]) -> list[Fence]:
-    """Give the fences among blocks."""
+    """Return the fences among blocks."""
     return [block for block in blocks if isinstance(block, Fence)]
 
 

@@ -1,4 +1,4 @@
-"""What a row of the field table says of a field, and of the section that it stands in."""
+"""The rows of the field table: fields, and the sections that contain them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,42 +11,42 @@ from toolmd._types.schema import JsonType
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One `- **Name**: value` that an author may write."""
+    """A `- **Name**: value` that an author may write."""
 
     name: str
     attribute: str
-    """The noun's field that it fills."""
+    """The attribute of the spec that it sets."""
     kind: str
-    """How its value is read: a key of `values.READERS`, or of its section's own reader."""
+    """The way its value is read: a key of `values.READERS`, or of its section's own reader."""
     says: str
-    """One sentence for the reference page."""
+    """The sentence for the reference page."""
     default: str = ""
-    """What is taken where it is not written, in words."""
+    """The value without the field, in words."""
     aliases: tuple[str, ...] = ()
-    """Other forms of its name, read without a word."""
+    """Other forms of its name, read without a warning."""
     synonyms: tuple[str, ...] = ()
     """Other words for it, read with a warning that names the field."""
     restricts: bool = False
-    """Whether a misspelt one must close the door instead of being repaired."""
+    """Whether a misspelt one is an error, instead of being repaired."""
     choices: tuple[str, ...] = ()
     fits: tuple[JsonType, ...] = ()
-    """The types that it speaks of; empty fits any."""
+    """The types that it applies to; empty means any."""
     stems: tuple[str, ...] = ()
-    """What names it only with a unit behind: `Max` of `Max KB`."""
+    """Names that need a unit after them: `Max` of `Max KB`."""
     unit: str = ""
-    """The unit that the key carries where it was written as `Timeout Seconds`."""
+    """The unit in the key, as in `Timeout Seconds`."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name by which it is read."""
+        """Return every name that is read as the field."""
         return (self.name, *self.aliases, *self.synonyms)
 
     def is_synonym(self, key: str) -> bool:
-        """Whether a key is another word for it, and no form of its name."""
+        """Return whether a key is another word for the field, not a form of its name."""
         return fold(key) in map(fold, self.synonyms)
 
     def with_units(self) -> Iterator[tuple[str, "Field"]]:
-        """Yield each folded name that carries a unit, with the field of that unit."""
+        """Yield each folded name that contains a unit, with the field of that unit."""
         for word, unit in UNITS.get(self.kind, {}).items():
             carrying = replace(self, unit=unit)
             for name in (*self.names, *self.stems):
@@ -56,7 +56,7 @@ class Field:
 
 @dataclass(frozen=True)
 class SectionTable:
-    """One `## Name` and the fields below it."""
+    """A `## Name` section and the fields below it."""
 
     name: str
     says: str
@@ -64,20 +64,20 @@ class SectionTable:
     needed: bool = False
     fields: tuple[Field, ...] = ()
     children: str = ""
-    """What its `###` headings are: parameters, examples, steps or fields of a result."""
+    """The meaning of its `###` headings: parameters, examples, steps or fields of a result."""
     restricts: bool = False
 
     def field(self, key: str) -> Field | None:
-        """Find the field that a key names, in any way of writing it."""
+        """Find the field that a key names, in any spelling."""
         folded = fold(key)
         found = self.by_key.get(folded)
         if found is not None and found.unit == "s" and key[-2:].isalpha() and key[-2:].islower():
-            return self.by_key.get(folded.removesuffix("s"), found)  # `Timeouts` is no `Timeout S`
+            return self.by_key.get(folded.removesuffix("s"), found)  # `Timeouts` is not `Timeout S`
         return found
 
     @cached_property
     def by_key(self) -> dict[str, Field]:
-        """The fields by every folded name that an author may write."""
+        """Return the fields by every folded name that an author may write."""
         keys = {key: field for f in self.fields for key, field in f.with_units()}
         for field in self.fields:
             keys.setdefault(fold(field.attribute), field)

@@ -1,4 +1,4 @@
-"""Entries held against a table: each is known, repaired, refused, or left as unknown."""
+"""Match entries to the fields of a table: known, repaired, reported, or unknown."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ from toolmd._types.code import Code
 
 @dataclass(slots=True)
 class Fields:
-    """The entries that named a field of a table, and those that named none."""
+    """The entries that name a field of a table, and the others."""
 
     known: dict[str, tuple[Field, Entry]]
     unknown: list[Entry]
 
     def entry(self, attribute: str) -> Entry | None:
-        """The entry of a field."""
+        """Return the entry of a field."""
         found = self.known.get(attribute)
         return found[1] if found else None
 
@@ -28,7 +28,7 @@ class Fields:
 def name_fields(
     page: Page, entries: list[Entry], table: SectionTable, kind: str | None = None
 ) -> Fields:
-    """Hold entries against a table: known, repaired, refused, or left as unknown."""
+    """Match entries to a table's fields; repair or report names that are not in it."""
     fields = Fields({}, [])
     for entry in entries:
         known = entry.known or table.field(entry.key.text)
@@ -57,7 +57,7 @@ def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
         page.error(
             Code.UNKNOWN_FIELD,
             key,
-            f"unknown field '{entry.name}'; a restriction is never guessed",
+            f"unknown field '{entry.name}'; restrictions are never guessed",
             f"did you mean '{near}'?",
             replace(key, near),
         )
@@ -83,7 +83,7 @@ def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -
         page.error(
             Code.UNKNOWN_FIELD,
             entry.key,
-            f"unknown field '{entry.name}'; a restriction is never guessed",
+            f"unknown field '{entry.name}'; restrictions are never guessed",
             f"write `- **{held.name}**: …`, or reword it",
         )
         return True
@@ -101,8 +101,8 @@ def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -
         page.error(
             Code.UNSUPPORTED_FIELD,
             entry.key,
-            f"'{entry.name}' is a constraint that Toolmd can't hold",
-            "say it with Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
+            f"'{entry.name}' is a constraint that Toolmd can't enforce",
+            "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
         )
         return True
     misplaced = elsewhere(kind, entry.name, table) if kind else None
@@ -118,26 +118,26 @@ def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -
 
 
 def _holds(key: str, field: Field) -> bool:
-    """Whether a key begins with a restriction's name, or holds one of several words."""
+    """Return whether a key begins with a restriction's name, or contains one of several words."""
     name = fold(field.name)
     return fold(key).startswith(name) or (" " in field.name and name in fold(key))
 
 
 def report_duplicate(page: Page, known: Field, entry: Entry, first: Entry) -> None:
-    """Report a field that stands twice, unless both say the same in two usual ways."""
+    """Report a field that is written twice, unless an implied entry agrees with the other."""
     if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
         return  # as `name?` and `Required: no` do
     if entry.text == first.text and not entry.blocks and not first.blocks:
         page.warn(
             Code.DUPLICATE_FIELD,
             entry.key,
-            f"'{known.name}' stands twice here",
+            f"'{known.name}' is written twice here",
             f"keep the one in line {first.key.line}",
         )
         return
     page.error(
         Code.DUPLICATE_FIELD,
         entry.key,
-        f"'{known.name}' stands twice here, and differently",
-        f"keep one; the other stands in line {first.key.line}",
+        f"'{known.name}' is written twice here, with different values",
+        f"keep one; the other is in line {first.key.line}",
     )

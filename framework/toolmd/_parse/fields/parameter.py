@@ -1,18 +1,18 @@
-"""The field table's rows of a parameter: what may be said of one value."""
+"""The fields of a parameter: type, constraints, default and description."""
 
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.words.keys import fold
 
 PARAMETER = SectionTable(
     "Parameter",
-    "What one value may be.",
+    "The schema of one value.",
     fields=(
         Field("Type", "types", "type", "JSON Schema's types, or Python's and TypeScript's words."),
         Field(
             "Required",
             "required",
             "boolean",
-            "Whether a call must give it.",
+            "Whether a call must supply it.",
             "no",
             aliases=("Mandatory", "Req"),
         ),
@@ -21,21 +21,21 @@ PARAMETER = SectionTable(
             "Description",
             "description",
             "prose",
-            "What the value means, for the model.",
+            "The meaning of the value, for the model.",
             aliases=("Desc", "Details", "Meaning"),
         ),
         Field(
             "Default",
             "default",
             "literal",
-            "Taken where a call gives none.",
+            "The value that a call without one uses.",
             aliases=("Default Value", "Defaults To"),
         ),
         Field(
             "Enum",
             "enum",
             "enum",
-            "The values that it may take.",
+            "The allowed values.",
             aliases=(
                 "Enum Values",
                 "Allowed Values",
@@ -52,7 +52,7 @@ PARAMETER = SectionTable(
             "Items",
             "items",
             "items",
-            "What each item of an array is: nested fields, or a type.",
+            "The schema of an array's items: nested fields, or a type.",
             aliases=("Item", "Item Type", "Items Type", "Elements"),
             fits=("array",),
         ),
@@ -60,7 +60,7 @@ PARAMETER = SectionTable(
             "Properties",
             "properties",
             "properties",
-            "The fields of an object: nested bullets, one a field.",
+            "The fields of an object: nested bullets, one for each field.",
             aliases=("Fields", "Props", "Attributes", "Keys"),
             fits=("object",),
         ),
@@ -68,7 +68,7 @@ PARAMETER = SectionTable(
             "Minimum",
             "minimum",
             "number",
-            "The least value.",
+            "The smallest value.",
             aliases=("Min", "Min Value", "Minimum Value"),
             fits=("number", "integer"),
         ),
@@ -76,7 +76,7 @@ PARAMETER = SectionTable(
             "Maximum",
             "maximum",
             "number",
-            "The greatest value.",
+            "The largest value.",
             aliases=("Max", "Max Value", "Maximum Value"),
             fits=("number", "integer"),
         ),
@@ -84,7 +84,7 @@ PARAMETER = SectionTable(
             "Min Length",
             "min_length",
             "whole",
-            "The least length in characters (code points).",
+            "The smallest length in characters (code points).",
             aliases=("Minimum Length",),
             fits=("string",),
         ),
@@ -92,7 +92,7 @@ PARAMETER = SectionTable(
             "Max Length",
             "max_length",
             "whole",
-            "The greatest length in characters (code points).",
+            "The largest length in characters (code points).",
             aliases=("Maximum Length",),
             fits=("string",),
         ),
@@ -115,7 +115,7 @@ PARAMETER = SectionTable(
             "Min Items",
             "min_items",
             "whole",
-            "The least number of items.",
+            "The smallest number of items.",
             aliases=("Minimum Items",),
             fits=("array",),
         ),
@@ -123,7 +123,7 @@ PARAMETER = SectionTable(
             "Max Items",
             "max_items",
             "whole",
-            "The greatest number of items.",
+            "The largest number of items.",
             aliases=("Maximum Items",),
             fits=("array",),
         ),
@@ -131,12 +131,12 @@ PARAMETER = SectionTable(
             "Unique",
             "unique",
             "boolean",
-            "No item stands twice.",
+            "No two items are equal.",
             "no",
             aliases=("Unique Items",),
             fits=("array",),
         ),
-        Field("Unit", "unit", "text", "What a number counts, such as `ml`.", aliases=("Units",)),
+        Field("Unit", "unit", "text", "The unit of a number, such as `ml`.", aliases=("Units",)),
         Field("Example", "example", "literal", "A value to show.", aliases=("Examples", "E.g.")),
         Field(
             "Sensitive",
@@ -151,7 +151,7 @@ PARAMETER = SectionTable(
             "Verbatim",
             "verbatim",
             "boolean",
-            "Must be something that the user said.",
+            "The user must have said the value.",
             "no",
             restricts=True,
         ),
@@ -161,7 +161,7 @@ PARAMETER = SectionTable(
 RETURN_FIELDS = tuple(
     f for f in PARAMETER.fields if f.attribute not in {"required", "optional", "verbatim"}
 )
-"""What may be said of a result, which nobody gives and nobody said."""
+"""The fields of a result, which a model does not supply and a user does not say."""
 
 UNSUPPORTED = frozenset(
     fold(word)
@@ -172,4 +172,4 @@ UNSUPPORTED = frozenset(
         "additionalProperties unevaluatedProperties const length size"
     ).split()
 )
-"""Constraints of JSON Schema and of habit that Toolmd does not hold: refused, not dropped."""
+"""Constraints of JSON Schema and common practice that Toolmd reports and can't enforce."""

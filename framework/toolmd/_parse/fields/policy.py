@@ -1,17 +1,17 @@
-"""The field table's rows of a tool's policy: its Safety and its Limits."""
+"""The fields of a tool's policy: its Safety and Limits sections."""
 
 from toolmd._parse.fields.field import Field, SectionTable
 
 SAFETY = SectionTable(
     "Safety",
-    "What must be true before a call runs; enforced on every call, at every door.",
+    "Conditions for a call to run; checked on every call, through every interface.",
     restricts=True,
     fields=(
         Field(
             "Min Confidence",
             "min_confidence",
             "share",
-            "The least confidence (0 to 1) that a model must state.",
+            "The lowest confidence (0 to 1) that a model must state.",
             restricts=True,
             aliases=("Minimum Confidence", "Confidence Min"),
             synonyms=("Confidence", "Confidence Threshold", "Required Confidence"),
@@ -20,8 +20,8 @@ SAFETY = SectionTable(
             "On Missing Confidence",
             "on_missing_confidence",
             "choice",
-            "`deny` a call that states no confidence where one is asked for, or `confirm`: ask a "
-            "person; else as the project says.",
+            "The action for a call that states no confidence: `deny`, or `confirm` with a person. "
+            "The project's setting is the default.",
             restricts=True,
             choices=("deny", "confirm"),
         ),
@@ -78,7 +78,7 @@ SAFETY = SectionTable(
             "Explicit Intent",
             "explicit_intent",
             "boolean",
-            "The user's own message must hold one of the Intent Keywords.",
+            "The user's own message must contain one of the Intent Keywords.",
             "no",
             restricts=True,
             aliases=(
@@ -102,7 +102,7 @@ SAFETY = SectionTable(
             "Escalate When",
             "escalate_when",
             "expression",
-            "The call is held for a human where this expression is true.",
+            "The call needs a person's review if this expression is true.",
             restricts=True,
             aliases=("Escalation When",),
             synonyms=("Escalate If", "Escalate", "Review When", "Escalate To Human When"),
@@ -112,14 +112,14 @@ SAFETY = SectionTable(
 
 LIMITS = SectionTable(
     "Limits",
-    "What a call may cost.",
+    "Limits on the time, size and number of calls.",
     restricts=True,
     fields=(
         Field(
             "Timeout",
             "timeout_s",
             "duration",
-            "How long a call may run: `10s`, `500ms`.",
+            "The longest time that a call may run: `10s`, `500ms`.",
             restricts=True,
             aliases=("Time Out", "Call Timeout"),
             synonyms=("Time Limit", "Max Time"),
@@ -128,14 +128,14 @@ LIMITS = SectionTable(
             "Retries",
             "retries",
             "whole",
-            "How often a failed call is tried again, if the tool is Read Only or Idempotent.",
+            "The number of retries of a failed call, if the tool is Read Only or Idempotent.",
             "0",
         ),
         Field(
             "Backoff",
             "backoff_s",
             "duration",
-            "The wait before the first retry; it doubles.",
+            "The wait before the first retry; it doubles with each one.",
             "500ms",
             aliases=("Back Off",),
         ),
@@ -143,7 +143,7 @@ LIMITS = SectionTable(
             "Rate",
             "rate",
             "rate",
-            "At most so many starts: `3/s`, `100/min`.",
+            "The most calls that start in a time: `3/s`, `100/min`.",
             restricts=True,
             aliases=("Rate Limit", "Max Rate", "Rate Limits"),
             stems=("Calls", "Max Calls", "Requests", "Max Requests"),
@@ -152,7 +152,7 @@ LIMITS = SectionTable(
             "Max Rows",
             "max_rows",
             "count",
-            "The most rows of a result.",
+            "The most rows in a result.",
             restricts=True,
             aliases=("Maximum Rows", "Max Row", "Max Number Of Rows"),
             synonyms=("Row Limit", "Limit Rows"),
@@ -161,7 +161,7 @@ LIMITS = SectionTable(
             "Max Bytes",
             "max_bytes",
             "size",
-            "The most bytes of a result.",
+            "The most bytes in a result.",
             restricts=True,
             aliases=("Maximum Bytes", "Max Byte"),
             synonyms=("Max Size", "Size Limit", "Byte Limit"),
@@ -192,14 +192,14 @@ LIMITS = SectionTable(
             "Max Concurrent",
             "max_concurrent",
             "count",
-            "The most calls that run at one time; the others wait.",
+            "The most calls that run at the same time; the others wait.",
             restricts=True,
         ),
         Field(
             "Allowed Domains",
             "allowed_domains",
             "hosts",
-            "The hosts that the tool may reach: exact, or `*.suffix`.",
+            "The hosts that the tool may contact: exact, or `*.suffix`.",
             restricts=True,
             aliases=("Allowed Domain",),
             synonyms=("Allowed Hosts", "Domains", "Domain Allowlist", "Whitelisted Domains"),

@@ -1,4 +1,4 @@
-"""Find the restriction that a key names, wherever it stands."""
+"""Find the restriction that a key names, in any section."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -12,7 +12,7 @@ from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import Pair, fold, nearest, plain
 
 RESTRICTIONS: dict[str, list[tuple[SectionTable, Field]]] = {}
-"""The folded names of every field that keeps calls from being made."""
+"""The fields that can keep a call from running, by every folded name."""
 for _table in (
     *(table for table in TABLES["tool"] if not table.children),
     replace(PARAMETER, name="Parameters"),
@@ -22,7 +22,7 @@ for _table in (
         if _field.restricts:
             RESTRICTIONS.setdefault(_key, []).append((_table, _field))
 _SURE = 8
-"""A name of so many letters is known in a slip of it, and where more words follow it."""
+"""A name of this many letters is also found if it is misspelt or has words after it."""
 _NAMES = tuple(key for key in RESTRICTIONS if len(key) >= _SURE)
 _LONGEST = max(map(len, _NAMES))
 
@@ -33,18 +33,18 @@ def names_restriction(key: str) -> bool:
 
 
 def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
-    """Find the restriction that `key: value` names, where the value could be one of it."""
+    """Find the restriction that `key: value` names, if the value is a possible one."""
     folded = fold(pair.key.text)
     if not folded:
         return None
-    # Letters beyond a slip of the longest name decide nothing.
+    # Letters beyond the longest name and a slip decide nothing.
     found = RESTRICTIONS.get(_restriction_name(folded[: _LONGEST + 3]), ())
     return next((known for known in found if _reads(known[1], pair)), None)
 
 
 @lru_cache(maxsize=4096)
 def _restriction_name(folded: str) -> str:
-    """Return the restriction's name that a folded key is, begins with or is a slip of."""
+    """Return the restriction's name that a folded key is, begins with or misspells."""
     if folded in RESTRICTIONS:
         return folded
     more = (name for name in _NAMES if folded.startswith(name))
@@ -52,7 +52,7 @@ def _restriction_name(folded: str) -> str:
 
 
 def _reads(known: Field, pair: Pair) -> bool:
-    """Whether a value is one of a field; under an alias, a sentence is none."""
+    """Return whether a field can read the value; under an alias, a sentence doesn't count."""
     alias = fold(pair.key.text) not in {fold(known.name), fold(known.attribute)}
     text = pair.value.text
     if alias and known.kind == "expression" and not (text.startswith("`") or set(text) & _SIGNS):

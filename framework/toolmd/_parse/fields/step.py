@@ -1,4 +1,4 @@
-"""The field table's rows of a step: its keys, and what people write in their place."""
+"""The keys of a step, and the words that people write instead of them."""
 
 from toolmd._parse.words.keys import fold, nearest, plain
 from toolmd._parse.words.units import UNITS
@@ -7,31 +7,31 @@ STEP_KEYS: dict[str, str] = {
     "Use": "Calls this tool or skill.",
     "With": "The arguments: nested bullets `- argument: value`.",
     "Choose": "An expression; its value is the step's result.",
-    "Ask": "A person must answer; beside Use, the confirmation of exactly that call.",
-    "Return": "Ends the skill with success; nested bullets give the data.",
+    "Ask": "A person must answer; with Use, the confirmation of exactly that call.",
+    "Return": "Ends the skill with success; nested bullets are the data.",
     "Stop": "Ends the skill without success; the text is the message.",
-    "Save as": "The name under which later steps see the result.",
-    "When": "An expression; false skips the step.",
+    "Save as": "The name under which later steps read the result.",
+    "When": "An expression; the step is skipped if it is false.",
     "For each": "`` day in `next_days(date, 3)` ``: the step runs for each.",
-    "At Once": "How many of For each run in parallel; 1 unless said.",
-    "If empty": "What to do on an empty result.",
-    "If no": "What to do when the person says no.",
-    "Or else": "What to do when Choose gives no value.",
-    "Check": "An expression that must hold after the step.",
-    "On error": 'What to do when the step fails: `stop "text"`, `continue`, `go to NAME`, '
+    "At Once": "The number of For each runs in parallel; 1 by default.",
+    "If empty": "The action on an empty result.",
+    "If no": "The action when the person says no.",
+    "Or else": "The action when Choose returns no value.",
+    "Check": "An expression that must be true after the step.",
+    "On error": 'The action when the step fails: `stop "text"`, `continue`, `go to NAME`, '
     "`retry N times, then …`.",
-    "Undo": "The compensating tool and its arguments, run when a later step stops the skill.",
-    "Timeout": "How long Use or Ask may take.",
+    "Undo": "The compensating tool and its arguments, called when a later step stops the skill.",
+    "Timeout": "The longest time for Use or Ask.",
 }
 """The closed set of a step's keys, each with its sentence."""
 
 TIMEOUT_UNITS = {f"timeout{word}": unit for word, unit in UNITS["duration"].items()}
-"""The folded ways of writing Timeout with a unit, such as `Timeout Seconds`, to the unit."""
+"""The folded spellings of Timeout with a unit, such as `Timeout Seconds`, to the unit."""
 KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS} | dict.fromkeys(TIMEOUT_UNITS, "Timeout")
-"""A folded key to the key."""
+"""Each folded key to the key."""
 
 WAIT = "Wait"
-"""A key that is not supported yet: it is refused, never passed over."""
+"""A key that is not supported yet: it is reported, never skipped."""
 
 _WRITTEN_FOR: dict[str, tuple[str, ...]] = {
     "Ask": (
@@ -83,15 +83,15 @@ _WRITTEN_FOR: dict[str, tuple[str, ...]] = {
     ),
     "Timeout": ("Time Limit", "Deadline", "Max Time", "Max Wait", "Expires", "Expires In"),
 }
-"""Each key, and what people write who mean it; none of it is read in its place."""
+"""Each key, and the words that people write for it; none of them is read as the key."""
 
 _MEANT = {fold(word): key for key, words in _WRITTEN_FOR.items() for word in words}
 _ACTING = frozenset(("Use", "With", "Choose", "Return", "Stop", "Save as", "For each"))
 HOLDING = frozenset(key for key in (*STEP_KEYS, WAIT) if key not in _ACTING)
-"""The keys that hold a step back, or say what happens where it goes wrong."""
+"""The keys that hold back a step, or handle its failure."""
 
 
 def key_meant(name: str) -> str | None:
-    """Find the step key that a name is, is a slip of, or is commonly written for."""
+    """Find the step key that a name is, misspells or commonly replaces."""
     folded = fold(name)
     return KEY_BY_FOLD.get(folded) or _MEANT.get(folded) or nearest(plain(name), STEP_KEYS)

@@ -5,14 +5,14 @@ from toolmd._parse.fields.parameter import PARAMETER, RETURN_FIELDS
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.words.keys import fold
 
-_NAME = Field("Name", "name", "identifier", "The name by which it is called.", "the file's name")
+_NAME = Field("Name", "name", "identifier", "The name used in calls.", "the file's name")
 _VERSION = Field("Version", "version", "text", "Kept as text: `1.10` stays `1.10`.", "1.0.0")
-_CATEGORY = Field("Category", "category", "text", "A word to sort by.", "general")
-_TAGS = Field("Tags", "tags", "list", "Words to find it by.", aliases=("Tag", "Labels", "Keywords"))
+_CATEGORY = Field("Category", "category", "text", "A word for sorting.", "general")
+_TAGS = Field("Tags", "tags", "list", "Words for search.", aliases=("Tag", "Labels", "Keywords"))
 
 TOOL_METADATA = SectionTable(
     "Metadata",
-    "What the tool is called and what it asks of its caller.",
+    "The tool's name and its requirements on the caller.",
     aliases=("Meta", "Info"),
     needed=True,
     fields=(
@@ -23,7 +23,7 @@ TOOL_METADATA = SectionTable(
             "Requires Auth",
             "requires_auth",
             "boolean",
-            "A call needs a user, named by the host.",
+            "A call needs a user, whom the host names.",
             "no",
             aliases=(
                 *("Auth", "Auth Required", "Require Auth", "Authentication"),
@@ -59,14 +59,14 @@ TOOL_METADATA = SectionTable(
             "Read Only",
             "read_only",
             "boolean",
-            "The tool changes nothing, so a failed call may be tried again.",
+            "The tool changes nothing, so a failed call may be retried.",
             "no",
         ),
         Field(
             "Idempotent",
             "idempotent",
             "choice",
-            "Whether a second equal call changes nothing more; `keyed`: given the same key.",
+            "Whether a second equal call changes nothing more; `keyed`: with the same key.",
             "no",
             choices=("yes", "no", "keyed"),
         ),
@@ -74,7 +74,7 @@ TOOL_METADATA = SectionTable(
             "Unknown Parameters",
             "unknown_parameters",
             "choice",
-            "What happens to an argument that no parameter names.",
+            "The action for an argument that no parameter names: an error, or nothing.",
             "reject",
             restricts=True,
             aliases=("Unknown Params", "Unknown Arguments"),
@@ -85,7 +85,7 @@ TOOL_METADATA = SectionTable(
 
 _WHEN_TO_USE = SectionTable(
     "When to use",
-    "Prose for the model, behind the description in every export.",
+    "Prose for the model, after the description in every export.",
     aliases=("When to use it", "When to use this tool", "When to use this skill", "Usage"),
 )
 
@@ -94,7 +94,7 @@ TOOL = (
     _WHEN_TO_USE,
     SectionTable(
         "Parameters",
-        "One `### name` for each value that a call gives.",
+        "One `### name` for each value that a call supplies.",
         aliases=(
             "Params",
             "Arguments",
@@ -111,7 +111,7 @@ TOOL = (
     ),
     SectionTable(
         "Returns",
-        "What a call gives back.",
+        "The result of a call.",
         aliases=(
             "Return",
             "Output",
@@ -127,7 +127,7 @@ TOOL = (
     ),
     SectionTable(
         "Rules",
-        "Conditions over the arguments: `` - `a < b`: What is wrong where it is false. ``",
+        "Conditions over the arguments: `` - `a < b`: The message if it is false. ``",
         aliases=("Rule", "Validation Rules"),
         restricts=True,
     ),
@@ -143,7 +143,7 @@ TOOL = (
 
 SKILL_METADATA = SectionTable(
     "Metadata",
-    "What the skill is called and what it may use.",
+    "The skill's name and the tools and skills that it may use.",
     aliases=("Meta", "Info"),
     needed=True,
     fields=(
@@ -172,7 +172,7 @@ SKILL_METADATA = SectionTable(
             "Context",
             "context",
             "suppliers",
-            "Which input supplies which fact about the caller: `patient from patientId`.",
+            "The input that supplies each fact about the caller: `patient from patientId`.",
             restricts=True,
         ),
         Field(
@@ -182,7 +182,7 @@ SKILL_METADATA = SectionTable(
             "`patientId` is read as `Context: patient from patientId`.",
             restricts=True,
         ),
-        Field("Durable", "durable", "boolean", "Whether a run outlives its process.", "yes"),
+        Field("Durable", "durable", "boolean", "Whether a run survives its process.", "yes"),
         _TAGS,
     ),
 )
@@ -207,15 +207,15 @@ SKILL = (
     ),
     SectionTable(
         "Output Schema",
-        "The SkillResult, and what stands behind each part.",
+        "The SkillResult, with a description of each part.",
         aliases=("Output", "Outputs", "Returns", "Return", "Response"),
         needed=True,
         fields=(
             Field("Type", "type", "text", "`object`, the SkillResult."),
-            Field("Success", "success", "text", "What success means."),
-            Field("Message", "message", "text", "What the message tells."),
-            Field("Data", "data", "text", "What the data holds."),
-            Field("Error", "error", "text", "What an error tells."),
+            Field("Success", "success", "text", "The meaning of success."),
+            Field("Message", "message", "text", "The content of the message."),
+            Field("Data", "data", "text", "The content of the data."),
+            Field("Error", "error", "text", "The content of an error."),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""An entry's value by the kind that the field table gives it, or an error with the remedy."""
+"""Read an entry's value by its field's kind, or report an error with the remedy."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -21,11 +21,11 @@ _T = TypeVar("_T")
 
 
 class Unread(Exception):  # noqa: N818 - a finding, not an error
-    """The value is none of its kind; says what to write instead."""
+    """The value can't be read as its kind; the message says what to write instead."""
 
 
 def read_values(page: Page, fields: Fields) -> dict[str, Any]:
-    """Read every known field whose kind is a reader's; what can't be read is reported."""
+    """Read every known field that has a reader; report each value that can't be read."""
     values: dict[str, Any] = {}
     for attribute, (known, entry) in fields.known.items():
         reader = READERS.get(known.kind)
@@ -35,7 +35,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
             values[attribute] = reader(page, known, entry)
         except Unread as unread:
             said = entry.value if entry.value.text else entry.key
-            shown = entry.text or ("what stands below it" if entry.blocks else "nothing")
+            shown = entry.text or ("the text below it" if entry.blocks else "nothing")
             page.error(
                 Code.UNREADABLE_VALUE,
                 said,
@@ -66,14 +66,14 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
 
 
 def _alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
-    """Make a reader of what stands alone on its line; `read` gives None for what it can't read."""
+    """Build a reader for a value alone on its line; `read` returns None if it can't read it."""
 
     def reader(page: Page, known: Field, entry: Entry) -> _T:
         del page
         value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
         if value is None:
             raise Unread(
-                f"the key says {known.unit}: write a number alone" if known.unit else remedy
+                f"the key has the unit {known.unit}: write only a number" if known.unit else remedy
             )
         return value
 
@@ -85,12 +85,12 @@ def _boolean(page: Page, known: Field, entry: Entry) -> Any:
         return entry.checked is not False
     said = _yes_or_no(page, known, entry)
     if entry.checked not in {None, said}:
-        raise Unread("tick the box or write the word: they say different things")
+        raise Unread("tick the box or write the word: they differ")
     return said
 
 
 _yes_or_no = _alone(scalars.boolean, "write yes or no")
-_number = _alone(scalars.number, "write a number alone, such as `0` or `2.5`")
+_number = _alone(scalars.number, "write only a number, such as `0` or `2.5`")
 _whole = _alone(scalars.whole, "write a whole number, 0 or above")
 
 
@@ -160,8 +160,8 @@ def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
         signs = name.isascii() and all(c.isalnum() or c in _HOST_SIGNS for c in name)
         if name in _NO_HOST or not signs or "." in (name[0], name[-1]):
             raise Unread(
-                f"'{_short(host)}' is no host; write `api.example.org`, or `*.example.org` for "
-                "all below it, separated by commas"
+                f"'{_short(host)}' is not a host; write `api.example.org`, or `*.example.org` for "
+                "all hosts below it, separated by commas"
             )
     return hosts
 
@@ -216,14 +216,14 @@ def _pattern(page: Page, known: Field, entry: Entry) -> str:
     if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
         pattern = pattern[1:-1]
     if pattern.startswith("/^"):
-        raise Unread("write it without the slashes around it and the flags behind, as `^[A-Z]+$`")
+        raise Unread("write it without the slashes and flags around it, as `^[A-Z]+$`")
     if not pattern:
         raise Unread("write a regular expression in a code span, such as `` `[A-Z]{3}` ``")
     return pattern
 
 
 def code_text(text: str) -> str:
-    """Give what stands in a code span, or the text itself."""
+    """Return the content of a code span, or the text itself."""
     text = text.strip()
     ticks = len(text) - len(text.lstrip("`"))
     if ticks and text.endswith("`" * ticks) and len(text) > 2 * ticks:
@@ -232,7 +232,7 @@ def code_text(text: str) -> str:
 
 
 def flow_item(text: str) -> str:
-    """Give a bullet's text on one line, without a closing comma."""
+    """Return a bullet's text on one line, without a closing comma."""
     return " ".join(text.split()).rstrip(",")
 
 

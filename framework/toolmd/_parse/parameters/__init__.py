@@ -1,1 +1,1 @@
-"""Parameters, and whatever else has a type."""
+"""Parameters, and every other value with a type."""

@@ -1,4 +1,4 @@
-"""A table's columns by the fields that they hold, under any sensible header."""
+"""Map a table's columns to the fields of a parameter, under any common header."""
 
 from toolmd._parse.blocks.block import Table
 from toolmd._parse.fields.parameter import PARAMETER
@@ -32,7 +32,7 @@ _COLUMNS = {
 
 
 def columns_of(table: Table) -> list[str] | None:
-    """Name a table's columns by the fields that they hold; None where no column is a name."""
+    """Return the field of each column of a table; None if no column is a name."""
     columns = []
     for cell in table.head:
         title = plain(cell.text)

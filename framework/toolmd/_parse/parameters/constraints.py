@@ -1,4 +1,4 @@
-"""Fields held against the type that they speak of; defaults, examples and patterns proved."""
+"""Check fields against the parameter's type; validate defaults, examples and patterns."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,13 +20,13 @@ _NO_DEFAULT = frozenset(("none", "null", "-", "n/a", ""))
 
 
 def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> None:
-    """Refuse a field that speaks of another type, and bounds that nothing could meet."""
+    """Report fields of another type, and bounds that no value can meet."""
     types = said["types"]
     for known, entry in fields.known.values():
         if not types or not known.fits or set(known.fits) & set(types):
             continue
         if known.attribute == "properties" and "array" in types:
-            continue  # the fields of its items
+            continue  # these are the fields of its items
         page.error(
             Code.FIELD_MISMATCH,
             entry.key,
@@ -37,28 +37,28 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
         page.error(
             Code.FIELD_MISMATCH,
             _value_of(fields, "types"),
-            f"fields stand below {where}, which is {' or '.join(types)}",
-            "make it an object, or give each parameter a heading of the same level",
+            f"fields are nested below {where}, which is {' or '.join(types)}",
+            "make it an object, or use headings of the same level for all parameters",
         )
     for low, high in _BOUNDS:
         if low in said and high in said and said[low] > said[high]:
             page.error(
                 Code.INVALID_RANGE,
                 _value_of(fields, low),
-                f"the bounds of {where} leave nothing between {said[low]} and {said[high]}",
-                "swap them, or mend one",
+                f"the bounds of {where} exclude every value: {said[low]} is above {said[high]}",
+                "swap them, or change one",
             )
     if types == ("array",) and said.get("items") is None:
         page.hint(
             Code.ARRAY_WITHOUT_ITEMS,
             _value_of(fields, "types"),
             f"{where} is an array of anything",
-            "say what its items are with `- **Items**:`",
+            "declare its items with `- **Items**:`",
         )
 
 
 def finished(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> Schema:
-    """Make the noun; then read Pattern, Default and Example by it."""
+    """Build the schema; then check its Pattern, and read Default and Example by its type."""
     shape = Schema(**said)
     if shape.pattern is not None and (fault := pattern_fault(shape.pattern)) is not None:
         page.error(
@@ -81,10 +81,10 @@ def _with_value(page: Page, where: str, attribute: str, entry: Entry, shape: Sch
     if fits and not wrong:
         given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
         return replace(shape, **given)
-    reason = wrong[0].message if wrong else f"it is no {' or '.join(shape.types)}"
+    reason = wrong[0].message if wrong else f"it is not of type {' or '.join(shape.types)}"
     said = entry.value if entry.value.text else entry.key
-    message = f"the {attribute} of {where} is outside its own schema: {reason}"
-    help_ = "write a value that a call could give"
+    message = f"the {attribute} of {where} does not fit its schema: {reason}"
+    help_ = "write a value that a call could supply"
     if attribute == "default":
         page.error(Code.INVALID_DEFAULT, said, message, help_)
     else:
@@ -93,7 +93,7 @@ def _with_value(page: Page, where: str, attribute: str, entry: Entry, shape: Sch
 
 
 def _value_text(entry: Entry) -> str:
-    """Give a value's text: behind the key, in nested bullets, or in a fence."""
+    """Return a value's text: after the key, in nested bullets, or in a fence."""
     if entry.text:
         return entry.text
     blocks = [block for block in entry.blocks if not isinstance(block, Comment)]
@@ -107,7 +107,7 @@ def _value_text(entry: Entry) -> str:
 
 
 def _says_none(entry: Entry, shape: Schema) -> bool:
-    """Whether `None` stands for no default: it does where the type has no null."""
+    """Return whether `None` means no default: it does if the type has no null."""
     word = entry.text.strip("`_ ").lower()
     return word in _NO_DEFAULT and "null" not in shape.types and not entry.blocks
 

@@ -1,4 +1,4 @@
-"""What stands in brackets beside a parameter's name: `(string, required, default 5)`."""
+"""Read the brackets next to a parameter's name: `(string, required, default 5)`."""
 
 from dataclasses import dataclass, field
 
@@ -22,28 +22,28 @@ FLAGS = {
 
 @dataclass(slots=True)
 class Inline:
-    """What one line says of a parameter."""
+    """The name, fields and notes of a parameter in one line."""
 
     name: Mark
     entries: list[Entry] = field(default_factory=list)
     notes: list[Mark] = field(default_factory=list)
-    """Words beside the type that are no field."""
+    """Words next to the type that are not a field."""
     marked: bool = False
-    """Whether the name stood in bold or a code span."""
+    """Whether the name was in bold or a code span."""
     typed: bool = False
-    """Whether a type was read beside the name."""
+    """Whether a type was read next to the name."""
     separated: bool = False
     """Whether a colon or a dash followed the name."""
     questioned: bool = False
     """Whether the name is marked as optional, as in `name?`."""
 
     def say(self, key: str, value: Mark) -> None:
-        """Take a field that the words at `value` stand for."""
+        """Add a field with the given value."""
         self.entries.append(Entry(value._replace(text=key), value))
 
 
 def read_details(found: Inline, inside: Mark) -> None:
-    """Read `string, required, default 5` into entries; what is no field becomes a note."""
+    """Read `string, required, default 5` into entries; other words become notes."""
     if code_spans(inside.text) and not any(map(names_type, code_spans(inside.text))):
         found.typed = True
         found.say("Enum", inside)
@@ -95,9 +95,9 @@ def _detail(found: Inline, mark: Mark) -> None:
 
 
 def _second_type(found: Inline, mark: Mark) -> None:
-    """Read `array, string` as an array of strings, and `string, date` as a string of that format.
+    """Read `array, string` as an array of strings, and `string, date` as a string with a format.
 
-    Any other second type is kept as a second Type, which is refused where fields are named.
+    Any other second type is kept as a second Type, which is reported when fields are named.
     """
     first = next((e for e in found.entries if e.key.text == "Type"), None)
     one, two = read_type(first.text if first else "any"), read_type(mark.text)
@@ -115,7 +115,7 @@ def _keyed(found: Inline, mark: Mark) -> None:
     """Read `default 5`, `max length: 100` or `pattern=…`."""
     text = mark.text
     for signs in (":", "=", " "):
-        # No key is longer, and folding each prefix of a long text takes its square.
+        # No key is longer, and folding each prefix of a long text takes quadratic time.
         for at in (i for i, c in enumerate(text[:MAX_KEY]) if c == signs):
             known = PARAMETER.field(text[:at])
             if fold(text[:at]) == "oneof" and len(listed(text[at:])) < 2:  # noqa: PLR2004
@@ -143,7 +143,7 @@ def _range(text: str) -> list[tuple[str, str]] | None:
 
 
 def names_type(text: str) -> bool:
-    """Whether a text is a type, and no single value."""
+    """Return whether a text is a type, not a single value."""
     try:
         shape = read_type(text)
     except TypeProblem:
@@ -153,7 +153,7 @@ def names_type(text: str) -> bool:
 
 
 def default_of(text: str) -> str:
-    """Give what stands behind a type and `=`, as in `int = 5`; else nothing."""
+    """Return the default after a type and `=`, as in `int = 5`, or an empty text."""
     kind, _, default = text.rpartition("=")
     return default.strip("` ") if kind and names_type(kind.rstrip()) else ""
 

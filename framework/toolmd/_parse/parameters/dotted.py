@@ -1,4 +1,4 @@
-"""Fields of objects by dotted names: `range.start`, `rows[].name`."""
+"""Nest the fields of objects with dotted names: `range.start`, `rows[].name`."""
 
 from toolmd._parse.parameters.drafts import ParameterDraft
 from toolmd._parse.source.page import Mark, Page
@@ -8,7 +8,7 @@ _MAX_DOTS = 32
 
 
 def nest_dotted(page: Page, drafts: list[ParameterDraft]) -> list[ParameterDraft]:
-    """Put `range.start` below `range`, and `rows[].name` below the items of `rows`."""
+    """Move `range.start` into `range`, and `rows[].name` into the items of `rows`."""
     roots: list[ParameterDraft] = []
     for draft in drafts:
         draft.drafts = nest_dotted(page, draft.drafts)

@@ -1,4 +1,4 @@
-"""Parameters as written, heading, bullet, bold line or table row, before their types are known."""
+"""Drafts of parameters from headings, bullets, bold lines or table rows, before types are read."""
 
 from dataclasses import dataclass, field
 
@@ -22,29 +22,29 @@ _LABELS = frozenset(("Properties", "Fields"))
 
 @dataclass(slots=True)
 class ParameterDraft:
-    """A parameter's name and everything said of it."""
+    """A parameter's name with its entries, fields and prose."""
 
     name: Mark
     entries: list[Entry] = field(default_factory=list)
     drafts: "list[ParameterDraft]" = field(default_factory=list)
-    """The fields of an object, where they stand below it as parameters do."""
+    """The fields of an object that are written below it like parameters."""
     notes: list[Mark] = field(default_factory=list)
-    """Words beside a type that are no field."""
+    """Words next to a type that are not a field."""
     prose: list[Block] = field(default_factory=list)
     questioned: bool = False
     """Whether its name is marked as optional, as in `name?`."""
     written: bool = True
-    """Whether it stands in the file itself, and not only in the dotted names of its fields."""
+    """Whether the file declares it, instead of only the dotted names of its fields."""
 
     @classmethod
     def of(cls, inline: Inline) -> "ParameterDraft":
-        """Begin with what one line says."""
+        """Build a draft from one line."""
         notes = list(inline.notes)
         return cls(inline.name, list(inline.entries), notes=notes, questioned=inline.questioned)
 
 
 def from_heading(page: Page, part: Part) -> ParameterDraft:
-    """Read `### date` or `### date (string, required)` and what stands below it."""
+    """Read `### date` or `### date (string, required)` and the blocks below it."""
     text = heading_text(part.heading.text)
     mark = page.mark(text, part.heading.line)
     words = mark._replace(text=text.replace(" *", "*"))
@@ -77,18 +77,18 @@ def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
             case Paragraph() if _is_type_alone(block.mark.text) and not draft.entries:
                 draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
             case Paragraph() if block.mark.text.strip("*_: ") in _LABELS:
-                pass  # `**Properties**` above what is read by its own form
+                pass  # a label such as `**Properties**` above nested fields
             case _:
                 draft.prose.append(block)
 
 
 def _is_type_alone(text: str) -> bool:
-    """Whether a paragraph is a type in a code span, as API references have it below a name."""
+    """Return whether a paragraph is only a type in a code span, as in API references."""
     return text.startswith("`") and text.endswith(("`", "[]")) and names_type(text.replace("`", ""))
 
 
 def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
-    """Take a bullet as a field, or as a parameter nested in this one."""
+    """Read a bullet as a field or as a nested parameter; return whether it is one."""
     entry = item_entry(item)
     if entry is not None and (known := PARAMETER.field(entry.key.text)):
         entry.known = known
@@ -115,7 +115,7 @@ def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
 
 
 def from_item(page: Page, item: Item, inline: Inline) -> ParameterDraft:
-    """Read a bullet that names a parameter, and what is nested below it."""
+    """Read a bullet that names a parameter, and the blocks nested below it."""
     draft = ParameterDraft.of(inline)
     fill(page, draft, item.blocks)
     return draft
@@ -130,7 +130,7 @@ def is_stray(page: Page, item: Item, inline: Inline | None) -> bool:
 
 
 def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
-    """Read `Key: value` lines, the first of which names a field or goes on with one `below`."""
+    """Read `Key: value` lines; the first names a field or continues the entry `below`."""
     entries: list[Entry] = [] if below is None else [below]
     for number, line in enumerate(mark.text.split("\n")):
         if number == 0 and below is not None:
@@ -152,9 +152,9 @@ def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[
 
 
 def _is_field(pair: Pair, *, sure: bool, on: bool) -> bool:
-    """Whether a line names a field; within a bullet, where text goes on, it must be marked.
+    """Return whether a line names a field; a continuation line must also be marked.
 
-    A key that sounds like a restriction is one where it is marked below other fields (`on`).
+    A marked key that sounds like a restriction counts too, below other fields (`on`).
     """
     known = PARAMETER.field(pair.key.text)
     if known is None and on and pair.marked and limiting(pair.key.text, of_value=True):
@@ -165,7 +165,7 @@ def _is_field(pair: Pair, *, sure: bool, on: bool) -> bool:
 
 
 def _slip(key: Mark) -> str | None:
-    """Give the field of which a key is a slip of the hand."""
+    """Return the field that a key misspells, or None."""
     return nearest(plain(key.text), [f.name for f in PARAMETER.fields])
 
 
@@ -198,19 +198,19 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDr
             page.error(
                 Code.UNREAD_LINE,
                 cell,
-                "this row has more cells than the table's head; what stands here is not read",
-                "write `\\|` for a bar within a cell, or give the column a head",
+                "this row has more cells than the table's header; this cell is not read",
+                "write `\\|` for a bar within a cell, or add a column header",
             )
         drafts.append(draft)
     return drafts
 
 
 _OWN_BLOCKS = {"description", "items", "properties", "unit"}
-"""Fields whose readers take what is nested below them whole."""
+"""Fields whose readers use the blocks nested below them."""
 
 
 def spread(page: Page, draft: ParameterDraft) -> None:
-    """Give what is nested below a one-line field, such as Type, to the parameter itself."""
+    """Move blocks nested below a one-line field, such as Type, to the parameter itself."""
     for entry in [e for e in draft.entries if e.blocks]:
         known = PARAMETER.field(entry.key.text)
         if known is None or known.attribute in _OWN_BLOCKS:

@@ -1,4 +1,4 @@
-"""The Enum field: the values that a parameter may take, by its type."""
+"""The Enum field: the allowed values of a parameter, read by its type."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ MAX_ENUM = 256
 
 
 def read_enum(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> None:
-    """Read the values into `said`; an array's enum speaks of its items."""
+    """Read the values into `said`; an array's enum applies to its items."""
     entry = fields.entry("enum")
     if entry is None:
         return
@@ -30,8 +30,8 @@ def read_enum(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
         page.error(
             Code.EMPTY_ENUM,
             entry.key,
-            f"the enum of {where} names no value, so nothing could pass",
-            "write the values separated by commas, or take Enum away",
+            f"the enum of {where} has no values, so no value is allowed",
+            "write the values separated by commas, or remove Enum",
         )
     if notes := [f"{word.text}: {note}" for word, note in words if note]:
         said["description"] = f"{said.get('description', '')} ({'; '.join(notes)})".strip()
@@ -52,7 +52,7 @@ def _values(
             page.error(
                 Code.INVALID_ENUM,
                 word,
-                f"'{word.text}' in the enum of {where} is no {' or '.join(shape.types)}",
+                f"'{word.text}' in the enum of {where} is not of type {' or '.join(shape.types)}",
                 "write a value of the type, or change the type",
             )
         elif not any(value == v and isinstance(value, bool) is isinstance(v, bool) for v in values):
@@ -69,7 +69,7 @@ def _types(said: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _words(page: Page, entry: Entry) -> list[tuple[Mark, str]]:
-    """Give each value with what is said beside it."""
+    """Return each value with the note next to it."""
     words: list[tuple[Mark, str]] = []
     column = entry.value.column
     text = entry.text
@@ -90,7 +90,7 @@ def _words(page: Page, entry: Entry) -> list[tuple[Mark, str]]:
 
 
 def _spanned(mark: Mark) -> tuple[Mark, str]:
-    """Part `` `full` (with dinner) `` in the value and what is said of it."""
+    """Split `` `full` (with dinner) `` into the value and its note."""
     end = mark.text.find("`", 1)
     behind = mark.text[end + 1 :].strip()
     if not mark.text.startswith("`") or not (behind.startswith("(") and behind.endswith(")")):
@@ -99,5 +99,5 @@ def _spanned(mark: Mark) -> tuple[Mark, str]:
 
 
 def too_many(page: Page, mark: Mark, what: str, most: int) -> None:
-    """Report more of a thing than a definition may hold."""
+    """Report that a definition exceeds the limit for a kind of item."""
     page.error(Code.TOO_MANY, mark, f"more than {most} {what}", "split the tool in two")

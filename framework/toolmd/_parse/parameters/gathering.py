@@ -1,4 +1,4 @@
-"""The parameters of a section, in its own blocks and below its headings, in groups or not."""
+"""Collect the parameters of a section from its own blocks and its headings, grouped or not."""
 
 from dataclasses import dataclass, replace
 
@@ -24,19 +24,19 @@ from toolmd._parse.words.none import says_none
 
 @dataclass(slots=True)
 class Drafts:
-    """The parameters of a section, and what of it is prose."""
+    """The parameters of a section, and its prose."""
 
     drafts: list[ParameterDraft]
     prose: list[Block]
     none_said: bool = False
-    """Whether the section says in words that there are none."""
+    """Whether the section states that it has no parameters."""
 
 
 def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
     """Find the parameters of a section: in its own blocks, then below its headings."""
     found = Drafts([], [])
     blocks = [block for block in blocks if not isinstance(block, Comment)]
-    owner: ParameterDraft | None = None  # the one whose line `**date**` the fields below belong to
+    owner: ParameterDraft | None = None  # whose line, `**date**`, precedes the fields
     for at, block in enumerate(blocks):
         below = _below(blocks, at)
         match block:
@@ -63,7 +63,7 @@ def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
 
 
 def _below(blocks: list[Block], at: int) -> Block | None:
-    """Give the block below one; between a name and its fields may stand what it means."""
+    """Return the next block; a description may come between a name and its fields."""
     for block in blocks[at + 1 : at + 3]:
         if not isinstance(block, Paragraph) or _heads(block):
             return block
@@ -77,7 +77,7 @@ def _all_fields(block: Block | None) -> bool:
 
 
 def _heads(block: Paragraph) -> bool:
-    """Whether a line of a paragraph is a name, in bold or a code span: `**date**:`."""
+    """Return whether a line of a paragraph is a name in bold or a code span: `**date**:`."""
     lines = block.mark.text.split("\n")
     return any(_is_head(Mark(line.strip(), block.mark.line, 1)) for line in lines)
 
@@ -90,7 +90,7 @@ def _is_head(line: Mark) -> bool:
 
 
 def ungrouped(found: Drafts, drafts: list[ParameterDraft], *, carry: bool) -> list[ParameterDraft]:
-    """Take parameters out of groups such as `### Optional`; a line in bold opens one, too."""
+    """Move parameters out of groups such as `### Optional` or a line in bold."""
     out: list[ParameterDraft] = []
     said = ""
     for draft in drafts:
@@ -122,7 +122,7 @@ _REQUIRED = {"required", "mandatory", "req", "optional"}
 
 
 def _from_headings(page: Page, parts: list[Part]) -> list[ParameterDraft]:
-    """Make a draft of each heading; a deeper one below it is a field of it."""
+    """Build a draft from each heading; a deeper heading is a field of the one above."""
     drafts: list[ParameterDraft] = []
     stack: list[tuple[int, ParameterDraft]] = []
     for part in parts:
@@ -137,9 +137,9 @@ def _from_headings(page: Page, parts: list[Part]) -> list[ParameterDraft]:
 
 
 def _take_headed(draft: ParameterDraft) -> None:
-    """Give `#### Items` and its kin to the parameter that they stand below, as its fields.
+    """Convert `#### Items` and similar headings into fields of the parameter above them.
 
-    A field has a capital letter; `#### items` is a field of the object that is called so.
+    A field has a capital letter; `#### items` is a field of the object with that name.
     """
     nested, draft.drafts = draft.drafts, []
     for below in nested:
@@ -161,7 +161,7 @@ def _take_headed(draft: ParameterDraft) -> None:
 
 
 def _may_hold_fields(draft: ParameterDraft) -> bool:
-    """Whether a deeper heading can be a field of it, and is no parameter one level too deep."""
+    """Return whether a deeper heading can be its field, not a parameter one level too deep."""
     said = next((e for e in draft.entries if fold(e.key.text) == "type"), None)
     return said is None or fold(said.text) not in _SCALARS
 
@@ -188,7 +188,7 @@ def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:
 
 
 def _names_parameter(inline: Inline, item: Item) -> bool:
-    """Whether a bullet is a parameter and not a sentence."""
+    """Return whether a bullet is a parameter rather than a sentence."""
     if inline.typed or inline.marked:
         return True
     if any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items):
@@ -199,7 +199,7 @@ def _names_parameter(inline: Inline, item: Item) -> bool:
 
 
 def _from_paragraph(page: Page, block: Paragraph, found: Drafts, *, fields_below: bool) -> None:
-    """Read `**date** (string, required): the day`, one a line, or keep the prose."""
+    """Read lines such as `**date** (string, required): the day`, or keep the prose."""
     if says_none(block.mark.text):
         found.none_said = True
         return

@@ -1,4 +1,4 @@
-"""A parameter in one line: `` `date` (string, required): the day `` and its kin."""
+"""Read a parameter in one line: `` `date` (string, required): the day `` and similar."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ _BRACKETS = {"(": ")", "[": "]", "<": ">"}
 
 @dataclass(slots=True)
 class _Line:
-    """A line under the finger: what was opened and not yet closed, and how far it was read."""
+    """A line while it is read: the position, and the markup that is still open."""
 
     mark: Mark
     at: int = 0
@@ -44,11 +44,11 @@ class _Line:
 
 
 def read_inline(mark: Mark) -> Inline | None:
-    """Read a line as a parameter's head, or None where it begins with no name."""
+    """Read a line as a parameter's head; return None if it does not begin with a name."""
     line = _Line(Mark(without_invisible(mark.text), mark.line, mark.column))
     while line.ahead() and not (line.ahead()[0].isalnum() or line.ahead()[0] in "_`*$"):
         line.at += 1
-    # A name may begin with an underscore of its own; `__` before a letter is bold.
+    # A name may begin with an underscore; `__` before a letter is bold.
     marked = not (line.ahead()[:1] == "_" and line.ahead()[1:2].isalnum()) and line.open()
     name = _name(line)
     if name is None:
@@ -71,7 +71,7 @@ def read_inline(mark: Mark) -> Inline | None:
 
 
 def _star(found: Inline, line: _Line) -> None:
-    """Read `name*`, which forms mark what is required with."""
+    """Read `name*`, the mark for required values in forms."""
     ahead = line.ahead().removeprefix("\\")
     behind = ahead[1:].lstrip("*_`")[:1]
     if ahead.startswith("*") and (not behind or behind.isspace() or behind in ":(：,"):  # noqa: RUF001
@@ -121,7 +121,7 @@ def _group(found: Inline, line: _Line) -> None:
 
 
 def _spanned(found: Inline, line: _Line) -> bool:
-    """Read a type, and what is said beside it, up to where its code span or italics end."""
+    """Read a type and its details up to the end of their code span or italics."""
     end = line.ahead().find(line.opened[-1]) if line.opened else -1
     inside = line.piece(line.at, line.at + max(end, 0)).strip()
     first = split_outside(inside.text, ",")[0].strip()
@@ -134,7 +134,7 @@ def _spanned(found: Inline, line: _Line) -> bool:
 
 
 def _flags(found: Inline, line: _Line) -> None:
-    """Read `*required*` behind a name or its type; a bare word could begin a sentence."""
+    """Read `*required*` after a name or its type; a bare word could begin a sentence."""
     while True:
         line.spaces()
         before, opened = line.at, list(line.opened)
@@ -178,7 +178,7 @@ def _description(found: Inline, line: _Line) -> None:
 
 
 def _leading_type(found: Inline, rest: Mark) -> Mark:
-    """Read `string, required - the day`: a type in front of the description."""
+    """Read `string, required - the day`: a type before the description."""
     ends = [at for sign in _DASHES if (at := rest.text.find(sign)) > 0]
     end = min(ends, default=len(rest.text))
     head = rest.text[:end].rstrip(".")
@@ -195,7 +195,7 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
 
 
 def _leading_flags(found: Inline, rest: Mark) -> Mark:
-    """Read `required — the day`: words of their own between two dashes."""
+    """Read `required — the day`: flags separated by dashes."""
     while True:
         end = min((at for sign in _DASHES if (at := rest.text.find(sign)) > 0), default=None)
         word = rest.at(0, end or len(rest.text)) if rest.text else rest
@@ -207,7 +207,7 @@ def _leading_flags(found: Inline, rest: Mark) -> Mark:
 
 
 def _behind(rest: Mark, end: int) -> Mark:
-    """Give what stands behind the dash at `end`."""
+    """Return the text after the dash at `end`."""
     after = rest.text[end:]
     skip = next((len(sign) for sign in _DASHES if after.startswith(sign)), 0)
     if end + skip >= len(rest.text):

@@ -1,4 +1,4 @@
-"""What stands behind and below Items and Properties, as drafts of fields."""
+"""Read the text after Items and Properties, and the blocks below, as drafts of fields."""
 
 from toolmd._parse.blocks.block import Bullets, Paragraph, Table
 from toolmd._parse.fields.entries import Entry, fences
@@ -17,7 +17,7 @@ from toolmd._types.schema import Parameter
 
 
 def item_draft(page: Page, entry: Entry) -> ParameterDraft:
-    """Read `Items: string`, `Items: (string): each of them`, and what stands below."""
+    """Read `Items: string` or `Items: (string): each of them`, and the blocks below."""
     draft = ParameterDraft(entry.key)
     match entry.blocks:
         case [Bullets(items=[item])] if not entry.text and names_type(item.mark.text):
@@ -42,7 +42,7 @@ def item_draft(page: Page, entry: Entry) -> ParameterDraft:
 def property_drafts(
     page: Page, where: str, entry: Entry, draft: ParameterDraft
 ) -> list[ParameterDraft]:
-    """Read nested bullets, a table or names in a row; what is none of them goes to the prose."""
+    """Read nested bullets, a table or a list of names; other blocks go to the prose."""
     drafts = []
     for block in entry.blocks:
         if isinstance(block, Table) and (columns := columns_of(block)) is not None:
@@ -62,8 +62,8 @@ def property_drafts(
         page.error(
             Code.NO_PARAMETERS_READ,
             code[0].mark,
-            f"a code fence is not read, so the fields of {where} are not known",
-            "write nested bullets, `- **name** (string, required): what it means`",
+            f"a code fence is not read, so the fields of {where} are unknown",
+            "write nested bullets, `- **name** (string, required): description`",
         )
     if drafts and not all(word.strip("*_` ?").isidentifier() for word in words):
         draft.prose.append(Paragraph(entry.value))

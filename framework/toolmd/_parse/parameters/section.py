@@ -1,4 +1,4 @@
-"""The sections that hold parameters or a result's shape."""
+"""Read the sections that contain parameters or the schema of a result."""
 
 import json
 
@@ -18,7 +18,7 @@ from toolmd._types.schema import Parameter, Schema
 
 
 def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
-    """Read the section of parameters; empty text or `None` mean that there are none."""
+    """Read a section of parameters; an empty section or `None` means that there are none."""
     section = definition.section(name)
     if section is None:
         return ()
@@ -31,8 +31,8 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
             Code.NO_PARAMETERS_READ,
             fence.mark,
             f"a code fence is not read, so '{section.title}' has no parameters",
-            "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and what else "
-            "the code says below it; or `None` above the fence",
+            "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and the other "
+            "details of the code below it; or `None` above the fence",
         )
     elif unread := next((block for block in found.prose if _may_hold(block)), None):
         columns = "a table's columns are `Name`, `Type`, `Required`, `Default` and `Description`; "
@@ -41,14 +41,14 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
             mark_of(unread),
             f"no parameter could be read here, so '{section.title}' has none",
             (columns if isinstance(unread, Table) else "")
-            + "write `### name` for each, or `` - `name` (string, required): what it means ``; "
-            "or `None` above what is no parameter",
+            + "write `### name` for each, or `` - `name` (string, required): description ``; "
+            "or `None` above text that is not a parameter",
         )
     elif found.prose:
         page.warn(
             Code.NO_PARAMETERS_READ,
             section.mark,
-            f"'{section.title}' holds text, but no parameter was found in it",
+            f"'{section.title}' contains text, but no parameter was found in it",
             "write `### name` for each parameter, or `None`",
         )
     keep(definition.document, section, found.prose, [])
@@ -56,7 +56,7 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
 
 
 def _may_hold(block: Block) -> bool:
-    """Whether a block that was not read may have been meant as parameters."""
+    """Return whether an unread block may have been meant as parameters."""
     match block:
         case Table() | Bullets():
             return True
@@ -70,13 +70,13 @@ def _may_hold(block: Block) -> bool:
 
 
 def _defines(line: Mark) -> bool:
-    """Whether a line begins as in a docstring: `name (str): …`, `name : str`, `:param name:`."""
+    """Return whether a line defines a parameter in the style of a docstring: `name (str): …`."""
     inline = read_inline(line)
     return line.text.startswith((":", "@")) or (inline is not None and inline.typed)
 
 
 def _says_none(code: str) -> bool:
-    """Whether code says that there are no parameters: `{}`, or a schema without properties."""
+    """Return whether code has no parameters: `{}`, or a schema without properties."""
     if not code.strip() or says_none(code):
         return True
     try:
@@ -87,7 +87,7 @@ def _says_none(code: str) -> bool:
 
 
 def read_returns(definition: Definition) -> Schema:
-    """Read what a tool gives back: fields, parameters as fields of it, or prose alone."""
+    """Read a tool's result: fields, parameters as its fields, or only prose."""
     section = definition.section("Returns")
     if section is None or section.table is None:
         return Schema()
@@ -105,13 +105,13 @@ def read_returns(definition: Definition) -> Schema:
 
 
 def _plain_returns(page: Page, section: Section, draft: ParameterDraft, prose: list[Block]) -> None:
-    """Read a Returns section of prose alone: its text is the description, the type is open."""
+    """Read a Returns section of only prose: its text is the description; any type is allowed."""
     draft.prose = prose
     draft.entries += [implied("Type", "any", section.mark)]
     if not prose:
         page.error(
             Code.MISSING_FIELD,
             section.mark,
-            "'Returns' says nothing",
+            "'Returns' is empty",
             "add `- **Type**: object` and `- **Description**: …`",
         )

@@ -1,4 +1,4 @@
-"""Drafts to parameters: types read, fields held against them, nothing dropped in silence."""
+"""Build parameters from drafts: read their types, check their fields, report the rest."""
 
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Bullets, Item
 from toolmd._parse.blocks.prose import prose
-from toolmd._parse.document.strays import report_unknown, report_strays
+from toolmd._parse.document.strays import report_strays, report_unknown
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
@@ -27,7 +27,7 @@ from toolmd._types.schema import Parameter, Schema
 
 MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024
-"""The most headings, bullets and rows that are read as parameters or as fields of them."""
+"""The most headings, bullets and rows that are read as parameters or as their fields."""
 MAX_DEPTH = 16
 _ANY = Schema()
 _ATTRIBUTES = frozenset(field.name for field in fields_of(Schema))
@@ -48,7 +48,7 @@ _FORMATS = {
 def read_parameters(
     page: Page, drafts: list[ParameterDraft], depth: int = 0
 ) -> tuple[Parameter, ...]:
-    """Give the parameters of drafts in file order; every mistake is reported."""
+    """Build the parameters of drafts in file order; report every error."""
     parameters: dict[str, Parameter] = {}
     lines: dict[str, int] = {}
     if len(drafts) > _MAX_DRAFTS:
@@ -62,7 +62,7 @@ def read_parameters(
                 Code.DUPLICATE_PARAMETER,
                 draft.name,
                 f"there are two parameters '{name}'",
-                f"rename one or take it away; the first stands in line {lines[name]}",
+                f"rename or remove one; the first is in line {lines[name]}",
             )
             continue
         parameters[name] = _parameter(page, name, draft, depth, marked=marked)
@@ -75,7 +75,7 @@ def read_parameters(
 def _parameter(
     page: Page, name: str, draft: ParameterDraft, depth: int, *, marked: bool
 ) -> Parameter:
-    """Read one of a list; where others are marked as optional by `name?`, it is required."""
+    """Build a parameter; if others are marked optional as `name?`, it is required by default."""
     reading = ShapeReader(page, f"parameter '{name}'", PARAMETER, depth)
     reading.required = marked and draft.written
     shape, required = reading.read(draft)
@@ -84,25 +84,25 @@ def _parameter(
 
 @dataclass(slots=True)
 class ShapeReader:
-    """Reads one shape: of a parameter, of an item, of a result."""
+    """A reader of one schema: of a parameter, an item or a result."""
 
     page: Page
     where: str
     table: SectionTable
     depth: int = 0
     typed: Schema | None = None
-    """What holds of it where it has no Type of its own: `list[int]` types its items."""
+    """The schema that applies without a Type of its own: `list[int]` types its items."""
     required: bool = False
-    """Whether it is required where it does not say."""
+    """Whether it is required by default."""
 
     def read(self, draft: ParameterDraft) -> tuple[Schema, bool]:
-        """Give the shape and whether it is required."""
+        """Return the schema, and whether the value is required."""
         if self.depth > MAX_DEPTH:
             self.page.error(
                 Code.NESTED_TOO_DEEP,
                 draft.name,
-                f"{self.where} lies deeper than {MAX_DEPTH} levels",
-                "make it flatter, or say `object` without its fields",
+                f"{self.where} is deeper than {MAX_DEPTH} levels",
+                "make it flatter, or write `object` without its fields",
             )
             return Schema(), False
         spread(self.page, draft)
@@ -127,7 +127,7 @@ class ShapeReader:
             self.page.error(
                 Code.CONFLICT,
                 fields.known["optional"][1].key,
-                f"Required and Optional say different things of {self.where}",
+                f"Required and Optional of {self.where} contradict each other",
                 "keep one of the two",
             )
         shape = finished(self.page, self.where, fields, said)
@@ -136,7 +136,7 @@ class ShapeReader:
         return shape, required
 
     def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:
-        """Keep what no field reads in the description, unless it was meant to restrict."""
+        """Keep unknown fields in the description, unless they were meant to restrict."""
         for entry in fields.unknown:
             if report_unknown(self.page, entry, self.table):
                 continue
@@ -145,7 +145,7 @@ class ShapeReader:
                 Code.UNKNOWN_FIELD,
                 entry.key,
                 f"unknown field '{entry.name}' for {self.where}; it is kept in the description",
-                f"take it away, or use one of {', '.join(f.name for f in self.table.fields)}",
+                f"remove it, or use one of {', '.join(f.name for f in self.table.fields)}",
             )
 
     def _nested(
@@ -173,7 +173,7 @@ class ShapeReader:
         return nested
 
     def _items(self, drafts: list[ParameterDraft], typed: Schema | None) -> Schema:
-        """Read what is said of the items, here and there, as one shape; Type may say some of it."""
+        """Join all entries about the items into one schema, with the part that Type defines."""
         item = drafts[0]
         for more in drafts[1:]:
             item.entries += more.entries
@@ -187,7 +187,7 @@ class ShapeReader:
             self.page.error(
                 Code.DUPLICATE_FIELD,
                 item.name,
-                f"Type and Items say different types for an item of {self.where}",
+                f"Type and Items name different types for an item of {self.where}",
                 "keep one of the two",
             )
         return shape
@@ -196,7 +196,7 @@ class ShapeReader:
         return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)
 
     def _describe(self, said: dict[str, Any], draft: ParameterDraft) -> None:
-        """Keep prose and notes in the description, and say of notes that they enforce nothing."""
+        """Keep prose and notes in the description; report that notes enforce nothing."""
         report_strays(self.page, draft.prose, (), self.table)
         parts = [said.get("description", ""), prose(draft.prose)]
         text = "\n\n".join(part for part in parts if part)
@@ -212,7 +212,7 @@ class ShapeReader:
             said["description"] = text
 
     def _infer(self, said: dict[str, Any], fields: Fields, draft: ParameterDraft) -> None:
-        """Take a type from the other fields where none is written."""
+        """Infer a missing type from the other fields."""
         if "types" in said or fields.entry("types") is not None:
             if said.get("properties") is not None and said.get("types") == ():
                 said["types"] = ("object",)
@@ -231,7 +231,7 @@ class ShapeReader:
             self.page.warn(
                 Code.MISSING_TYPE,
                 draft.name,
-                f"no Type for {self.where}; '{said['types'][0]}' was taken",
+                f"Type is missing for {self.where}; '{said['types'][0]}' is used",
                 f"add `- **Type**: {said['types'][0]}`",
             )
 

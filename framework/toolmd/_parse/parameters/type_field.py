@@ -1,4 +1,4 @@
-"""The Type field: a type, and whatever is said beside it."""
+"""The Type field: a type, and the flags next to it."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from toolmd._types.code import Code
 from toolmd._types.schema import JSON_TYPES
 
 UNREADABLE: dict[str, Any] = {"types": ()}
-"""What an unreadable Type says: anything, so that no second error follows from it."""
+"""The attributes of an unreadable Type: any type, so that no second error follows from it."""
 
 
 def read_type_field(
     page: Page, where: str, fields: Fields, draft: ParameterDraft
 ) -> dict[str, Any]:
-    """Give what Type says; flags beside it (`string, required`) join the fields."""
+    """Return the attributes that Type sets; flags next to it (`string, required`) join `fields`."""
     entry = fields.entry("types")
     if entry is None:
         return {}
@@ -45,7 +45,7 @@ def read_type_field(
                 fields.known[attribute] = known, found
         if typed is not None:
             return read_type(typed.value.text).fields()
-        del fields.known["types"]  # what stands there are the values of an enum
+        del fields.known["types"]  # these are the values of an enum
         return {}
 
 
@@ -71,7 +71,7 @@ def _unknown_type(page: Page, where: str, entry: Entry, problem: TypeProblem) ->
         page.error(Code.UNKNOWN_TYPE, entry.key, f"no type for {where}", "write `string`")
         return
     place = page.mark(word, entry.value.line, entry.value.column + problem.offset)
-    what = "unknown type" if str(problem) == "is no type" else "unreadable type"
+    what = "unknown type" if str(problem) == "is not a type" else "unreadable type"
     near = problem.suggestion
     page.error(
         Code.UNKNOWN_TYPE,

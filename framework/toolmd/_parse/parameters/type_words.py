@@ -41,7 +41,7 @@ WORDS: dict[str, tuple[JsonType | None, str | None]] = {
     "url": ("string", "uri"),
     "uri": ("string", "uri"),
 }
-"""A folded word to the type and the format that it stands for; no type means anything."""
+"""Each folded word to its type and format; None as the type means any type."""
 
 PLURALS = {f"{word}s": word for word in WORDS} | {
     "dictionaries": "dictionary",

@@ -1,4 +1,4 @@
-"""Types as people write them: JSON Schema's, Python's and TypeScript's words."""
+"""Types as people write them: in the words of JSON Schema, Python and TypeScript."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ _SYMBOLS = "|[]<>(){},:;?"
 
 
 class TypeProblem(Exception):  # noqa: N818 - a finding on its way to the page, not an error
-    """The words are no type."""
+    """The text is not a type."""
 
     def __init__(self, message: str, word: str, offset: int, suggestion: str | None) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class TypeProblem(Exception):  # noqa: N818 - a finding on its way to the page, 
 
 @dataclass(slots=True)
 class Shape:
-    """A type under construction; the same names as `Schema`."""
+    """A type under construction; its attributes are named as in `Schema`."""
 
     types: list[JsonType] = field(default_factory=list)
     anything: bool = False
@@ -36,11 +36,11 @@ class Shape:
     unique: bool = False
 
     def schema(self) -> Schema:
-        """Give the noun."""
+        """Build the schema."""
         return Schema(**self.fields())
 
     def fields(self) -> dict[str, Any]:
-        """Give the noun's fields that this type says."""
+        """Return the attributes of `Schema` that this type sets."""
         said: dict[str, Any] = {"types": () if self.anything else tuple(self.types)}
         if self.enum is not None:
             said["enum"] = tuple(self.enum)
@@ -61,13 +61,13 @@ class Shape:
 
 
 def is_type_word(word: str) -> bool:
-    """Whether a bare word names a type."""
+    """Return whether a bare word names a type."""
     folded = fold(word)
     return folded in WORDS or folded in PLURALS
 
 
 def read_type(text: str) -> Shape:
-    """Read a whole type expression, or raise TypeProblem with the place of the unknown word."""
+    """Parse a whole type expression; raise TypeProblem with the position of an unknown word."""
     reader = _Reader(_words(text))
     shape = reader.union(0)
     if reader.rest():
@@ -180,7 +180,7 @@ class _Reader:
         known = WORDS.get(name) or WORDS.get(PLURALS.get(name, ""))
         if known is None:
             suggestion = nearest(word, WORDS)
-            raise TypeProblem("is no type", word, offset, suggestion)
+            raise TypeProblem("is not a type", word, offset, suggestion)
         kind, format_ = known
         shape = Shape([kind] if kind else [], anything=kind is None, format=format_)
         if kind == "array":
@@ -195,7 +195,7 @@ class _Reader:
             word, offset = self.take()
             name = word.strip("\"'")
             if not name.replace("_", "").isalnum():
-                raise TypeProblem("is no name of a field", word, offset, None)
+                raise TypeProblem("is not a valid field name", word, offset, None)
             required = not self.accept("?")
             shape = Shape(anything=True)
             if self.accept(":"):
@@ -214,7 +214,7 @@ def _number(word: str) -> int | float | None:
 
 
 def _either(a: Shape, b: Shape) -> Shape:
-    """Join two types; JSON Schema's keywords each speak of one type, so they stand side by side."""
+    """Join two types; JSON Schema's keywords each apply to one type, so both sets stay."""
     both = Shape(anything=a.anything or b.anything, unique=a.unique or b.unique)
     both.types = [*a.types, *(t for t in b.types if t not in a.types)]
     if a.enum is not None and b.enum is not None:

@@ -1,1 +1,1 @@
-"""The text of a file: its bytes decoded, its lines, and what there is to say about them."""
+"""The text of a file: its decoded bytes, its lines, and the diagnostics about them."""

@@ -1,4 +1,4 @@
-"""Text that was saved with the wrong encoding: found, told, and never read as anything."""
+"""Find text that was saved with the wrong encoding, and suggest what was meant."""
 
 from itertools import groupby
 
@@ -10,7 +10,7 @@ _MOST = 20
 
 
 def report_mojibake(page: Page) -> None:
-    """Warn of each line whose letters are UTF-8 bytes read in another encoding (seed 001)."""
+    """Warn about each line whose letters are UTF-8 bytes read in another encoding (seed 001)."""
     if all(map(str.isascii, page.lines)):
         return
     found = 0
@@ -44,7 +44,7 @@ def _runs(line: str, number: int) -> list[Mark]:
 
 
 def _meant(text: str) -> str | None:
-    """Give the text that was meant, where the letters are UTF-8's bytes in another encoding."""
+    """Decode letters that are UTF-8 bytes in another encoding; None for any other text."""
     if len(text) < 2:  # noqa: PLR2004 - UTF-8 needs two bytes for what is not ASCII
         return None
     for encoding in _ENCODINGS:

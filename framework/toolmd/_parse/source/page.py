@@ -1,4 +1,4 @@
-"""The page being read: its lines, and what there is to say about them."""
+"""The page being read: its lines and the diagnostics about them."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -8,29 +8,29 @@ from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 from toolmd._types.source import Position, Span
 
 _FURTHEST = 20
-"""Lines below its key on which a value is looked for."""
+"""The number of lines below a key within which its value is searched."""
 
 
 class Mark(NamedTuple):
-    """A stretch of text and where it begins; line and column count from 1."""
+    """A piece of text and its start; line and column count from 1."""
 
     text: str
     line: int
     column: int
 
     def at(self, offset: int, length: int = 0) -> "Mark":
-        """Give the piece of `length` characters that begins `offset` in; 0 means to the end."""
+        """Return the piece of `length` characters from `offset` on; 0 means up to the end."""
         text = self.text[offset : offset + length if length else None]
         return Mark(text, self.line, self.column + offset)
 
     @property
     def place(self) -> Position:
-        """Give where its first line stands."""
+        """Return the position of the first line."""
         width = len(self.text.partition("\n")[0])
         return Position(self.line, self.column, self.column + max(width, 1))
 
     def strip(self) -> "Mark":
-        """Drop the white space at both ends."""
+        """Remove the white space at both ends."""
         text = self.text.strip()
         if len(text) == len(self.text):
             return self
@@ -39,42 +39,42 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True)
 class Page:
-    """A file's lines, and the diagnostics gathered while they are read."""
+    """A file's lines, and the diagnostics collected while they are read."""
 
     path: str
     lines: list[str]
-    """What is read as markdown; front matter is blanked out."""
+    """The lines read as markdown; front matter is blanked out."""
     hidden: list[str] = field(default_factory=list)
-    """The front matter's lines, as they stood."""
+    """The original lines of the front matter."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def mark(self, text: str, line: int, after: int = 0) -> Mark:
-        """Find `text` (its first line) in the source line `line`, at or behind column `after`."""
+        """Find the first line of `text` in the source line `line`, at or after column `after`."""
         first = text.partition("\n")[0] if "\n" in text else text
         found = self.source(line).find(first, after - 1 if after > 0 else 0) if first else -1
         return Mark(text, line, found + 1 if found >= 0 else 1)
 
     def source(self, line: int) -> str:
-        """Give a line as it stands in the file, counted from 1; nothing behind the last one."""
+        """Return an original line of the file, counted from 1; empty after the last line."""
         lines = self.hidden if line <= len(self.hidden) else self.lines
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
     def error(
         self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
     ) -> None:
-        """Report what keeps the definition from loading."""
+        """Report a problem that keeps the definition from loading."""
         self._report(Severity.ERROR, code, mark, message, help_, fix)
 
     def warn(
         self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
     ) -> None:
-        """Report what was repaired."""
+        """Report a problem that was repaired."""
         self._report(Severity.WARNING, code, mark, message, help_, fix)
 
     def hint(
         self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
     ) -> None:
-        """Report what could be better."""
+        """Report a possible improvement."""
         self._report(Severity.HINT, code, mark, message, help_, fix)
 
     def _report(
@@ -100,7 +100,7 @@ class Page:
         self.diagnostics.append(Diagnostic(span, code, severity, message, help_, fix))
 
     def _found(self, mark: Mark) -> Mark:
-        """Give the mark where its text begins: a value may begin on a line below its key."""
+        """Return the mark at its actual position: a value may begin on a line below its key."""
         if self.lines and mark.line > len(self.lines):
             return Mark("", len(self.lines), len(self.lines[-1]) + 1)
         source = self.source(mark.line)
@@ -113,9 +113,9 @@ class Page:
         return Mark(first, mark.line, len(source) + 1)
 
     def _holds(self, edit: Edit, mark: Mark) -> bool:
-        """Tell whether an edit lies within the file, and replaces what its mark says stands there.
+        """Return whether an edit lies within the file and replaces the text of its mark.
 
-        A value over several lines is one text here, and none in the file.
+        A value over several lines is one text here, but not in the file.
         """
         for line, column in ((edit.line, edit.column), (edit.end_line, edit.end_column)):
             source = self.source(line)
@@ -127,15 +127,15 @@ class Page:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything read so far keeps the definition from loading."""
+        """Return whether any error was reported, which keeps the definition from loading."""
         return any(d.severity is Severity.ERROR for d in self.diagnostics)
 
 
 def replace(mark: Mark, text: str) -> tuple[Edit, ...]:
-    """Give the fix that puts `text` in the place of a mark within one line."""
+    """Build the fix that replaces a mark within one line by `text`."""
     return (Edit(mark.line, mark.column, mark.line, mark.column + len(mark.text), text),)
 
 
 def insert_below(line: int, text: str) -> tuple[Edit, ...]:
-    """Give the fix that puts a whole line below `line`."""
+    """Build the fix that inserts a whole line below `line`."""
     return (Edit(line + 1, 1, line + 1, 1, text + "\n"),)

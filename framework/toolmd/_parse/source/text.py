@@ -1,4 +1,4 @@
-"""Bytes to text: UTF-8 alone, and no more than a definition may hold."""
+"""Decode a definition's bytes: UTF-8 only, up to a maximum size."""
 
 from toolmd._parse.source.page import Mark, Page
 from toolmd._types.code import Code
@@ -8,7 +8,11 @@ MAX_BYTES = 64 * 1024
 
 
 def decode(data: bytes, path: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
-    """Give a file's text; None, and where it went wrong, where it is not UTF-8 or too large."""
+    """Decode the bytes of a definition.
+
+    Returns:
+        The text, or None and the diagnostic if the file is too large or not UTF-8.
+    """
     page = Page(path, [])
     if len(data) > MAX_BYTES:
         page.error(

@@ -1,1 +1,1 @@
-"""A skill's steps."""
+"""The steps of a skill."""

@@ -1,4 +1,4 @@
-"""The closed set of a step's keys: what each says, and how its value is read."""
+"""The readers of a step's keys."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +69,7 @@ def _for_each(page: Page, entry: Entry) -> dict[str, Any]:
             page.error(
                 Code.UNKNOWN_STEP_KEY,
                 item.mark,
-                f"'{flow(item.mark.text)[:40]}' is no part of For each",
+                f"'{flow(item.mark.text)[:40]}' is not part of For each",
                 "For each has At Once",
             )
     return {"for_each": loop}
@@ -116,8 +116,8 @@ def _save_as(page: Page, entry: Entry) -> dict[str, Any]:
         page.error(
             Code.INVALID_STEP,
             entry.value if entry.value.text else entry.key,
-            f"'{name[:40]}' is no name to save a result as",
-            "use letters, digits and _, a letter first",
+            f"'{name[:40]}' is not a valid name for a result",
+            "use letters, digits and _, starting with a letter",
         )
         return {}
     return {"save_as": name}
@@ -140,7 +140,7 @@ def _timeout(page: Page, entry: Entry) -> dict[str, Any]:
 def _text_of(attribute: str) -> Callable[[Page, Entry], dict[str, Any]]:
     def read(page: Page, entry: Entry) -> dict[str, Any]:
         if not entry.text and attribute == "ask":
-            page.error(Code.INVALID_STEP, entry.key, "Ask asks nothing", "write the question")
+            page.error(Code.INVALID_STEP, entry.key, "Ask has no question", "write the question")
         extra = [b for b in entry.blocks if isinstance(b, Paragraph)]
         text = "\n".join([entry.value.text, *(b.mark.text for b in extra)])
         return {attribute: read_template(page, Mark(text, entry.value.line, entry.value.column))}

@@ -1,4 +1,4 @@
-"""What looks like a step's key and is read as none: refused, since it would be passed over."""
+"""Report text that looks like a step's key but would not be read as one."""
 
 from dataclasses import dataclass
 
@@ -19,11 +19,11 @@ from toolmd._types.code import Code
 
 ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
 _MOST_WORDS = 3
-"""A plain key of more words is the beginning of a sentence."""
+"""A plain key of more words than this is the beginning of a sentence."""
 
 
 def workflow_acts(blocks: list[Block], parts: list[Part]) -> bool:
-    """Return whether any numbered step has an action; without one, all are words for people."""
+    """Return whether any numbered step has an action; without one, the workflow is only prose."""
     for block in [*blocks, *(block for part in parts for block in part.blocks)]:
         for item in block.items if isinstance(block, Bullets) and block.ordered else ():
             keys = (KEY_BY_FOLD.get(fold(_lead(one.mark.text))) for one in (item, *item.items))
@@ -34,14 +34,14 @@ def workflow_acts(blocks: list[Block], parts: list[Part]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MissedKeys:
-    """Refuses, in and around the steps of one workflow, what was meant as a key."""
+    """A checker for text in and around the steps of a workflow that was meant as a key."""
 
     page: Page
     acts: bool
     """Whether any step of the workflow has an action."""
 
     def check_bullet(self, item: Item) -> bool:
-        """Check a bullet directly under a step; `**Word**: text` is always a key there."""
+        """Check a bullet directly under a step, where `**Word**: text` is always a key."""
         pair = split(item.mark)
         lead = pair.key if pair is not None else item.mark._replace(text=_lead(item.mark.text))
         meant = key_meant(lead.text)
@@ -55,8 +55,8 @@ class MissedKeys:
             self.page.warn(
                 Code.UNKNOWN_STEP_KEY,
                 pair.key,
-                f"a step has no key '{plain(pair.key.text)}'; it is kept as words",
-                f"a step has {', '.join(STEP_KEYS)}",
+                f"a step has no key '{plain(pair.key.text)}'; it is kept as text",
+                f"the keys of a step are {', '.join(STEP_KEYS)}",
             )
         return False
 
@@ -69,7 +69,7 @@ class MissedKeys:
             self._unknown(name, meant)
 
     def check_within(self, blocks: list[Block]) -> None:
-        """Check what is kept as words of a step: lines, quotes, tables, bullets further in."""
+        """Check the text of a step: lines, quotes, tables and nested bullets."""
         report_strays(self.page, blocks, (), None, in_steps=True)
         for pair in pairs(blocks) if self.acts else ():
             meant = key_meant(pair.key.text)
@@ -77,11 +77,11 @@ class MissedKeys:
                 self._unread(pair, meant)
 
     def check_lines(self, mark: Mark) -> None:
-        """Check the lines below the first one of a step's own words."""
+        """Check the lines of a step's own text after the first."""
         self.check_within([Paragraph(line) for line in [*lines_of(mark)][1:]])
 
     def check_values(self, entry: Entry) -> None:
-        """Check the lines below the first one of a value; plain ones are text."""
+        """Check the lines of a value after the first; plain ones are text."""
         lines = [*lines_of(entry.value)][1:]
         for block in entry.blocks:
             lines += lines_of(block.mark) if isinstance(block, Paragraph) else ()
@@ -90,7 +90,7 @@ class MissedKeys:
                 self._unread(pair, key_meant(pair.key.text))
 
     def check_outside(self, blocks: list[Block]) -> None:
-        """Check what stands beside the steps, and is kept as words about all of them."""
+        """Check the blocks outside the steps, which are kept as text about all of them."""
         for block in blocks if self.acts else ():
             for pair in pairs([block]):
                 meant = key_meant(pair.key.text)
@@ -106,21 +106,21 @@ class MissedKeys:
             self.page.warn(
                 Code.UNKNOWN_STEP_KEY,
                 pair.key,
-                f"'{plain(pair.key.text)}' stands in no step; it is kept as words",
+                f"'{plain(pair.key.text)}' is not in a step; it is kept as text",
                 "number it if it is a step: `1. **Title**`",
             )
 
     def _unread(self, pair: Pair, meant: str | None) -> None:
         if meant is None or restriction_of(pair) is not None:
-            return  # a restriction of a tool is refused as one
+            return  # a restriction of a tool is reported as one
         if meant == WAIT:
             self._unknown(pair.key, meant)
             return
         self.page.error(
             Code.INVALID_STEP,
             pair.key,
-            f"'{plain(pair.key.text)}' is no bullet of a numbered step, so it would be passed over",
-            f"write `- **{meant}**: …` directly below its step; a step of its own, number it",
+            f"'{plain(pair.key.text)}' is not a bullet of a numbered step, so it would be ignored",
+            f"write `- **{meant}**: …` directly below its step, or number it as a step",
         )
 
     def _unknown(self, key: Mark, meant: str | None) -> None:
@@ -128,11 +128,11 @@ class MissedKeys:
         mark = self.page.mark(name, key.line, key.column)
         if meant == WAIT:
             message = f"'{name}' is not supported yet: a step can't wait"
-            help_ = "take it away; a step that waits for a person has Ask"
+            help_ = "remove it; a step that waits for a person has Ask"
         elif meant is None:
             message, help_ = f"a step has no key '{name}'", f"a step has {', '.join(STEP_KEYS)}"
         elif fold(name) in KEY_BY_FOLD:
-            message = f"'{name}' is not written as a key here, so it would be passed over"
+            message = f"'{name}' is not written as a key here, so it would be ignored"
             help_ = f"write `- **{meant}**: …`"
         else:
             message, help_ = f"a step has no key '{name}'", f"did you mean '{meant}'?"
@@ -142,7 +142,7 @@ class MissedKeys:
 
 
 def _lead(text: str) -> str:
-    """Return the words that stand for a key: before the colon, in bold at the front, or all."""
+    """Return the words that may be a key: before the colon, in bold at the start, or all."""
     pair = split(Mark(text, 1, 1))
     if pair is not None:
         return pair.key.text
@@ -153,7 +153,7 @@ def _lead(text: str) -> str:
 
 
 def _is_name(mark: Mark, pair: Pair) -> bool:
-    """Return whether a plain key looks like one: few words, then a colon and no address."""
+    """Return whether a plain key looks like one: few words and a colon, but not a URL."""
     if names_restriction(pair.key.text):
         return True
     words = plain(pair.key.text).split()

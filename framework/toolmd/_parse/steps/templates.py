@@ -1,4 +1,4 @@
-"""Values of a step: text, an expression in a code span, or text with expressions in braces."""
+"""The values of a step: text, an expression in a code span, or text with expressions in braces."""
 
 from toolmd._parse.blocks.block import Bullets, Comment, Item, mark_of
 from toolmd._parse.fields.entries import Entry, item_entry
@@ -25,7 +25,7 @@ def read_template(page: Page, mark: Mark) -> Template:
             page.error(
                 Code.INVALID_STEP,
                 page.mark("{", mark.line, mark.column),
-                "a brace is opened and never closed",
+                "an opening brace is never closed",
                 "close it: `{expression}`",
             )
             break
@@ -39,7 +39,7 @@ def read_template(page: Page, mark: Mark) -> Template:
 
 
 def closing_brace(text: str, start: int) -> int:
-    """Give where the brace at `start` closes, past braces and quotes inside; -1 if nowhere."""
+    """Return the end of the brace at `start`, skipping nested braces and quotes; -1 if none."""
     depth, quote, at = 0, "", start
     while at < len(text):
         char = text[at]
@@ -61,7 +61,7 @@ def closing_brace(text: str, start: int) -> int:
 
 
 def expression(page: Page, mark: Mark, cel: str) -> Expression:
-    """Make an expression that knows where it stands."""
+    """Build an expression with its position in the file."""
     for number, line in enumerate(mark.text.split("\n")):
         if cel and cel in line:
             found = page.mark(cel, mark.line + number, mark.column if number == 0 else 0)
@@ -70,7 +70,7 @@ def expression(page: Page, mark: Mark, cel: str) -> Expression:
 
 
 def bare_expression(page: Page, entry: Entry) -> Expression:
-    """Read a value that is always an expression, in a code span or not."""
+    """Read a value that is always an expression, with or without a code span."""
     cel = code_text(flow(entry.value.text))
     if not cel or entry.blocks:
         page.error(
@@ -83,7 +83,7 @@ def bare_expression(page: Page, entry: Entry) -> Expression:
 
 
 def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, ...]:
-    """Read nested bullets `- name: value`; two of one name are an error."""
+    """Read nested bullets `- name: value`; two with the same name are an error."""
     arguments: dict[str, Argument] = {}
     for item in items:
         entry = item_entry(item)
@@ -92,7 +92,7 @@ def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, 
             page.error(
                 Code.INVALID_STEP,
                 item.mark if item.mark.text else Mark(" ", item.line, 1),
-                f"'{flow(item.mark.text)[:40]}' under {what} is no `name: value`",
+                f"'{flow(item.mark.text)[:40]}' under {what} is not a `name: value` pair",
                 "write `` - argument: `expression` `` or `- argument: text`",
             )
             continue
@@ -100,8 +100,8 @@ def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, 
             page.error(
                 Code.DUPLICATE_FIELD,
                 entry.key,
-                f"'{name}' stands twice under {what}",
-                f"keep one; the first stands in line {arguments[name].line}",
+                f"'{name}' is written twice under {what}",
+                f"keep one; the first is in line {arguments[name].line}",
             )
             continue
         arguments[name] = Argument(
@@ -121,10 +121,10 @@ def read_value(page: Page, entry: Entry) -> Value:
         page.error(
             Code.INVALID_STEP,
             mark_of(unread[0]),
-            f"'{entry.name}' has a value already, so this would be lost"
+            f"'{entry.name}' already has a value, so this would be lost"
             if entry.text
-            else f"this is no value for '{entry.name}'",
-            "write the value behind the colon, or as bullets below it",
+            else f"this is not a value for '{entry.name}'",
+            "write the value after the colon, or as bullets below it",
         )
     if entry.text or not entry.items:
         return read_template(page, entry.value)
@@ -133,7 +133,7 @@ def read_value(page: Page, entry: Entry) -> Value:
             page.error(
                 Code.INVALID_STEP,
                 mark_of(item.blocks[0]),
-                "a list's item is text or an expression, so this would be lost",
+                "a list item is text or an expression, so this would be lost",
                 "write it on the item's own line",
             )
     entries = [item_entry(item) for item in entry.items]
@@ -143,7 +143,7 @@ def read_value(page: Page, entry: Entry) -> Value:
 
 
 def read_way(page: Page, entry: Entry, *, choose: bool = False) -> Way:
-    """Read `go to NAME`, `stop "text"`, `continue`, or where it may stand, an expression."""
+    """Read `go to NAME`, `stop "text"`, `continue` or, with `choose`, an expression."""
     text = flow(entry.value.text)
     code = code_text(text)
     if choose and code != text:
@@ -162,7 +162,7 @@ def read_way(page: Page, entry: Entry, *, choose: bool = False) -> Way:
 
 
 def way_of(page: Page, mark: Mark, text: str) -> Way | None:
-    """Read a way on from its words, or None."""
+    """Parse a jump from its words; return None if they are not one."""
     text = (
         text.strip().rstrip(".") if text.strip().lower() in {"continue.", "stop."} else text.strip()
     )

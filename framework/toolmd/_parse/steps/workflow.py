@@ -1,4 +1,4 @@
-"""The Workflow section: numbered items to steps, each key read or refused."""
+"""The Workflow section: turn numbered items into steps, and report keys that can't be read."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +42,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "Undo": ("Use",),
     "Timeout": ("Use", "Ask"),
 }
-"""The keys without one of which another is never looked at."""
+"""The keys of which one must be in the same step, for each key that needs another."""
 _TAKES: dict[str, tuple[type, ...]] = {
     "With": (Bullets,),
     "Return": (Bullets,),
@@ -51,14 +51,14 @@ _TAKES: dict[str, tuple[type, ...]] = {
     "Ask": (Paragraph,),
     "Stop": (Paragraph,),
 }
-"""What may stand below a key."""
+"""The blocks that may be nested below a key."""
 _MAX_STEPS = 100
 
 
 def read_workflow(
     page: Page, blocks: list[Block], parts: list[Part]
 ) -> tuple[str, list[WorkflowSection]]:
-    """Give the prose of a workflow and its sections of steps, the unnamed one first."""
+    """Return the prose of a workflow and its sections of steps, the unnamed one first."""
     missed = MissedKeys(page, workflow_acts(blocks, parts))
     main, rest = _steps(missed, blocks, "")
     sections = [WorkflowSection(name="", steps=tuple(main))] if main else []
@@ -77,7 +77,7 @@ def read_workflow(
             Code.TOO_MANY,
             Mark("", sections[0].steps[0].line, 1),
             f"more than {_MAX_STEPS} steps",
-            "split the skill in two, and make one a Required Skill of the other",
+            "split the skill in two, and list one as a Required Skill of the other",
         )
     return "\n\n".join(word for word in words if word), sections
 
@@ -100,7 +100,7 @@ def _steps(missed: MissedKeys, blocks: list[Block], section: str) -> tuple[list[
 
 @dataclass(slots=True)
 class _Reader:
-    """One item of the list under the finger."""
+    """A reader of one numbered item."""
 
     missed: MissedKeys
     item: Item
@@ -108,7 +108,7 @@ class _Reader:
 
     @property
     def page(self) -> Page:
-        """The page that is being read."""
+        """Return the page that is being read."""
         return self.missed.page
 
     def read(self) -> Step:
@@ -146,7 +146,7 @@ class _Reader:
         return Step(**said)
 
     def _bare(self) -> Entry | None:
-        """Read `**Return**` and `**Stop**`, which need no words behind them."""
+        """Read `**Return**` and `**Stop**`, which may have no text after them."""
         mark = self.item.mark
         key = fold(plain(mark.text))
         below = (entry.name for item in self.item.items if (entry := item_entry(item)))
@@ -155,15 +155,15 @@ class _Reader:
         return Entry(mark, mark._replace(text=""), self.item.blocks)
 
     def _nothing_unread(self, key: str, entry: Entry) -> None:
-        """Refuse what stands below a key that takes nothing there."""
+        """Report blocks below a key that accepts none."""
         takes = _TAKES.get(key, ())
         unread = next((b for b in entry.blocks if not isinstance(b, (Comment, *takes))), None)
         if unread is not None:
             self.page.error(
                 Code.INVALID_STEP,
                 mark_of(unread),
-                f"'{key}' takes nothing below it, so this would be lost",
-                "arguments go below `- **With**:`" if key == "Use" else "take it away",
+                f"'{key}' accepts nothing below it, so this would be lost",
+                "arguments go below `- **With**:`" if key == "Use" else "remove it",
             )
 
     def _is_key(self, item: Item) -> bool:
@@ -176,7 +176,7 @@ class _Reader:
         )
 
     def _take(self, items: list[Item], entries: dict[str, Entry], said: dict[str, Any]) -> bool:
-        """Take the bullets that are keys; return whether any other was refused."""
+        """Read the bullets that are keys; return whether any other bullet was reported."""
         reported = False
         left: list[Item] = []
         for item in items:
@@ -191,7 +191,7 @@ class _Reader:
                 self.page.error(
                     Code.DUPLICATE_FIELD,
                     entry.key,
-                    f"'{key}' stands twice in this step",
+                    f"'{key}' is written twice in this step",
                     "make two steps, or keep one",
                 )
             else:
@@ -214,7 +214,7 @@ class _Reader:
             self.page.error(
                 Code.TWO_ACTIONS,
                 second.key,
-                f"this step does {' and '.join(actions)}; a step does one thing",
+                f"this step has {' and '.join(actions)}; a step has one action",
                 "make two steps",
             )
         for key, needs in _NEEDS.items():
@@ -223,19 +223,19 @@ class _Reader:
                     Code.INVALID_STEP,
                     entries[key].key,
                     f"'{key}' needs {' or '.join(needs)} in the same step",
-                    f"add `- **{needs[0]}**: …`, or take '{key}' away",
+                    f"add `- **{needs[0]}**: …`, or remove '{key}'",
                 )
 
     def _join(self, entries: dict[str, Entry], said: dict[str, Any]) -> None:
-        """Put With below Use and At Once below For each."""
+        """Add With to Use and At Once to For each."""
         with_ = entries.get("With")
         if with_ is not None:
             if with_.text:
                 self.page.error(
                     Code.INVALID_STEP,
                     with_.value,
-                    "With takes its arguments as nested bullets",
-                    "write `- argument: value` below it, one a line",
+                    "the arguments of With are nested bullets",
+                    "write `- argument: value` below it, one on each line",
                 )
             arguments = read_arguments(self.page, with_.items, "With")
             if "use" in said:
@@ -251,7 +251,7 @@ class _Reader:
 
 
 def _bare_key(item: Item) -> Entry | None:
-    """Read `- With` with bullets below it, or `- **Return**`: a key that lacks its colon alone."""
+    """Read `- With` with bullets below it, or `- **Return**`: a key without its colon."""
     if fold(plain(item.mark.text)) in KEY_BY_FOLD and (
         item.items or item.mark.text.startswith(("**", "__"))
     ):
@@ -264,7 +264,7 @@ def _place(entry: Entry) -> Position:
 
 
 def _title(mark: Mark) -> tuple[str, str]:
-    """Split a step's words: its bold words, else its first sentence, are its title."""
+    """Split a step's text: its bold words, or else its first sentence, are the title."""
     text = flow(mark.text)
     pair = split(Mark(text, mark.line, mark.column))
     if pair is not None:
@@ -272,7 +272,7 @@ def _title(mark: Mark) -> tuple[str, str]:
     for wrapper in ("**", "__"):
         end = text.find(wrapper, 2)
         if text.startswith(wrapper) and end > 0:
-            # A comma belongs to the sentence; a dash or a stop only parts it.
+            # A comma belongs to the sentence; a dash or a full stop only separates it.
             rest = text[end + 2 :].lstrip(" ." + DASHES)
             return plain(text[2:end]).rstrip(":.,"), rest
     head, stop, tail = text.partition(". ")

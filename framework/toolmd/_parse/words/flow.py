@@ -1,10 +1,10 @@
-"""Text that wraps softly over lines, as one line, and without comments."""
+"""Join text that wraps over lines into one line without comments."""
 
 from collections.abc import Iterator
 
 
 def flow(text: str) -> str:
-    """Give soft-wrapped text on one line, without HTML comments."""
+    """Return soft-wrapped text on one line, without HTML comments."""
     text = without_comments(text)
     if "\n" not in text:
         return text.strip()
@@ -12,7 +12,7 @@ def flow(text: str) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Drop `<!-- … -->`; in a code span, and where it is never closed, it is text."""
+    """Remove `<!-- … -->`; a comment in a code span, or one never closed, is text."""
     if "<!--" not in text:
         return text
     out, at = "", 0
@@ -22,7 +22,7 @@ def without_comments(text: str) -> str:
 
 
 def comments(text: str) -> list[str]:
-    """Give the comments of a text, without those that code spans show."""
+    """Return the comments of a text, except those shown in code spans."""
     return [text[start:end] for start, end in _comments(text)]
 
 

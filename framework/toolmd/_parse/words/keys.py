@@ -1,4 +1,4 @@
-"""Names as people write them: folded for comparing, and told apart from what they name."""
+"""Names as people write them: folded for comparison, and split from their values."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -12,16 +12,16 @@ _WRAPPERS = ("***", "**", "__", "``", "*", "_", "`")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“”", "‚": "‘’", "「": "」"}  # noqa: RUF001
 _OPENING = frozenset("*_`") | set(_QUOTES)
 _ESCAPED = "_*~[]#|<>&`"
-"""What other tools write a backslash before, so that it is no markup."""
-COLONS = ":：﹕︓∶꞉"  # noqa: RUF001 - full-width, small, and what looks like one
-DASHES = "-–—‒―−‐‑"  # noqa: RUF001 - and those that other tools make of a hyphen
+"""Signs that other tools escape with a backslash, so that they are not markup."""
+COLONS = ":：﹕︓∶꞉"  # noqa: RUF001 - full-width and small colons, and lookalikes
+DASHES = "-–—‒―−‐‑"  # noqa: RUF001 - hyphens, and the dashes that other tools make of them
 SEPARATORS = COLONS + DASHES + "="
 _DASHED = tuple(f" {dash} " for dash in DASHES)
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТХаеѕіјорсухӏԁһΑΒΕΖΗΙΚΜΝΟΡΤΧοаı",  # noqa: RUF001 - Cyrillic and Greek
     "ABESIJKMHOPCTXaesijopcyxldhABEZHIKMNOPTXoai",
 )
-"""Letters that nobody can tell from Latin ones by looking."""
+"""Letters that look the same as Latin ones."""
 _ROMAN = frozenset("ivx")
 _KEYCAP = "\u20e3"
 _SHORT = 4
@@ -34,12 +34,12 @@ class Pair(NamedTuple):
     key: Mark
     value: Mark
     marked: bool
-    """Whether the key stood in bold, italics or a code span."""
+    """Whether the key was written in bold, italics or a code span."""
 
 
 def fold(text: str) -> str:
-    """Give what names are compared by: `min_length`, `Min Length` and `minLength` are equal."""
-    # The same few dozen keys come again and again, in every file.
+    """Return the form for comparing names: `min_length`, `Min Length` and `minLength` are equal."""
+    # The same few dozen keys occur in every file.
     return _folded(text) if len(text) <= MAX_KEY else _folded.__wrapped__(text)
 
 
@@ -52,7 +52,7 @@ def _folded(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Give a name without markup, markdown escapes and invisible characters."""
+    """Return a name without markup, markdown escapes and invisible characters."""
     return _plain(text) if len(text) <= MAX_KEY else _plain.__wrapped__(text)
 
 
@@ -63,7 +63,7 @@ def _plain(text: str) -> str:
 
 
 def without_invisible(text: str) -> str:
-    """Drop zero-width characters and make no-break spaces plain ones."""
+    """Remove zero-width characters and replace no-break spaces by plain ones."""
     if text.isascii():
         return text
     return "".join(
@@ -72,7 +72,7 @@ def without_invisible(text: str) -> str:
 
 
 def unwrap(text: str) -> str:
-    """Take bold, italics, code and quotes off a text that stands in them whole."""
+    """Remove bold, italics, code and quotes around a whole text."""
     while len(text) > 1 and text[0] in _OPENING:
         inner = unquoted(text).strip() if text[0] in _QUOTES else _inside_marks(text)
         if inner is None or inner == text:
@@ -95,14 +95,14 @@ def _inside_marks(text: str) -> str | None:
 
 
 def unquoted(text: str) -> str:
-    """Take the quotes off a text that stands in one pair of them whole."""
+    """Remove one pair of quotes around a whole text."""
     closing, inner = _QUOTES.get(text[:1], ""), text[1:-1]
     whole = bool(inner) and text[-1] in closing and not any(sign in inner for sign in closing)
     return inner if whole else text
 
 
 def value_text(text: str) -> str:
-    """Give a value's words: a code span as it stands, other text without marks and escapes."""
+    """Return a value's text: a code span as written, other text without markup and escapes."""
     text = text.strip()
     words = unwrap(text)
     if "\\" not in words or text.startswith("`"):
@@ -112,12 +112,12 @@ def value_text(text: str) -> str:
 
 
 def heading_text(text: str) -> str:
-    """Give a heading without numbering, emoji, markup and a closing colon."""
+    """Return a heading without numbering, emoji, markup and a closing colon."""
     return _heading_text(text) if len(text) <= MAX_KEY else _heading_text.__wrapped__(text)
 
 
 def section_title(text: str) -> str:
-    """Give a heading for looking a section up: `2 Parameters` is numbered, too."""
+    """Return a heading for finding its section; `2 Parameters` is numbered, too."""
     text = heading_text(text)
     head, _, rest = text.partition(" ")
     number = head.strip(".)(").lower()
@@ -127,7 +127,7 @@ def section_title(text: str) -> str:
 
 
 def _counts(head: str, number: str) -> bool:
-    """Whether a heading's first word is `II.`, `a)` or another count that is no digits."""
+    """Return whether a heading's first word is `II.`, `a)` or another count without digits."""
     return head != number and head[-1:] in ".)" and (len(number) == 1 or set(number) <= _ROMAN)
 
 
@@ -141,7 +141,7 @@ def _heading_text(text: str) -> str:
 
 
 def _without_anchor(text: str) -> str:
-    """Drop `{#id}` behind a heading, and give the words of one that is a link whole."""
+    """Remove `{#id}` after a heading, and the target of a heading that is a link."""
     words, sign, anchor = text.rstrip().rpartition("{")
     if sign and anchor.endswith("}") and anchor[:1] in ("#", ":", "."):
         text = words.rstrip()
@@ -152,7 +152,7 @@ def _without_anchor(text: str) -> str:
 
 
 def _without_signs(text: str) -> str:
-    """Drop emoji, their `:names:` and other signs in front of a heading's words."""
+    """Remove emoji, their `:names:` and other signs before a heading's words."""
     start = 0
     if _KEYCAP in text[:4]:
         start = text.index(_KEYCAP) + 1
@@ -164,7 +164,7 @@ def _without_signs(text: str) -> str:
 
 
 def split(mark: Mark) -> Pair | None:
-    """Find `key: value` in any of the ways that people write it, or None."""
+    """Find `key: value` in any of its usual spellings; None if the text has none."""
     text = mark.text
     if text.startswith("**"):  # the canonical way, quickly
         close = text.find("**", 2)
@@ -219,7 +219,7 @@ def _pair(mark: Mark, start: int, end: int, value: int, *, marked: bool) -> Pair
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the first known name of which `word` is a slip of the hand, or None."""
+    """Return the first known name that `word` misspells, or None."""
     folded = fold(word)
     size, letters = len(folded), _letters(folded)
     for name, spelt, length, others in _spelt(tuple(known)):
@@ -249,11 +249,11 @@ def _letters(word: str) -> int:
 
 
 def is_slip(word: str, name: str) -> bool:
-    """Whether two folded names differ by a slip: one for short names, two for long ones."""
+    """Return whether two folded names differ by one slip, or by two in long names."""
     if word == name or not word:
         return False
     if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
-        # `time` is no slip of `type`: in short names a changed letter makes another word.
+        # `time` does not misspell `type`: in short names a changed letter makes another word.
         return False
     allowed = 1 if len(name) <= _SHORT + 1 else _MOST_CHANGED
     return distance(word, name, allowed) <= allowed

@@ -8,12 +8,12 @@ from toolmd._parse.words.keys import MAX_KEY, distance, fold, plain
 
 
 class Meant(NamedTuple):
-    """What an author may have meant by a key that restricts."""
+    """The meaning that a restricting key may have."""
 
     field: str
-    """The one field that says the same; empty where there is more than one way."""
+    """The field with the same meaning; empty if several could express it."""
     help: str
-    """What to write instead."""
+    """The text to write instead."""
 
 
 _RULE = "write a rule below `## Rules`, such as `` - `amount != 13`: Another amount, please. ``"
@@ -51,7 +51,7 @@ _ANYWHERE = (
     ),
     (Meant("", _BOUND), "limit, limits, limited, quota"),
 )
-"""Phrases that restrict in each place that has fields, by what they may mean."""
+"""Phrases that restrict in any section of fields, by their possible meaning."""
 _OF_A_VALUE = (
     (
         Meant("Maximum", "did you mean 'Maximum'?"),
@@ -83,11 +83,11 @@ _OF_A_VALUE = (
         ),
     ),
 )
-"""Phrases that restrict where fields speak of a value; elsewhere they may be any word."""
+"""Phrases that restrict only among the fields of a value; elsewhere they are ordinary words."""
 _HARMLESS = ("readonly", "writeonly")
-"""What JSON Schema says of a value without holding a call to it."""
+"""Keywords of JSON Schema that describe a value without restricting calls."""
 _LONG = 7
-"""A word of so many letters is known in a slip of it."""
+"""A word of this many letters is also found if it is misspelt."""
 
 
 def limiting(key: str, *, of_value: bool) -> Meant | None:
@@ -95,7 +95,7 @@ def limiting(key: str, *, of_value: bool) -> Meant | None:
 
     Args:
         key: as the author wrote it.
-        of_value: whether the fields around it speak of one value, as a parameter's do.
+        of_value: whether the fields around it describe one value, as a parameter's do.
     """
     return _limiting(plain(key)[: 4 * MAX_KEY], of_value)
 

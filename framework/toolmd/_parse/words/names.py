@@ -1,4 +1,4 @@
-"""What may be called by a name: parameters as written, definitions in snake case."""
+"""Check and repair names: parameters as written, definitions in snake case."""
 
 import unicodedata
 
@@ -7,12 +7,12 @@ from toolmd._parse.words.keys import plain
 from toolmd._types.code import Code
 
 UNNAMED = "unnamed"
-"""What is called so far by no name that can be called."""
+"""The name of a definition whose own name can't be repaired."""
 _LONGEST = 64
 
 
 def parameter_name(page: Page, mark: Mark) -> str:
-    """Give a parameter's name; words with spaces are repaired, other signs refused."""
+    """Return a parameter's name; repair words with spaces, and report other signs as errors."""
     name = plain(mark.text)
     bare = name.replace("-", "_").removeprefix("$")
     if bare.isidentifier() and bare.isascii() and len(name) <= _LONGEST and not bare[0].isdigit():
@@ -24,7 +24,7 @@ def parameter_name(page: Page, mark: Mark) -> str:
         page.warn(
             Code.INVALID_NAME,
             mark,
-            f"'{name}' is no name for a parameter; read as '{mended}'",
+            f"'{name}' is not a valid parameter name; it was read as '{mended}'",
             f"write '{mended}'",
             replace(mark, mended),
         )
@@ -32,14 +32,14 @@ def parameter_name(page: Page, mark: Mark) -> str:
     page.error(
         Code.INVALID_NAME,
         mark,
-        f"'{name}' is no name for a parameter",
-        "use letters, digits and _, at most 64, a letter first",
+        f"'{name}' is not a valid parameter name",
+        "use letters, digits and _, at most 64, starting with a letter",
     )
     return name
 
 
 def definition_name(page: Page, mark: Mark, name: str) -> str:
-    """Give the name by which a tool or a skill is called; kebab folds, camel case is repaired."""
+    """Return a tool's or a skill's name; convert kebab case, and repair other forms."""
     folded = name.replace("-", "_")
     if is_name(folded):
         return folded
@@ -49,7 +49,7 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
         page.warn(
             Code.INVALID_NAME,
             mark,
-            f"'{name}' is no name to call; read as '{mended}'",
+            f"'{name}' is not a valid name; it was read as '{mended}'",
             f"write '{mended}'",
             replace(mark, mended),
         )
@@ -57,14 +57,14 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
     page.error(
         Code.INVALID_NAME,
         mark,
-        f"'{name}' is no name to call",
-        "use small letters, digits and _, at most 64, a letter first",
+        f"'{name}' is not a valid name",
+        "use small letters, digits and _, at most 64, starting with a letter",
     )
     return UNNAMED
 
 
 def is_name(name: str) -> bool:
-    """Whether a tool or a skill may be called so: `[a-z][a-z0-9_]{0,63}`."""
+    """Return whether a text is a valid tool or skill name: `[a-z][a-z0-9_]{0,63}`."""
     return (
         0 < len(name) <= _LONGEST
         and name.isascii()
@@ -75,7 +75,7 @@ def is_name(name: str) -> bool:
 
 
 def mended_name(text: str) -> str:
-    """Give the snake-case name that words, kebab or camel case stand for."""
+    """Convert words, kebab or camel case into a snake-case name."""
     out = ""
     text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     for at, char in enumerate(text):

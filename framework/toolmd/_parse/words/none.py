@@ -1,4 +1,4 @@
-"""Words that say that there is nothing: `None`, `N/A`, `This tool takes no parameters`."""
+"""Words that mean nothing: `None`, `N/A`, `This tool takes no parameters`."""
 
 from toolmd._parse.words.keys import fold
 
@@ -8,6 +8,6 @@ _SENTENCE = 60
 
 
 def says_none(text: str) -> bool:
-    """Whether words say that there are no parameters, or nothing at all."""
+    """Return whether a text says that parameters, or anything at all, are absent."""
     folded = fold(text)
     return folded in _WHOLE or (len(folded) < _SENTENCE and folded.endswith(_TAILS))

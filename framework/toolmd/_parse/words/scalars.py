@@ -53,7 +53,7 @@ _BYTES = {
 
 
 def boolean(text: str) -> bool | None:
-    """Read yes or no; None where the text is neither."""
+    """Read yes or no; None for any other text."""
     word = plain(text).strip().rstrip(".").replace("\ufe0f", "")
     if word in _TRUE_SIGNS or word.lower() in _TRUE:
         return True
@@ -84,13 +84,13 @@ def number(text: str) -> int | float | None:
 
 
 def whole(text: str) -> int | None:
-    """Read a whole number, not below zero."""
+    """Read a whole number, 0 or above."""
     value = number(_ungrouped(plain(text)))
     return value if isinstance(value, int) and value >= 0 else None
 
 
 def _ungrouped(text: str) -> str:
-    """Take the commas out of `1,000`; `1,5` is left, and no number."""
+    """Remove the commas of `1,000`; leave `1,5`, which is not a number."""
     whole_, dot, rest = text.partition(".")
     first, *groups = whole_.split(",")
     if groups and 0 < len(first) <= 3 and all(len(group) == 3 for group in groups):  # noqa: PLR2004
@@ -99,7 +99,7 @@ def _ungrouped(text: str) -> str:
 
 
 def duration(text: str) -> float | None:
-    """Read `10s`, `500 ms` or `2 minutes` as seconds, from a millionth on."""
+    """Read `10s`, `500 ms` or `2 minutes` as seconds, at least a millionth."""
     amount, unit = _amount(text)
     if amount is None or unit not in _SECONDS or amount <= 0:
         return None
@@ -107,7 +107,7 @@ def duration(text: str) -> float | None:
 
 
 def size(text: str) -> int | None:
-    """Read `64KB`, `1 MiB` or `512` as bytes, from 1 on; K is 1,024."""
+    """Read `64KB`, `1 MiB` or `512` as bytes, at least 1; K is 1,024."""
     amount, unit = _amount(text)
     if amount is None or unit not in _BYTES or amount <= 0:
         return None
@@ -135,7 +135,7 @@ def batch(text: str) -> Batch | None:
 
 
 def listed(text: str) -> list[str]:
-    """Split a list: `a, b`, `a | b`, `a or b`, `[a, b]`; each bare, quoted or in backticks."""
+    """Split a list: `a, b`, `a | b`, `a or b`, `[a, b]`; items are bare, quoted or in backticks."""
     text = text.strip().rstrip(".") if text.strip().endswith(("`.", '".')) else text.strip()
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
@@ -161,7 +161,7 @@ def listed(text: str) -> list[str]:
 
 
 def code_spans(text: str) -> list[str]:
-    """Give the values of a text that is two code spans or more, and what parts them, alone."""
+    """Return the code spans of a text that consists of at least two of them and separators."""
     pieces = text.split("`")
     between = {piece.strip() for piece in pieces[::2]}
     if len(pieces) < 5 or len(pieces) % 2 == 0 or not between <= _PARTINGS:  # noqa: PLR2004
@@ -170,7 +170,7 @@ def code_spans(text: str) -> list[str]:
 
 
 def _one_span(text: str) -> str | None:
-    """Give what stands in one code span that holds the whole list."""
+    """Return the content of a code span that contains the whole list."""
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:  # noqa: PLR2004
         return text[1:-1]
     return None
@@ -178,7 +178,7 @@ def _one_span(text: str) -> str | None:
 
 _PARTINGS = {"", ",", "|", "/", ";", "or", ", or", "and", ", and"}
 _OTHER_PARTINGS = (";", "，", "、", " / ")  # noqa: RUF001 - commas of other scripts
-"""What parts a list that has no comma, no bar and no `or`."""
+"""The separators of a list without a comma, a bar or `or`."""
 _CLOSING = {"(": ")", "{": "}"}
 _GROUPING = frozenset("`\"'()[]{}")
 
@@ -211,11 +211,11 @@ def split_outside(text: str, separator: str) -> list[str]:
 
 
 _LITERAL_ORDER = ("null", "boolean", "integer", "number", "object", "array", "string")
-"""Null before an array, which any word could be the only item of; text when nothing else fits."""
+"""Null before array, since any word could be an array's only item; string as the last resort."""
 
 
 def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
-    """Read a value by the type it should have; False where it can't be read as that."""
+    """Read a value by its expected type; return False with the text if it does not fit."""
     bare = without_invisible(text).strip()
     if len(bare) > 1 and bare[0] == bare[-1] == "`":
         bare = bare.strip("`").strip()
@@ -260,8 +260,8 @@ def _json(text: str) -> JsonValue | None:
 
 
 def no_constant(word: str) -> None:
-    """Refuse NaN and Infinity, which JSON does not have."""
-    message = f"{word} is no JSON"
+    """Reject NaN and Infinity, which JSON does not have."""
+    message = f"{word} is not valid JSON"
     raise ValueError(message)
 
 

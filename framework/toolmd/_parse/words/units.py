@@ -1,4 +1,4 @@
-"""Units that the name of a field may carry: `Timeout Seconds`, `Max KB`, `Rate Per Minute`."""
+"""Units in the name of a field: `Timeout Seconds`, `Max KB`, `Rate Per Minute`."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -29,20 +29,20 @@ UNITS: Mapping[str, Mapping[str, str]] = {
     "size": {word: unit for unit, words in _SIZES.items() for word in words},
     "rate": {f"per{word}": f"/{unit}" for unit, words in _DURATIONS.items() for word in words},
 }
-"""The kinds of value that have units: a folded word behind a field's name to the unit."""
+"""The kinds of value that have units: a folded word after a field's name to the unit."""
 
 
 def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str) -> _T | None:
-    """Read a value whose key may carry a unit: the number alone, or with that very unit.
+    """Read a value whose key may contain a unit: the number alone, or with that same unit.
 
     Args:
-        read: reads a value of the kind from its text; None where it can't.
+        read: parses a value of the kind from its text; returns None if it can't.
         kind: a key of `UNITS`.
         text: the value as written.
-        unit: the unit that the key carries; empty where it carries none.
+        unit: the unit that the key contains; empty without one.
 
     Returns:
-        The value, or None where it can't be read, or states another unit than its key.
+        The value, or None if it can't be read or states another unit than its key.
     """
     if not unit:
         return read(text)

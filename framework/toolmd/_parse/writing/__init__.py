@@ -1,1 +1,1 @@
-"""Specs to canonical markdown."""
+"""Format specs as canonical markdown."""

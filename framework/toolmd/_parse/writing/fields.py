@@ -1,4 +1,4 @@
-"""Values, fields and parameters to canonical markdown."""
+"""Format values, fields and parameters as canonical markdown."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:
 
 
 def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]:
-    """Give a bullet for each field that is there, in the table's order."""
+    """Yield a bullet for each field with a value, in the table's order."""
     for field in table.fields:
         value = values.get(field.attribute)
         writer = WRITERS.get(field.kind)
@@ -29,12 +29,12 @@ def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]
 
 
 def bullet(field: Field, text: str) -> str:
-    """Give `- **Name**: text`; more lines stand below, indented."""
+    """Return `- **Name**: text`; further lines are indented below it."""
     return f"- **{field.name}**:{behind(text)}"
 
 
 def behind(text: str) -> str:
-    """Put a text behind a colon: its first line there, if that is plain words, the rest below."""
+    """Place a text after a colon: a first line of plain words there, the rest below."""
     first, _, rest = text.partition("\n\n")
     if "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first):
         first, rest = "", text
@@ -45,7 +45,7 @@ def behind(text: str) -> str:
 
 
 def indented(text: str, by: int) -> str:
-    """Indent every line that holds something."""
+    """Indent every line that is not empty."""
     return "\n".join(" " * by + line if line else "" for line in text.split("\n")) if text else ""
 
 
@@ -55,7 +55,7 @@ def _numbered(text: str) -> bool:
 
 
 def word(value: str) -> str:
-    """Give an item of a list: bare where it reads back as itself, else in a code span."""
+    """Format an item of a list: bare if it reads back as itself, else in a code span."""
     bare = value and set(value) <= _PLAIN and value == value.strip() and " or " not in value
     if (
         bare
@@ -68,14 +68,14 @@ def word(value: str) -> str:
 
 
 def _listed(words: list[str]) -> str:
-    """Join a list; one code span by itself would be read as holding the whole list."""
+    """Join a list; a single code span would be read as containing the whole list."""
     if len(words) == 1 and words[0].startswith("`"):
         return json.dumps(words[0][1:-1], ensure_ascii=False)
     return ", ".join(words)
 
 
 def literal(value: JsonValue) -> str:
-    """Give a default or an example."""
+    """Format a default or an example."""
     if isinstance(value, str):
         quoted = (
             not value or value != value.strip() or value.lower() in {"none", "null", "-", "n/a"}
@@ -89,7 +89,7 @@ def literal(value: JsonValue) -> str:
 
 
 def seconds(value: float) -> str:
-    """Give a duration with its unit."""
+    """Format a duration with its unit."""
     if value >= 1 and value == int(value):
         return f"{int(value)}s"
     return f"{value * 1000:g}ms"
@@ -112,7 +112,7 @@ def _number(value: float) -> str:
 
 
 def code(expression: str) -> str:
-    """Give a code span that may itself hold backticks."""
+    """Return a code span for text that may contain backticks."""
     return f"`` {expression} ``" if "`" in expression else f"`{expression}`"
 
 
@@ -148,7 +148,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
 
 
 def type_text(shape: Schema) -> str:
-    """Give a type in words: `string`, `integer | null`, `dict[string, number]`, `any`."""
+    """Format a type: `string`, `integer | null`, `dict[string, number]`, `any`."""
     if shape.values is not None and shape.types == ("object",):
         return f"dict[string, {type_text(shape.values)}]"
     return " | ".join(shape.types) or "any"
@@ -158,7 +158,7 @@ _WRITTEN_APART = {"types", "items", "properties", "values", "default", "example"
 
 
 def shape_lines(shape: Schema, depth: int, *, required: bool | None = None) -> list[str]:
-    """Give the bullets of one shape; `required` is left out where it has no meaning."""
+    """Return the bullets of a schema; `required` is left out if it is None."""
     said: dict[str, Any] = {
         field.name: getattr(shape, field.name)
         for field in fields(Schema)
@@ -202,7 +202,7 @@ def _items_lines(field: Field, items: Schema, depth: int) -> list[str]:
 
 
 def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iterator[str]:
-    """Give a `### name` block for each parameter; what nests too deep gets `### a.b`."""
+    """Yield a `### name` block for each parameter; fields that nest too deep get `### a.b`."""
     for parameter in parameters:
         name = f"{prefix}{parameter.name}"
         shape = parameter.shape
@@ -221,7 +221,7 @@ def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iter
 
 
 def list_depth(shape: Schema) -> int:
-    """Count the levels of bullets that a shape takes."""
+    """Count the levels of bullets that a schema needs."""
     deepest = 1
     if shape.items is not None:
         deepest = max(deepest, 1 + list_depth(shape.items))

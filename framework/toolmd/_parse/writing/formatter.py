@@ -1,4 +1,4 @@
-"""Any accepted way of writing to the one canonical way, comments kept."""
+"""Convert any accepted form of a definition to the canonical one, and keep its comments."""
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Paragraph, Table
 from toolmd._parse.blocks.outline import outline
@@ -14,10 +14,17 @@ from toolmd._parse.writing.tool_text import tool_text
 
 
 def format_text(text: str, path: str) -> str | None:
-    """Give a definition's canonical text; None where it can't be read without an error.
+    """Format a definition in the canonical form.
 
-    Reading the result gives a spec of the same hash. Where it would not, because a value has no
-    canonical form, the text is given back as it is: formatting never changes a meaning.
+    The result parses to a spec of the same hash. If a value has no canonical form, the text is
+    returned unchanged: formatting never changes a meaning.
+
+    Args:
+        text: the content of the file.
+        path: the file's path; its suffix says whether it is a tool or a skill.
+
+    Returns:
+        The canonical text, or None if the text has an error.
     """
     if path.endswith(".skill.md"):
         skill, _ = parse_skill(text, path)
@@ -35,7 +42,7 @@ def format_text(text: str, path: str) -> str | None:
 
 
 def _with_comments(text: str, written: str) -> str:
-    """Put each comment of a text to the end of the part in which it stood."""
+    """Move each comment of a text to the end of its part."""
     page = Page("", source_lines(text))
     told = front_comments(page)
     if "<!--" not in text and not told:
@@ -72,7 +79,7 @@ def _comments(blocks: list[Block]) -> list[str]:
 
 
 def _end_of(lines: list[str], heading: str) -> int:
-    """Give where the part below a heading ends; behind the title where there is none such."""
+    """Return the end of the part below a heading, or of the file if the heading is missing."""
     start, fenced = 0, False
     for number, line in enumerate(lines):
         fenced ^= line.startswith("```")

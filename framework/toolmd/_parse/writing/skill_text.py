@@ -1,4 +1,4 @@
-"""A SkillSpec to the canonical `.skill.md` text."""
+"""Format a SkillSpec as the canonical `.skill.md` text."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ _OUTPUT_TYPES = {"success": "boolean", "message": "string", "data": "object", "e
 
 
 def skill_text(spec: SkillSpec) -> str:
-    """Give the canonical text; reading it gives the same spec."""
+    """Return the canonical text; it parses to the same spec."""
     said = dict(spec)
     said["durable"] = None if spec.durable else False
     metadata = [*fields_text(said, SKILL_METADATA), *extra_lines(spec)]
@@ -82,7 +82,7 @@ def _step(step: Step) -> Iterator[str]:
 
 
 def _own_action(step: Step) -> str | None:
-    """Give the first line of a step that is itself its action: `**Return**:`."""
+    """Return the first line of a step that is itself its action: `**Return**:`."""
     for key, lines in _keys(step):
         if key == step.title and key in ("Use", "Choose", "Ask", "Return", "Stop"):
             return f"**{key}**:{lines[0]}"
@@ -90,7 +90,7 @@ def _own_action(step: Step) -> str | None:
 
 
 def _keys(step: Step) -> Iterator[tuple[str, list[str]]]:
-    """Give each key with what stands behind its colon, and the lines below it."""
+    """Yield each key with the text after its colon and the lines below it."""
     if step.when:
         yield "When", [f" {code(step.when.cel)}"]
     if step.for_each:

@@ -1,4 +1,4 @@
-"""The text that `toolmd new` begins a definition with."""
+"""The initial text of a definition, for `toolmd new`."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ _RETURNS = Schema(types=("object",), description="What comes back", properties=(
 
 
 def new_text(kind: str, name: str) -> str:
-    """Give the canonical text of a new `tool` or `skill` of this snake-case name."""
+    """Return the canonical text of a new `tool` or `skill` with this snake-case name."""
     title = name.replace("_", " ").replace("-", " ").title()
     write = _tool if kind == "tool" else _skill
     return write(name.replace("-", "_"), title)

@@ -1,4 +1,4 @@
-"""A ToolSpec to the canonical `.tool.md` text."""
+"""Format a ToolSpec as the canonical `.tool.md` text."""
 
 import json
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _KNOWN = (
 
 
 def tool_text(spec: ToolSpec) -> str:
-    """Give the canonical text; reading it gives the same spec."""
+    """Return the canonical text; it parses to the same spec."""
     blocks = [*head(spec)]
     blocks += section("Metadata", spec, "\n".join([*metadata(spec), *extra_lines(spec)]))
     if spec.when_to_use:
@@ -45,7 +45,7 @@ def tool_text(spec: ToolSpec) -> str:
 
 
 def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
-    """Give the front matter, if it must be, the title, the description and the notes."""
+    """Yield the front matter if needed, the title, the description and the notes."""
     foreign = {k: v for k, v in spec.extra.items() if not isinstance(v, str)}
     if foreign:
         lines = [
@@ -59,7 +59,7 @@ def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
 
 
 def metadata(spec: ToolSpec) -> Iterator[str]:
-    """Give the fields of Metadata; a switch that is off is left out."""
+    """Yield the fields of Metadata; a switch that is off is left out."""
     said = dict(spec)
     for off in ("requires_auth", "read_only"):
         said[off] = said[off] or None
@@ -71,25 +71,25 @@ def metadata(spec: ToolSpec) -> Iterator[str]:
 
 
 def extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
-    """Give the metadata that Toolmd does not know."""
+    """Yield the metadata with unknown names."""
     for key, value in spec.extra.items():
         if isinstance(value, str):
             yield f"- **{key.replace('_', ' ').title()}**:{behind(value)}"
 
 
 def section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
-    """Give a section's heading, its prose, and its blocks."""
+    """Return a section's heading, its prose and its blocks."""
     return [b for b in (f"## {title}", spec.sections.get(title, ""), *blocks) if b]
 
 
 def optional_section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
-    """Give a section that may be left out."""
+    """Return a section, or an empty list if it has no content."""
     found = section(title, spec, *blocks)
     return found if len(found) > 1 else []
 
 
 def others(spec: ToolSpec | SkillSpec, known: tuple[str, ...]) -> Iterator[str]:
-    """Give the sections of prose."""
+    """Yield the sections of prose."""
     for title, prose in spec.sections.items():
         if title not in known:
             yield f"## {title}".rstrip()
@@ -116,7 +116,7 @@ def _json(value: Any) -> str:
 
 
 def _pretty(value: Any, by: int) -> str:
-    """Give JSON with each field on a line of its own, unless all of it fits on one."""
+    """Format JSON with each field on its own line, unless all of it fits on one."""
     short = json.dumps(value, ensure_ascii=False)
     if by + len(short) <= _LINE or not isinstance(value, (dict, list)):
         return short

@@ -74,7 +74,7 @@ def _skill(
     called = metadata.get("toolmd-name") or said.get("name") or heading or _folder(path)
     name = tool_name(str(called))
     if not name:
-        report.refuse(str(called), "the name holds no letter that a skill's name may have")
+        report.reject(str(called), "the name holds no letter that a skill's name may have")
         return None
     head = parts[0].blocks + (rest[0].blocks if heading else [])
     body = written(head)

@@ -41,7 +41,7 @@ def add_function(
     """Put the tool of one function into the report; `known` are fields that the source states."""
     name = tool_name(entry["name"])
     if not name:
-        report.refuse(entry["name"], "the name holds no letter that a tool's name may have", line)
+        report.reject(entry["name"], "the name holds no letter that a tool's name may have", line)
         return
     if name != entry["name"].replace("-", "_"):
         report.note(name, "", f"called {entry['name']!r} in the source; adapt who calls it", line)
@@ -84,7 +84,7 @@ def read_function(
     try:
         parameters = reader.parameters(schema)
     except ValueError as error:
-        report.refuse(name, str(error), line)
+        report.reject(name, str(error), line)
         return None
     if reader.silent:
         report.note("", "", _CLOSED)

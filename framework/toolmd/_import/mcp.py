@@ -25,10 +25,10 @@ def read(text: str, _name: str) -> Imported:
     report = ImportReport()
     listed = _tools(read_json(text))
     if listed is None:
-        report.refuse("", "no tool in it: expected the result of `tools/list`, with `tools`")
+        report.reject("", "no tool in it: expected the result of `tools/list`, with `tools`")
     for entry in listed or ():
         if not is_function(entry):
-            report.refuse(str(entry)[:40], "no tool: it has no name, or no inputSchema")
+            report.reject(str(entry)[:40], "no tool: it has no name, or no inputSchema")
             continue
         add_function(entry, report, **_known(entry, report))
     return report.close()

@@ -21,11 +21,11 @@ def read(text: str, _name: str) -> Imported:
         found += 1
         function, strict = function_of(entry)
         if function is None:
-            report.refuse(_kind(entry), "no function: only the host can run it")
+            report.reject(_kind(entry), "no function: only the host can run it")
         else:
             add_function(function, report, strict=strict)
     if not found:
-        report.refuse("", "no tool in it: expected a list of tools, or an object with `tools`")
+        report.reject("", "no tool in it: expected a list of tools, or an object with `tools`")
     return report.close()
 
 

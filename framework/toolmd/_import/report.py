@@ -35,7 +35,7 @@ class ImportReport:
         if note not in self.notes:
             self.notes.append(note)
 
-    def refuse(self, definition: str, text: str, line: int = 0) -> None:
+    def reject(self, definition: str, text: str, line: int = 0) -> None:
         """Add something that could not be imported, and the reason."""
         self.refused.append(Note(definition, "", text, line))
 
@@ -78,9 +78,9 @@ class ImportReport:
     def _is_taken(self, name: str, kind: str, line: int) -> bool:
         taken = any(draft.name == name and draft.kind == kind for draft in self.drafts)
         if taken:
-            self.refuse(name, f"a second {kind} of this name; the first one was taken", line)
+            self.reject(name, f"a second {kind} of this name; the first one was taken", line)
         return taken
 
     def _refuse(self, name: str, found: tuple[Diagnostic, ...], line: int) -> None:
         errors = [d.message for d in found if d.severity is Severity.ERROR]
-        self.refuse(name, f"no definition can hold it: {'; '.join(errors[:3])}", line)
+        self.reject(name, f"no definition can hold it: {'; '.join(errors[:3])}", line)

@@ -43,7 +43,7 @@ def read(text: str, name: str) -> Imported:
         report.note(passed, "", f"not imported: {why}", line)
     _missing(defaults, found, report)
     if not report.drafts and not report.refused:
-        report.refuse(
+        report.reject(
             "", "no tool was found in it: a heading or a bullet with its name, and Params"
         )
     return report.close()
@@ -68,7 +68,7 @@ def _once(entries: list[ToolEntry], report: ImportReport) -> list[ToolEntry]:
     for entry in entries:
         name = tool_name(entry.heading.name)
         if not name:
-            report.refuse(entry.heading.name, "no name that a tool may have", entry.line)
+            report.reject(entry.heading.name, "no name that a tool may have", entry.line)
             continue
         other = kept.get(name)
         if other is None:

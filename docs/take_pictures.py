@@ -88,7 +88,7 @@ def tried(page: Page, _project: Path) -> None:
     page.get_by_role("button", name="Brother and sister").click()
     page.locator("[name=context]").fill("patient=P-1001")
     page.get_by_role("button", name="Dry run").click()
-    page.wait_for_selector(".rung.is-held")
+    page.wait_for_selector(".check.is-held")
     page.locator("#try").evaluate("title => scrollTo(0, title.offsetTop - 24)")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "watch"))
-sys.path.append(str(Path(__file__).parents[1] / "bind" / "edits"))
+sys.path.append(str(Path(__file__).parents[1] / "load" / "edits"))
 from torn_saves import tear
 from watched_shop import Shop, tool
 

@@ -100,7 +100,7 @@ def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visi
     field(page, "street").fill("High Street")
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result .outcome")).to_have_text("ok")
-    expect(page.locator(".rung.is-passed")).to_have_count(11)
+    expect(page.locator(".check.is-passed")).to_have_count(11)
     assert confirmations.called()[-1]["arguments"] == {
         "item": "masks",
         "amount": 3,
@@ -120,8 +120,8 @@ def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, confirm
     field(page, "floor").fill("up")
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result .outcome")).to_have_text("denied")
-    expect(page.locator(".rung.is-stopped .rung-title")).to_contain_text("Arguments that fit")
-    expect(page.locator(".rung.is-unreached")).to_have_count(6)
+    expect(page.locator(".check.is-stopped .check-title")).to_contain_text("Arguments that fit")
+    expect(page.locator(".check.is-unreached")).to_have_count(6)
     expect(field(page, "amount")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[data-key='floor'] > [data-error]")).to_contain_text("integer")
     expect(field(page, "amount")).to_be_focused()
@@ -133,7 +133,7 @@ def test_a_dry_run_goes_up_to_the_last_rung_and_runs_nothing(visitor, confirmati
     page.get_by_role("button", name="Two boxes").click()
     page.get_by_role("button", name="Dry run").click()
     expect(page.locator(".result .outcome")).to_have_text("allowed")
-    expect(page.locator(".rung").last).to_contain_text("A dry run ends here")
+    expect(page.locator(".check").last).to_contain_text("A dry run ends here")
     assert confirmations.called() == []
 
 
@@ -146,7 +146,7 @@ def test_json_may_be_written_by_hand_with_mistakes_and_all(visitor):
     box.fill('{"item": "gauze", "item": "masks"}')
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result code").first).to_have_text("malformed_call")
-    expect(page.locator(".rung.is-stopped .rung-title")).to_contain_text("Well formed")
+    expect(page.locator(".check.is-stopped .check-title")).to_contain_text("Well formed")
 
 
 def test_examples_are_run_from_the_page(visitor):
@@ -160,10 +160,10 @@ def hold(visitor, euros="12.5"):
     field(page, "invoice").fill("A-7")
     field(page, "euros").fill(euros)
     page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".rung.is-stopped .rung-title")).to_contain_text("Sure enough")
+    expect(page.locator(".check.is-stopped .check-title")).to_contain_text("Sure enough")
     page.get_by_label("Confidence, 0 to 1").fill("0.9")
     page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".rung.is-held .rung-title")).to_contain_text("A person's yes")
+    expect(page.locator(".check.is-held .check-title")).to_contain_text("A person's yes")
     return page
 
 
@@ -218,7 +218,7 @@ def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, co
     expect(card.locator(".was")).to_contain_text("0.8")
     expect(card.locator(".will")).to_contain_text("0.2")
     assert confirmations.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.8
-    card.get_by_role("button", name="Acknowledge").click()
+    card.get_by_role("button", name="Accept").click()
     expect(card).to_have_count(0)
     assert confirmations.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.2
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 
 from run_world import YES, World, skill, tool
 

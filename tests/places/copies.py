@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "house"))
+sys.path.insert(0, str(ROOT / "tests" / "project"))
 
 from tracked import tracked  # noqa: E402 - the tests' folders are no packages
 

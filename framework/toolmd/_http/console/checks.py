@@ -1,4 +1,4 @@
-"""Explain a call's verdict rung by rung (behaviour.md, "The ladder")."""
+"""Explain a call's verdict rung by rung (behaviour.md, "The checks of a call")."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple

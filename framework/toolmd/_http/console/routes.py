@@ -35,7 +35,7 @@ def console_routes(view: ConsoleView) -> list[Route]:
         "/view/tools/{name}/try": actions.try_tool,
         "/view/tools/{name}/examples": actions.examples,
         "/view/pending/{confirmation_id:path}": actions.decide,
-        "/view/held-edits/{name}": actions.acknowledge,
+        "/view/changes/{name}": actions.acknowledge,
         "/view/skills/{name}/run": actions.run,
         "/view/runs/{run_id}/cancel": actions.cancel,
         "/view/runs/{run_id}/resume": actions.resume,

@@ -64,8 +64,8 @@ async function tryCall(form, how) {
   const body = await busy(form, () => post(form.dataset.try, { ...given(form), dry_run: how === "dry" }));
   const where = form.parentElement.querySelector("[data-part=result]");
   const part = place(where, body);
-  const rungs = body.querySelector("[data-part=ladder]");
-  if (rungs) document.querySelector("[data-part=ladder][data-live]").replaceChildren(...rungs.childNodes);
+  const checks = body.querySelector("[data-part=checks]");
+  if (checks) document.querySelector("[data-part=checks][data-live]").replaceChildren(...checks.childNodes);
   const fields = blame(root, part ? JSON.parse(part.dataset.problems) : []);
   const first = fields[0]?.querySelector("[data-input]");
   (first ?? where).focus({ preventScroll: true });
@@ -112,8 +112,8 @@ document.addEventListener("submit", async (event) => {
   if (form.dataset.try) await tryCall(form, pressed);
   if (form.dataset.decide) await decide(form, pressed);
   if (form.dataset.run) await run(form);
-  if (form.dataset.ack) {
-    const body = await busy(form, () => post(form.dataset.ack, {}));
+  if (form.dataset.accept) {
+    const body = await busy(form, () => post(form.dataset.accept, {}));
     place(form.parentElement.querySelector("[data-said]"), body);
     announce(form.parentElement.querySelector("[data-said]").textContent);
     await refresh();

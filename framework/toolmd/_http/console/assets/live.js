@@ -79,7 +79,7 @@ function exchange(fresh) {
     const old = document.querySelector(`[data-live="${CSS.escape(name)}"]`);
     const next = fresh.querySelector(`[data-live="${CSS.escape(name)}"]`);
     if (!old) {
-      // A part under a new name takes the place of the one that is no more: `ladder HASH`.
+      // A part under a new name takes the place of the one that is no more: `checks HASH`.
       const [kind] = name.split(" ");
       const gone = [...document.querySelectorAll("[data-live]")].find((part) => part.dataset.live.split(" ")[0] === kind && !now.has(part.dataset.live));
       if (gone) {

@@ -1,4 +1,4 @@
-"""Make the site of the documents: pages that need no server and nothing from elsewhere."""
+"""Build the site of the documents: static pages that load nothing from other hosts."""
 
 import json
 import os
@@ -24,43 +24,43 @@ from pygments.util import ClassNotFound
 ROOT = Path(__file__).parents[1]
 LOOK = Path(__file__).parent / "look"
 FRONT = "docs/index.md"
-ROOMS = {
+SECTIONS = {
     "docs/tutorial": "Tutorial",
     "docs/how-to": "How-to",
     "docs/reference": "Reference",
     "docs/explanation": "Explanation",
 }
-"""Each room's folder; its `index.md` links its pages, in the order in which they are read."""
+"""The folder of each section; its `index.md` links the pages in reading order."""
 DECISIONS = "docs/explanation/decisions"
 PROJECT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-"""The pages that stand at the head of the repository."""
+"""The pages at the root of the repository."""
 ASSETS = {".svg", ".png"}
 LIGHT, DARK = "default", "github-dark"
 
 
 @dataclass
 class Page:
-    """One document: its tokens, and what others may link to."""
+    """One document: its tokens and its link targets."""
 
     path: str
-    """Below the repository, with slashes."""
+    """Relative to the repository, with slashes."""
     tokens: list[Token]
     title: str = ""
     anchors: list[tuple[str, str, str]] = field(default_factory=list)
-    """Tag, id and text of each heading."""
+    """The tag, id and text of each heading."""
 
     @property
     def url(self) -> str:
-        """The page's place in the site."""
+        """The page's path in the site."""
         below = self.path.removeprefix("docs/")
         return re.sub(r"(^|/)README\.html$", r"\1readme.html", below.removesuffix(".md") + ".html")
 
 
 class Site:
-    """All pages, and what is wrong with them."""
+    """All pages, and their problems."""
 
     def __init__(self, root: Path) -> None:
-        """Read the pages below a folder that is laid out like this repository."""
+        """Read the pages of a folder with the structure of this repository."""
         self.root = root
         self.problems: list[str] = []
         self.assets: set[str] = set()
@@ -73,7 +73,7 @@ class Site:
         self.pages = {page.path: page for page in read}
 
     def read(self, file: Path) -> Page:
-        """Read one document, and give its headings their anchors."""
+        """Read one document, and add anchors to its headings."""
         page = Page(file.relative_to(self.root).as_posix(), [])
         page.tokens = self.reader.parse(file.read_text("utf-8"))
         for opening, inline in zip(page.tokens, page.tokens[1:], strict=False):
@@ -88,18 +88,20 @@ class Site:
 
     @staticmethod
     def free(page: Page, anchor: str) -> str:
-        """Number an anchor that the page has already, as code hosts do."""
+        """Return a free anchor; a repeated one gets a number, as on code hosts."""
         taken = {known for _, known, _ in page.anchors}
         numbered = (f"{anchor}-{n}" for n in range(1, len(taken) + 2))
         return anchor if anchor not in taken else next(n for n in numbered if n not in taken)
 
-    def rooms(self) -> list[tuple[str, list[Page]]]:
-        """Give each room with its pages in order."""
-        rooms = []
-        for folder, name in ROOMS.items():
+    def sections(self) -> list[tuple[str, list[Page]]]:
+        """Return the name of each section with its pages in order."""
+        sections = []
+        for folder, name in SECTIONS.items():
             index = self.pages.get(f"{folder}/index.md")
             if index is None:
-                self.problems.append(f"{folder}/index.md: not there: it links the room's pages")
+                self.problems.append(
+                    f"{folder}/index.md: the file is missing: it links the section's pages"
+                )
                 continue
             linked = dict.fromkeys(target for target, _ in self.links(index))
             pages = [
@@ -108,14 +110,15 @@ class Site:
             for path in self.pages:
                 if Path(path).parent.as_posix() == folder and path not in {*linked, index.path}:
                     self.problems.append(f"{path}: {index.path} does not link it")
-            rooms.append((name, [index, *(p for p in pages if p is not index)]))
+            sections.append((name, [index, *(p for p in pages if p is not index)]))
         decisions = [page for path, page in self.pages.items() if path.startswith(DECISIONS)]
-        rooms.append(("Decisions", decisions))
-        rooms.append(("Project", [self.pages[p] for p in PROJECT if p in self.pages]))
-        return rooms
+        decisions.sort(key=lambda page: not page.path.endswith("/index.md"))
+        sections.append(("Decisions", decisions))
+        sections.append(("Project", [self.pages[p] for p in PROJECT if p in self.pages]))
+        return sections
 
     def links(self, page: Page) -> Iterator[tuple[str, Token]]:
-        """Give each link of a page within the repository: where it leads, and its token."""
+        """Return each link of a page to a file of the repository: the target and the token."""
         for token in page.tokens:
             for child in token.children or ():
                 name = {"link_open": "href", "image": "src"}.get(child.type, "")
@@ -131,18 +134,18 @@ class Site:
                     )
 
     def lead(self, page: Page) -> None:
-        """Turn links to documents into links to pages; those that lead nowhere are told."""
+        """Turn links to documents into links to pages, and report broken links."""
         for target, token in self.links(page):
             name = "src" if token.type == "image" else "href"
             anchor = str(token.attrGet(name)).partition("#")[2]
             if target == DECISIONS:
-                target = "docs/explanation/index.md"  # noqa: PLW2901  # the folder has no page
+                target = f"{DECISIONS}/index.md"  # noqa: PLW2901  # a folder opens its index
             elif target in self.pages:
                 known = {found for _, found, _ in self.pages[target].anchors}
                 if anchor and anchor not in known:
                     self.problems.append(f"{page.path}: {target} has no heading #{anchor}")
             elif not (self.root / target).exists():
-                self.problems.append(f"{page.path}: {target} is not there")
+                self.problems.append(f"{page.path}: {target} does not exist")
             if target in self.pages:
                 url = relative(self.pages[target].url, page.url)
                 token.attrSet(name, url + (f"#{anchor}" if anchor else ""))
@@ -153,8 +156,8 @@ class Site:
                 token.attrs.pop(name, None)
 
     def build(self, out: Path) -> list[str]:
-        """Write the site into a folder, which is emptied first; give what is wrong."""
-        rooms = self.rooms()
+        """Empty a folder, write the site into it, and return the problems."""
+        sections = self.sections()
         page_html = Environment(loader=FileSystemLoader(LOOK), autoescape=True).get_template(
             "page.html"
         )
@@ -165,8 +168,8 @@ class Site:
             body = self.reader.renderer.render(page.tokens, self.reader.options, {})
             text = page_html.render(
                 page=page,
-                rooms=rooms,
-                body=Markup(body),  # noqa: S704  # made of this repository's own documents
+                sections=sections,
+                body=Markup(body),  # noqa: S704  # built from this repository's own documents
                 to=lambda url, here=page.url: relative(url, here),
             )
             write(out / page.url, text)
@@ -184,22 +187,22 @@ class Site:
 
 
 def slug(title: str) -> str:
-    """Give the anchor of a heading, as code hosts make it."""
+    """Return the anchor of a heading, as code hosts build it."""
     return re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-")
 
 
 def plain(token: Token) -> str:
-    """Give the words of a line of text."""
+    """Return the plain text of a line."""
     return "".join(child.content or " " for child in token.children or ()).strip()
 
 
 def relative(url: str, here: str) -> str:
-    """Give the way from one page of the site to another."""
+    """Return the relative URL from one page of the site to another."""
     return Path(os.path.relpath(url, Path(here).parent)).as_posix()
 
 
 def highlighted(code: str, language: str, _attributes: str) -> str:
-    """Colour a block of code."""
+    """Highlight a block of code."""
     try:
         lexer = get_lexer_by_name(language or "text")
     except ClassNotFound:
@@ -208,13 +211,13 @@ def highlighted(code: str, language: str, _attributes: str) -> str:
 
 
 def name(renderer: Any, tokens: list[Token], number: int, options: Any, env: Any) -> str:  # noqa: ARG001
-    """Write a code span that may be broken where its words end, as paths and names must be."""
+    """Render a code span that may break between its words, because paths and names are long."""
     text = re.sub(r"(?<=\w)([/_]|::)(?=\w)", r"\1<wbr>", escape(tokens[number].content))
     return f"<code>{text}</code>"
 
 
 def fence(renderer: Any, tokens: list[Token], number: int, options: Any, env: Any) -> str:  # noqa: ARG001
-    """Render a block of code under the name of its file."""
+    """Render a block of code below the name of its file."""
     language, _, marks = tokens[number].info.strip().partition(" ")
     named = re.search(r'(?:title|into)="([^"]+)"', marks)
     caption = f"<figcaption>{escape(named[1])}</figcaption>" if named else ""
@@ -223,20 +226,20 @@ def fence(renderer: Any, tokens: list[Token], number: int, options: Any, env: An
 
 
 def colours() -> str:
-    """Give the colours of code, for light and for dark."""
+    """Return the styles of code for the light and the dark theme."""
     light = HtmlFormatter(style=LIGHT).get_style_defs(".code")
     dark = HtmlFormatter(style=DARK).get_style_defs(".code")
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
 def write(file: Path, text: str) -> None:
-    """Write a file of the site."""
+    """Write one file of the site."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8", newline="\n")
 
 
 def main() -> int:
-    """Build `site/`; end with 1 where something is wrong."""
+    """Build `site/`; return 1 if there are problems."""
     site = Site(ROOT)
     problems = site.build(ROOT / "site")
     for problem in problems:

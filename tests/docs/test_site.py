@@ -78,7 +78,7 @@ def test_a_sound_site_has_no_problems(small) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("# A\n\n[x](nowhere.md)\n", "docs/how-to/a.md: docs/how-to/nowhere.md is not there"),
+        ("# A\n\n[x](nowhere.md)\n", "docs/how-to/a.md: docs/how-to/nowhere.md does not exist"),
         ("# A\n\n[x](../tutorial/one.md#b)\n", "docs/tutorial/one.md has no heading #b"),
         ("# A\n\n[x](#b)\n", "docs/how-to/a.md has no heading #b"),
         ("words\n", "docs/how-to/a.md: no title"),

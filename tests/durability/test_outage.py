@@ -37,7 +37,7 @@ def told(caplog, *ends):
 
 def test_what_can_not_be_reached_is_told_once_and_once_when_it_is_back(caplog):
     said = told(caplog, None, GONE, GONE, GONE, None, None)
-    assert said == [f"the runs can't be looked after now: {GONE}", "the runs are looked after"]
+    assert said == [f"runs can't be reclaimed now: {GONE}", "runs are reclaimed again"]
 
 
 def test_what_goes_twice_is_told_twice(caplog):

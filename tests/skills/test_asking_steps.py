@@ -18,7 +18,7 @@ def test_a_standalone_question_gives_what_was_said(world: World) -> None:
 
 def test_a_no_without_if_no_ends_the_skill(world: World) -> None:
     result = play_steps(world, "1. **Go on**\n   - **Ask**: Go on?\n", answers=(NO,))
-    assert (result.code, result.message) == ("refused", "Refused: Go on.")
+    assert (result.code, result.message) == ("refused", "Declined: Go on.")
 
 
 def test_a_guarded_tool_asks_with_its_own_prompt(world: World) -> None:

@@ -246,7 +246,7 @@ def test_a_refused_item_is_told_by_its_own_key(world: World) -> None:
     )
     play_steps(world, steps, answers=(YES, NO))
     told = [event for event in _told(world) if event[0] == "failed"]
-    assert told == [("failed", "1[1]", "refused"), ("failed", "1", "at 1[1]")]
+    assert told == [("failed", "1[1]", "declined"), ("failed", "1", "at 1[1]")]
 
 
 def _told(world: World) -> list[tuple[str, str, str]]:

@@ -1,1 +1,1 @@
-"""Skills: checked against their tools, and run step by step."""
+"""Skills: checked against their tools and run step by step."""

@@ -1,4 +1,4 @@
-"""Do what a step says: ask, or use a tool or a skill; each thing once, by its key."""
+"""Carry out a step: ask a person, or call a tool or skill once under its key."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -15,22 +15,22 @@ RunSkill = Callable[[Frame, str, dict[str, Any], str], Awaitable[SkillResult]]
 
 
 class StepActions:
-    """Carries out steps; a skill within a skill is run by what `run_skill` is."""
+    """Carries out steps; `run_skill` runs a skill that a step uses."""
 
     def __init__(self, run_skill: RunSkill) -> None:
         self._run_skill = run_skill
 
     async def ask(self, frame: Frame, step: Step, index: int | None = None) -> Any:
-        """Ask a person and give their words, or true; raises DeclinedError."""
+        """Ask a person and return their text, or true; raises DeclinedError."""
         answer = await answered(frame, step, question(frame, step, index))
         return True if answer.text is None else answer.text
 
     async def use(self, frame: Frame, step: Step, index: int | None = None) -> Any:
-        """Call the step's tool or skill and give its data; raises DeclinedError and StepError.
+        """Call the step's tool or skill and return its data; raises DeclinedError and StepError.
 
-        Where a person answers in its stead it does not run, and there is nothing to undo.
-        The step's Ask approves exactly these arguments. A failure that may pass is tried again as
-        often as the step says. Undo is bound as soon as the call has taken effect.
+        An answer in place of the call becomes its result; then there is nothing to undo.
+        The step's Ask approves exactly these arguments. A failure that may pass is retried as often
+        as the step allows. Undo is bound as soon as the call has taken effect.
         """
         try:
             return await self._used(frame, step, index)
@@ -47,7 +47,7 @@ class StepActions:
         if approved:
             asked = question(frame, step, index, use.name, arguments)
             answer = await answered(frame, step, asked)
-            # What was changed in a critical call is shown once more, as it would run.
+            # A person who edits a critical call sees it once more in the form that will run.
             approved = not (answer.arguments and asked.sensitivity == "critical")
             arguments = {**arguments, **(answer.arguments or {})}
         tries = 1 + _retries(frame, step, use.name)
@@ -66,7 +66,7 @@ class StepActions:
                 return value
         raise AssertionError("a step is tried at least once")
 
-    async def call(  # noqa: PLR0913 - one call, told whole
+    async def call(  # noqa: PLR0913 - one call with all its parts
         self,
         frame: Frame,
         step: Step,
@@ -77,7 +77,7 @@ class StepActions:
         attempt: int = 1,
         approved: bool = False,
     ) -> Any:
-        """Call a tool or a skill for a step and give its data, or raise StepError."""
+        """Call a tool or a skill for a step and return its data, or raise StepError."""
         frame.secrets.learn(arguments, frame.parameters_of(name))
         place = f"{frame.key(step, index)}:{name}"
         key = place if attempt == 1 else f"{place}#{attempt}"
@@ -89,25 +89,25 @@ class StepActions:
         return data
 
     async def undo(self, undo: Undo) -> None:
-        """Call what takes a step back; what that binds itself is not taken back in turn."""
+        """Call the compensating tool or skill; its own effects are not undone in turn."""
         frame, key = undo.frame.within({}), f"{undo.key}{UNDOING}{undo.tool}"
         if undo.tool in frame.order.plan.skills:
             _data(await self._run_skill(frame, undo.tool, undo.arguments, f"{key}/"))
             return
         recorded_call = RecordedCall(frame, undo.step, undo.tool, undo.arguments, key, key)
-        with suppress(InsteadError):  # Then a person took it back.
+        with suppress(InsteadError):  # A person undid the step by hand.
             await recorded_call.run(approved=False)
 
 
 def require(frame: Frame, name: str) -> None:
-    """Hold the skill to its list: the restriction is enforced at each call."""
+    """Raise StepError where the skill's lists do not name the tool or skill."""
     if name not in frame.spec.required_tools and name not in frame.spec.required_skills:
         message = f"{frame.spec.name} does not list {name} among its Required Tools or Skills"
         raise StepError("not_required", message)
 
 
 def _retries(frame: Frame, step: Step, name: str) -> int:
-    """Give how often a call may be tried again: never what might then happen twice."""
+    """Return how often a call may be retried; 0 where a second try could act twice."""
     tool = frame.order.plan.tools.get(name)
     if step.on_error is None or tool is None or not tool.is_repeatable:
         return 0
@@ -125,7 +125,7 @@ def _arguments(frame: Frame, use: Use) -> dict[str, Any]:
 
 
 def _settle(frame: Frame, step: Step, index: int | None, value: Any) -> None:
-    """Bind the Undo of a call that took effect, and hold its Check."""
+    """Bind the Undo of a call that took effect, and evaluate its Check."""
     if step.undo is not None:
         frame.bind(_bound(_with(frame, step, value), step, frame.key(step, index)))
     _hold_check(frame, step, value)

@@ -1,4 +1,4 @@
-"""Choose a value by an expression, once, and find the way where there is none."""
+"""Choose a value by an expression once, and find the next step where it has none."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from toolmd._types.skill import Step
 
 
 async def chosen(frame: Frame, step: Step, index: int | None = None) -> Any:
-    """Give the value, or the jump that Or else takes without one; raises StepError.
+    """Return the value, or the jump of Or else where there is none; raises StepError.
 
-    The value is recorded, because the order of an object's keys is no expression's promise.
+    The value is recorded because expressions do not guarantee the order of an object's keys.
     """
     choose = step.choose
     assert choose is not None

@@ -1,4 +1,4 @@
-"""One skill within a run: its names, its values, what it must undo, and its place in the record."""
+"""One skill within a run: its names, values, compensations, and keys in the record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from toolmd._types.skill import Argument, Expression, SkillSpec, Step, Template
 from toolmd._validation.redact import Secrets
 
 MAX_SKILL_DEPTH = 8
-"""How many skills may stand within one another."""
+"""How deep skills may be nested."""
 
 
 class StepError(Exception):
@@ -29,7 +29,7 @@ class StepError(Exception):
 
 
 class DeclinedError(Exception):
-    """A person said no, or nobody answered in time."""
+    """A person declined, or nobody answered in time."""
 
     def __init__(self, *, late: bool) -> None:
         super().__init__("late" if late else "refused")
@@ -37,17 +37,17 @@ class DeclinedError(Exception):
 
 
 class ItemError(Exception):
-    """An item of a loop failed or was refused, and leads its whole step elsewhere."""
+    """An item of a loop failed or was declined, and its jump applies to the whole step."""
 
     def __init__(self, jump: "Go | End", key: str) -> None:
         super().__init__(key)
         self.jump = jump
         self.key = key
-        """The item's own."""
+        """The item's own key."""
 
 
 class InsteadError(Exception):
-    """A person answered in a call's stead: it does not run, and their words are its result."""
+    """A person answered in place of a call: it does not run, and their text is its result."""
 
     def __init__(self, words: str) -> None:
         super().__init__("answered")
@@ -55,13 +55,13 @@ class InsteadError(Exception):
 
 
 class Go(NamedTuple):
-    """Go on in another section."""
+    """Continue in another section."""
 
     target: str
 
 
 class End(NamedTuple):
-    """The skill is over."""
+    """The end of the skill."""
 
     success: bool
     message: str = ""
@@ -71,7 +71,7 @@ class End(NamedTuple):
 
 
 Jump = Go | End | None
-"""Where a step leads: None is the next step."""
+"""Where a step leads; None is the next step."""
 
 
 class Undo(NamedTuple):
@@ -82,12 +82,12 @@ class Undo(NamedTuple):
     tool: str
     arguments: dict[str, Any]
     frame: "Frame"
-    """The skill whose step it takes back: it may be one that came to its end within another."""
+    """The skill whose step it undoes; it may have ended within another skill."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What the steps of one skill share."""
+    """State that the steps of one skill share."""
 
     spec: SkillSpec
     order: Order
@@ -95,62 +95,62 @@ class Frame:
     executor: Executor
     caller: Caller
     names: dict[str, Any]
-    """Inputs and saved results; a name that is not there has no value."""
+    """Inputs and saved results; a missing name has no value."""
     prefix: str = ""
-    """Before each key: empty, or `2:visit/` within a skill that step 2 uses."""
+    """The start of each key: empty, or `2:visit/` within a skill that step 2 uses."""
     depth: int = 0
     undos: list[Undo] = field(default_factory=list)
     secrets: Secrets = field(default_factory=Secrets)
-    """The Sensitive values of the whole run, as far as it got."""
+    """The Sensitive values that the run has met so far."""
 
     def parameters_of(self, name: str) -> tuple[Parameter, ...]:
-        """Return the parameters of a tool or skill of the plan; none of one that is not there."""
+        """Return the parameters of a tool or skill of the plan; empty for an unknown name."""
         spec = self.order.plan.tools.get(name) or self.order.plan.skills.get(name)
         return () if spec is None else spec.parameters
 
     def within(self, names: Mapping[str, Any]) -> "Frame":
-        """Give the same frame with further names, for one item of a loop."""
+        """Return the same frame with additional names, for one item of a loop."""
         return replace(self, names={**self.names, **names}, undos=[])
 
     def bind(self, undo: Undo) -> None:
-        """Keep what takes a step back, in place of what was bound for it or within it."""
+        """Record the compensation of a step, replacing those bound for it or within it."""
         place = f"{undo.key}:"
         self.undos[:] = [u for u in self.undos if u.key != undo.key and not u.key.startswith(place)]
         self.undos.append(undo)
 
     def key(self, step: Step, index: int | None = None) -> str:
-        """Give a step's key in the record; `[3]` is the loop's fourth item."""
+        """Return a step's key in the record; `[3]` is the loop's fourth item."""
         return f"{self.prefix}{step.id}" + ("" if index is None else f"[{index}]")
 
     async def perform(
         self, key: str, effect: Effect, uncertain: UncertainOutcome | None = None
     ) -> Any:
-        """Do a thing once, as `Journal.perform` does; what takes steps back is always done."""
+        """Do a thing once, as `Journal.perform` does; compensations run even when cancelled."""
         return await self.journal.perform(key, effect, undoing=UNDOING in key, uncertain=uncertain)
 
     def evaluate(self, expression: Expression) -> Any:
-        """Give the value of an expression, or raise StepError."""
+        """Return the value of an expression, or raise StepError."""
         try:
             return self._program(expression).evaluate(self.names, now=self.journal.now())
         except (ExpressionError, EvaluationError) as error:
-            message = f"`{expression.cel}` gives no value: {error}"
+            message = f"`{expression.cel}` has no value: {error}"
             raise StepError("expression_failed", message) from None
 
     def holds(self, expression: Expression) -> bool:
-        """Tell whether a condition is true; anything but true or false is a StepError."""
+        """Return whether a condition is true; a value that is not a boolean is a StepError."""
         value = self.evaluate(expression)
         if not isinstance(value, bool):
             raise StepError("expression_failed", f"`{expression.cel}` is neither true nor false")
         return value
 
     def text(self, template: Template) -> str:
-        """Give a template's text."""
+        """Return a template's text."""
         return text_of(template, self.evaluate)
 
     def arguments(
         self, written: tuple[Argument, ...], parameters: tuple[Parameter, ...]
     ) -> dict[str, Any]:
-        """Give the arguments of a call; an optional one without a value is left out."""
+        """Return the arguments of a call; an optional one without a value is left out."""
         known = {parameter.name: parameter for parameter in parameters}
         made = {}
         for argument in written:
@@ -175,7 +175,7 @@ class Frame:
         return MISSING if value is None and optional and types and "null" not in types else value
 
     def _is_absent(self, argument: Argument) -> bool:
-        """Tell whether the argument is a name that has no value, and nothing else."""
+        """Return whether the argument is only a name, and that name has no value."""
         value = argument.value
         expression = value.expression if isinstance(value, Template) else None
         return (
@@ -189,14 +189,14 @@ class Frame:
         return compile_expression(expression.cel, names, functions=True)
 
     def call(self, name: str, arguments: Mapping[str, Any], key: str) -> Call:
-        """Give a call as it goes through the door, with the run's own idempotency key."""
+        """Build the call with the run's own idempotency key."""
         whole = f"{self.order.id}/{key}"
         return Call(
             name, arguments, whole, self.order.confidence, self.caller, key=whole, depth=self.depth
         )
 
     def tell(self, kind: RunKind, step: Step, text: str = "", index: int | None = None) -> None:
-        """Tell whoever looks on how a step fares."""
+        """Report an event of a step to the run's listeners."""
         event = RunEvent(
             self.order.id, kind, self.spec.name, self.key(step, index), step.title,
             self.secrets.hide(text),

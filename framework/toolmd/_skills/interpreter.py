@@ -1,4 +1,4 @@
-"""Run a skill: its steps in order by a small machine, from its beginning, over a record."""
+"""Run a skill: a small machine interprets its steps in order over a record."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from toolmd._skills.frame import (
     StepError,
 )
 from toolmd._skills.journal import CancelledRunError, Executor, Journal
-from toolmd._skills.jump import cancelled, failure, jump_of, refusal, stopped
+from toolmd._skills.jump import cancelled, failure, jump_of, rejection, stopped
 from toolmd._skills.loop import each
 from toolmd._skills.python import run_python
 from toolmd._skills.section import section_index
@@ -35,19 +35,19 @@ _ANYTHING = Schema()
 
 
 class Interpreter:
-    """Plays orders; holds nothing of a run but the way into the world."""
+    """Executes runs; it keeps no state of a run except the executor."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._actions = StepActions(self._within)
         self.secrets = Secrets()
-        """What the order that was played last must not show."""
+        """The Sensitive values of the latest run, which must not be shown."""
 
     async def play(self, order: Order, journal: Journal) -> SkillResult:
-        """Run the order as far as it goes and give its result.
+        """Run the order as far as possible and return its result.
 
-        Whatever the journal holds is not done again, so that a run which was parked or whose
-        process died is taken up by playing it again. Raises ParkedError.
+        Effects in the journal are not repeated, so executing a run again resumes it after it was
+        parked or its process died. Raises ParkedError.
         """
         self.secrets = Secrets()
         frame = Frame(
@@ -68,7 +68,7 @@ class Interpreter:
     async def _within(
         self, frame: Frame, name: str, inputs: dict[str, Any], prefix: str
     ) -> SkillResult:
-        """Run a skill that a step of another uses, or its Python, which undoes by itself."""
+        """Run a skill, or its Python, for a step; Python undoes its own steps."""
         around = None if frame.spec.name in frame.order.plan.python else frame
         inner = replace(
             frame,
@@ -81,9 +81,9 @@ class Interpreter:
         return await self._skill(inner, around)
 
     async def _skill(self, frame: Frame, around: Frame | None = None) -> SkillResult:
-        """Run a skill; what it did is for the one `around` it to undo, should that stop later.
+        """Run a skill; on success, its compensations pass to the enclosing frame `around`.
 
-        Raises CancelledRunError to that one: nothing in it may go on as if this one had failed.
+        Raises CancelledRunError to the enclosing skill, which must not continue as after a failure.
         """
         ready = _admitted(frame)
         if isinstance(ready, SkillResult):
@@ -147,7 +147,7 @@ class Interpreter:
             frame.tell("started", step)
             jump = await self._act(frame, step)
         except DeclinedError as declined:
-            return refusal(frame, step, declined)
+            return rejection(frame, step, declined)
         except ItemError as item:
             frame.tell("failed", step, f"at {item.key}")
             return item.jump
@@ -182,7 +182,7 @@ class Interpreter:
             frame.names[step.save_as] = value
         if step.if_empty is not None and _is_empty(value):
             return jump_of(frame, step.if_empty)
-        # A call's check is held beside the call, where it can be tried again.
+        # RecordedCall evaluates the check of a call, because it can retry the call.
         checked = step.use is not None and step.for_each is None
         if step.check is not None and not checked and not frame.holds(step.check):
             raise StepError("check_failed", f"the check `{step.check.cel}` does not hold")
@@ -190,7 +190,7 @@ class Interpreter:
 
 
 def _admitted(frame: Frame) -> Frame | SkillResult:
-    """Hold the inputs against the Input Schema, and take the caller's facts from them."""
+    """Check the inputs against the Input Schema, and add the caller's context from them."""
     spec = frame.spec
     if frame.depth > MAX_SKILL_DEPTH:
         message = f"more than {MAX_SKILL_DEPTH} skills use one another"
@@ -218,5 +218,5 @@ def _returned(frame: Frame, step: Step) -> Mapping[str, Any]:
 
 
 def _is_empty(value: Any) -> bool:
-    """Tell whether a result is empty: nothing, or text, a list or an object without content."""
+    """Return whether a result is null, or text, a list or an object without content."""
     return value is None or (isinstance(value, (str, list, dict)) and not value)

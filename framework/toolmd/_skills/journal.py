@@ -1,4 +1,4 @@
-"""What a run asks of its engine: to do a thing once, to ask a person, to tell the time."""
+"""Protocols between a run and its engine: record an effect once, ask a person, read the clock."""
 
 import datetime as dt
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,25 +12,25 @@ Effect = Callable[[], Awaitable[Any]]
 
 
 class UncertainOutcome(NamedTuple):
-    """What a person is asked where nobody knows whether a call took effect."""
+    """The question for a person where a call may or may not have taken effect."""
 
     question: Question
     happened: Any
-    """What is recorded when they say that it did: JSON."""
+    """The JSON value that is recorded when the person confirms that it took effect."""
 
 
 class Journal(Protocol):
     """The record of one run.
 
-    A run is interpreted from its beginning each time it is taken up; what the journal holds is
-    not done again. So a journal needs no more than keys and JSON values, and may be kept anywhere.
+    A resumed run is interpreted from its beginning; recorded effects are not repeated. A journal
+    needs only keys and JSON values, so any store can keep it.
     """
 
     def now(self) -> dt.datetime:
-        """Give the time of the last thing that was done: the same each time it is taken up."""
+        """Return the time of the last recorded effect: the same each time the run resumes."""
 
     def holds(self, key: str) -> bool:
-        """Tell whether the thing is done."""
+        """Return whether the effect is recorded."""
 
     async def perform(
         self,
@@ -40,32 +40,32 @@ class Journal(Protocol):
         undoing: bool = False,
         uncertain: UncertainOutcome | None = None,
     ) -> Any:
-        """Give the recorded value of `key`, or do it, record its JSON value and give that.
+        """Return the recorded value of `key`, or run the effect and record its JSON value.
 
-        With a `uncertain` it is done at most once: where a process died over it, a person is asked.
+        With `uncertain` the effect runs at most once: if a process died during it, a person is
+        asked for the outcome.
 
-        Raises CancelledRunError instead of doing anything new in a run that was cancelled, but
-        for what undoes.
+        Raises CancelledRunError in a cancelled run, except for recorded and undoing effects.
         """
 
     async def answer(self, question: Question) -> Answer:
-        """Give the recorded answer, or raise ParkedError.
+        """Return the recorded answer, or raise ParkedError.
 
-        Raises CancelledRunError in a run that was cancelled, but for a question that undoes.
+        Raises CancelledRunError in a cancelled run, except for a question that undoes.
         """
 
     async def go_on(self) -> None:
-        """Raise CancelledRunError in a run that was cancelled."""
+        """Raise CancelledRunError in a cancelled run."""
 
     def tell(self, event: RunEvent) -> None:
-        """Hand an event to whoever looks on, once."""
+        """Report an event to the listener, once."""
 
     def reach(self, executor: "Executor") -> "Executor":
-        """Give the executor as it works from where the run is played."""
+        """Return an executor that works from the loop in which the run executes."""
 
 
 class ParkedError(Exception):
-    """A run can't go on before one of these is answered; not a failure."""
+    """The run needs an answer to one of these questions; not a failure."""
 
     def __init__(self, *questions: Question) -> None:
         super().__init__(", ".join(question.key for question in questions))
@@ -73,26 +73,26 @@ class ParkedError(Exception):
 
 
 class CancelledRunError(Exception):
-    """Somebody cancelled the run: it stops here and undoes what it did."""
+    """The run was cancelled: it stops here and undoes its steps."""
 
 
 Through = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
 
 class Executor(Protocol):
-    """What does for a run what reaches the world: calls through the one door, and Python."""
+    """The effects of a run on the outside: calls through the dispatcher, and Python."""
 
     async def call(self, call: Call) -> Result:
-        """Take a call through the door."""
+        """Send a call through the dispatcher."""
 
     async def confirm(self, held: str, call: Call) -> Result:
-        """Approve a held call by its id, with the arguments of `call`; runs it."""
+        """Approve a confirmation by its id, with the arguments of `call`, and run the call."""
 
     async def reject(self, held: str, call: Call) -> None:
-        """Drop a held call by its id: a person said no, and it must not run later."""
+        """Reject a confirmation by its id, so that its call can't run later."""
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.
 
-        Raises ToolError for a message of its own.
+        Raises ToolError with the implementation's own message.
         """

@@ -1,4 +1,4 @@
-"""Where a step leads when it is not simply the next one."""
+"""The jumps of a step that does not lead to the next one."""
 
 from toolmd._skills.frame import DeclinedError, End, Frame, Go, Jump, StepError
 from toolmd._skills.text import sentence
@@ -6,18 +6,18 @@ from toolmd._types.skill import Step, Way
 
 
 def stopped(message: str) -> End:
-    """End without success because the author says so."""
+    """End without success because the author's Stop applies."""
     return End(success=False, message=message, error=message, code="stopped")
 
 
 def cancelled(frame: Frame) -> End:
-    """End because somebody cancelled the run."""
+    """End because the run was cancelled."""
     message = f"{frame.spec.title} was cancelled."
     return End(success=False, message=message, error=message, code="cancelled")
 
 
 def failure(frame: Frame, step: Step, error: StepError, index: int | None = None) -> Jump:
-    """Give where a failed step leads: On error's way, or the end."""
+    """Return where a failed step leads: On error's way, or the end."""
     if step.on_error is not None:
         return jump_of(frame, step.on_error.then)
     message = sentence(f"Step {frame.key(step, index)} ({step.title}) failed: {error.message}")
@@ -26,18 +26,18 @@ def failure(frame: Frame, step: Step, error: StepError, index: int | None = None
     )
 
 
-def refusal(frame: Frame, step: Step, declined: DeclinedError, index: int | None = None) -> Jump:
-    """Give where a refused question leads: If no's way, or the end."""
-    frame.tell("failed", step, "no answer in time" if declined.late else "refused", index)
+def rejection(frame: Frame, step: Step, declined: DeclinedError, index: int | None = None) -> Jump:
+    """Return where a declined question leads: If no's way, or the end."""
+    frame.tell("failed", step, "no answer in time" if declined.late else "declined", index)
     if step.if_no is not None:
         return jump_of(frame, step.if_no)
-    what = "Nobody answered in time" if declined.late else "Refused"
+    what = "Nobody answered in time" if declined.late else "Declined"
     message = f"{what}: {step.title}."
     return End(success=False, message=message, error=message, code="refused")
 
 
 def jump_of(frame: Frame, way: Way) -> Jump:
-    """Give the jump that a way is."""
+    """Return the jump of a way."""
     match way.kind:
         case "go":
             return Go(way.target)
@@ -48,7 +48,7 @@ def jump_of(frame: Frame, way: Way) -> Jump:
 
 
 def _said(frame: Frame, way: Way) -> str:
-    """Give a stop's text; a text that can't be made must not hide that the skill stops."""
+    """Return a stop's text; an error in the text must not hide that the skill stops."""
     if way.text is None:
         return "Stopped."
     try:

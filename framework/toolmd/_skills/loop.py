@@ -1,4 +1,4 @@
-"""Do a step for each item of a list: in order, a few at once, never without bound."""
+"""Run a step for each item of a list: in order, a few at once, within a limit."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ from toolmd._skills.action import StepActions
 from toolmd._skills.choose import chosen
 from toolmd._skills.frame import DeclinedError, End, Frame, Go, ItemError, StepError
 from toolmd._skills.journal import CancelledRunError, ParkedError
-from toolmd._skills.jump import failure, refusal
+from toolmd._skills.jump import failure, rejection
 from toolmd._types.skill import Step
 
 MAX_ITEMS = 1000
@@ -16,11 +16,11 @@ _LEFT_OUT = object()
 
 
 async def each(frame: Frame, step: Step, actions: StepActions) -> list[Any] | Go | End:
-    """Give the list of results in the items' order, or where an item led.
+    """Return the results in the items' order, or the jump of an item.
 
-    An item that failed or was refused and goes on (`continue`) is left out. When an item leads
-    elsewhere, those that run are finished and no other begins; the first in order decides.
-    Raises ItemError where that one failed or was refused.
+    Items that fail or are declined and continue are left out. When an item jumps, running items
+    finish and no other begins; the first one in order decides.
+    Raises ItemError where that one failed or was declined.
     """
     items = await _items(frame, step)
     loop = _Loop(frame, step, actions, items)
@@ -65,7 +65,7 @@ class _Loop:
         try:
             await asyncio.gather(*tasks)
         finally:
-            # A fault of the engine ends the run here; no item may go on behind its back.
+            # An engine error ends the run here, so no item may continue in the background.
             for task in tasks:
                 task.cancel()
         for index in sorted(self._undos):
@@ -91,7 +91,7 @@ class _Loop:
             try:
                 self._results[index] = value = await self._item(index)
             except ParkedError as parked:
-                # The item keeps its place: with At Once 1 the next must not begin before it.
+                # A parked item occupies its worker: with At Once 1 the next must not begin first.
                 self._parked.append(parked)
                 return
             except CancelledRunError:
@@ -111,7 +111,7 @@ class _Loop:
                 return await chosen(frame, step, index)
             return await self._actions.ask(frame, step, index)
         except DeclinedError as declined:
-            jump = refusal(frame, step, declined, index)
+            jump = rejection(frame, step, declined, index)
         except StepError as error:
             frame.tell("failed", step, error.message, index)
             jump = failure(frame, step, error, index)

@@ -1,4 +1,4 @@
-"""Ask a person, and take their answer."""
+"""Ask a person and read their answer."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def question(
     tool: str | None = None,
     arguments: dict[str, Any] | None = None,
 ) -> Question:
-    """Make a step's own question; with a tool it asks for exactly that call."""
+    """Build a step's own question; with a tool it asks for exactly that call."""
     assert step.ask is not None
     key = f"{frame.key(step, index)}:ask"
     prompt = frame.text(step.ask)
@@ -36,14 +36,14 @@ def confirmation(
     key: str,
     held: ConfirmationRequest,
 ) -> Question:
-    """Make the question with which the door holds a call."""
+    """Build the question for a call that needs a confirmation."""
     asked = Question(frame.order.id, key, frame.spec.name, step.title, held.prompt, tool,
                      arguments, held.sensitivity, step.timeout_s)  # fmt: skip
     return veiled(frame, asked)
 
 
 def veiled(frame: Frame, asked: Question) -> Question:
-    """Return a question as it may be kept and shown: without Sensitive values."""
+    """Return a question as it may be stored and shown: without Sensitive values."""
     arguments = asked.arguments
     if asked.tool is not None and arguments is not None:
         parameters = frame.parameters_of(asked.tool)
@@ -53,7 +53,7 @@ def veiled(frame: Frame, asked: Question) -> Question:
 
 
 async def answered(frame: Frame, step: Step, asked: Question) -> Answer:
-    """Give a yes; a no, or silence, is a DeclinedError, words in a call's stead an InsteadError."""
+    """Return an approval; a no or silence raises DeclinedError, a text answer InsteadError."""
     answer = await frame.journal.answer(asked)
     if not answer.approved:
         raise DeclinedError(late=answer.late)

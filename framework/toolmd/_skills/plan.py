@@ -1,4 +1,4 @@
-"""Pin what a run is interpreted by: the skill, the skills and tools within its reach."""
+"""Pin the definitions that a run uses: the skill, and the skills and tools that it can reach."""
 
 from collections.abc import Collection, Mapping
 
@@ -15,10 +15,10 @@ def make_plan(
     given: Collection[str] = (),
     code: str = "",
 ) -> Plan:
-    """Gather what the skill may use, and what those may use; what is not there is left out.
+    """Collect everything that the skill and its skills may use; missing ones are left out.
 
-    `python` names the skills that have an implementation, `given` the tools and skills that have
-    theirs of a package or a plugin; `code` is the hash of the pinned Python.
+    `python` names the skills that have an implementation, `given` the tools and skills whose
+    implementation comes from a package or a plugin; `code` is the hash of the pinned Python.
     """
     reached = within_reach(skill, skills)
     every = (skill, *reached.values())
@@ -34,7 +34,7 @@ def make_plan(
 
 
 def within_reach(skill: SkillSpec, skills: Mapping[str, SkillSpec]) -> dict[str, SkillSpec]:
-    """Give the skills that a skill may use, and those that they may use, by name."""
+    """Return the skills that a skill may use, directly or through others, by name."""
     reached: dict[str, SkillSpec] = {}
     waiting = [skill]
     while waiting:

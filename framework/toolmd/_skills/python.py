@@ -1,4 +1,4 @@
-"""Run a skill's Python: its calls are recorded one by one, and held to what the file lists."""
+"""Run a skill's Python: each call is recorded and must be listed in the file."""
 
 import json
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ _PARTS = {"success", "message", "data", "error"}
 
 
 async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
-    """Run the implementation with the skill's inputs and make a SkillResult of what it gives.
+    """Run the implementation with the skill's inputs and build a SkillResult from its value.
 
-    Taken up again it runs from its beginning, and its calls get their recorded results: it must
-    make the same calls with the same arguments in the same order. What it came to is recorded,
-    and it runs no more. Raises ParkedError and CancelledRunError.
+    A resumed implementation runs from its beginning, and its calls return their recorded results:
+    it must make the same calls with the same arguments in the same order. Once its result is
+    recorded, it does not run again. Raises ParkedError and CancelledRunError.
     """
     key = f"{frame.prefix}{result_key(frame.spec.name)}"
     played = None if frame.journal.holds(key) else await _played(frame, actions)
@@ -37,7 +37,7 @@ async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
 
 
 def result_key(name: str) -> str:
-    """Give the end of the key under which the record holds what a skill's Python came to."""
+    """Return the end of the key under which the record stores the result of a skill's Python."""
     return f"{name}:result"
 
 
@@ -56,11 +56,11 @@ async def _played(frame: Frame, actions: StepActions) -> SkillResult:
         raise parked from None
     except ToolmdError as error:
         value = SkillResult.failed("tool_error", str(error))
-    except Exception as error:  # noqa: BLE001 - whatever it does stays in its run
+    except Exception as error:  # noqa: BLE001 - its errors must not leave its run
         reference = logged(error, "the Python of %s failed", spec.name)
         message = f"{spec.name} failed inside; its operator finds the reason under {reference}."
         value = SkillResult.failed("tool_error", message)
-    # An implementation that catches everything must not pass a waiting run off as a finished one.
+    # An implementation that catches every exception must not finish a waiting run.
     if calls.parked is not None:
         raise calls.parked
     if calls.strayed is not None:
@@ -68,13 +68,13 @@ async def _played(frame: Frame, actions: StepActions) -> SkillResult:
     try:
         return result_of(value, spec.title)
     except (PydanticSerializationError, ValueError) as error:
-        return SkillResult.failed("tool_error", f"{spec.name} gave what is no JSON: {error}")
+        return SkillResult.failed("tool_error", f"{spec.name} returned no JSON: {error}")
 
 
 def result_of(value: Any, title: str) -> SkillResult:
-    """Make a SkillResult of what Python gave: one, its parts by name, or only its data.
+    """Build a SkillResult from a SkillResult, its parts by name, or data alone.
 
-    The Result of a call that it made is what the skill came to.
+    A Result of one of its calls becomes the skill's result.
     """
     if isinstance(value, Result):
         if value.error is not None:
@@ -107,10 +107,10 @@ class _Calls:
         self._made = 0
         self.parked: ParkedError | None = None
         self.strayed: StepError | None = None
-        """Why no call of it may be made any more: another one stands in its place."""
+        """Why the skill can make no more calls: one of them differs from the recorded one."""
 
     async def through(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Make a call and give its result; a failure is a result, not an exception."""
+        """Make a call and return its result; a failure is a result, not an exception."""
         self._made += 1
         number = str(self._made)
         frame = self._frame
@@ -138,7 +138,7 @@ class _Calls:
         return Result(success=True, tool=name, outcome="ok", data=data)
 
     async def _same(self, number: str, name: str, arguments: Mapping[str, Any]) -> None:
-        """Record what the call is, and refuse another in its place when the run is taken up."""
+        """Record what the call is, and raise an error where a resumed run makes another one."""
 
         async def said() -> dict[str, Any]:
             return {"name": name, "arguments": dict(arguments)}
@@ -148,16 +148,16 @@ class _Calls:
         was, now = _shown(recorded["name"], recorded["arguments"]), _shown(name, arguments)
         if was != now:
             message = (
-                f"call {number} was {was} and is {now} now: taken up again, the Python of "
-                f"{frame.spec.name} must make the same calls in the same order; what changes by "
-                f"itself (time, chance, the order of a set) must come from a call"
+                f"call {number} was {was} and is now {now}: when a run resumes, the Python of "
+                f"{frame.spec.name} must make the same calls in the same order; it must take "
+                f"values that vary (time, randomness, the order of a set) from a call"
             )
             self.strayed = StepError("not_repeatable", message)
             raise self.strayed
 
 
 def _shown(name: str, arguments: Mapping[str, Any]) -> str:
-    """Give a call as text that is the same for the same arguments as JSON."""
+    """Return a call as text that is the same for the same arguments as JSON."""
     return (
         f"{name}({json.dumps(to_jsonable_python(arguments), sort_keys=True, ensure_ascii=False)})"
     )

@@ -1,4 +1,4 @@
-"""Tell anew what a run has told so far, by playing it over its record without doing anything."""
+"""Replay a run's events by interpreting it over its record without any effect."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ from toolmd._validation.redact import Secrets, redacted
 
 
 async def trace(order: Order, view: RunView) -> RunTrace:
-    """Give what a run did so far, and how each of its steps fares, without Sensitive values.
+    """Return what a run did so far and the state of each step, without Sensitive values.
 
-    What was skipped, and which way was taken, stands in no record: it follows from the recorded
-    values, as it did when the run was played. Nothing is called.
+    The record does not contain skipped steps and chosen ways: they follow from the recorded
+    values. Nothing is called.
     """
     shown, skill = _Shown(order, view), order.plan.skill
     interpreter = Interpreter(shown)
@@ -40,7 +40,7 @@ async def trace(order: Order, view: RunView) -> RunTrace:
 
 
 def veiled(view: RunView, order: Order, secrets: Secrets) -> RunView:
-    """Return a view of a run without Sensitive values: those of `secrets`, and what it shows."""
+    """Return a view of a run with the values of its Sensitive parameters and `secrets` masked."""
     if not order.plan.holds_sensitive:
         return view
     parameters, known = order.plan.skill.parameters, _sensitive(order)
@@ -63,7 +63,7 @@ def _without(value: Any, known: tuple[Parameter, ...], secrets: Secrets) -> Any:
 
 
 def _sensitive(order: Order) -> tuple[Parameter, ...]:
-    """Return the Sensitive parameters of all that a run may call."""
+    """Return the Sensitive parameters of everything that a run may call."""
     plan = order.plan
     specs = (plan.skill, *plan.skills.values(), *plan.tools.values())
     return tuple(p for spec in specs for p in spec.parameters if p.shape.holds_sensitive)
@@ -74,7 +74,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 class _Shown:
-    """A record that is only read, and an executor that reaches nothing."""
+    """A read-only record, and an executor that calls nothing."""
 
     def __init__(self, order: Order, view: RunView) -> None:
         self._order = order
@@ -88,7 +88,7 @@ class _Shown:
         return self._now
 
     def holds(self, key: str) -> bool:
-        """Tell so only of calls: the Python that made them must seem to run again."""
+        """Return whether a call is recorded; false for Python, which must seem to run again."""
         return key in self._entries and not key.endswith(result_key(""))
 
     async def perform(
@@ -130,7 +130,7 @@ class _Shown:
         raise AssertionError(f"{held} is rejected while a record is read: {call.tool}")
 
     async def python(self, call: Call, through: Through) -> Any:
-        """Make the recorded calls of a skill's Python, in order; then give its recorded result."""
+        """Make the recorded calls of a skill's Python in order, then return its recorded result."""
         assert call.key is not None
         prefix = call.key.removeprefix(f"{self._order.id}/").removesuffix(call.tool)
         number = 1

@@ -5,7 +5,7 @@ from toolmd._types.skill import WorkflowSection
 
 
 def section_index(sections: tuple[WorkflowSection, ...], target: str, *, after: int) -> int:
-    """Find the section of this name below another; raises StepError."""
+    """Return the index of the section of this name below another; raises StepError."""
     for index in range(after + 1, len(sections)):
         if folded(sections[index].name) == folded(target):
             return index
@@ -13,5 +13,5 @@ def section_index(sections: tuple[WorkflowSection, ...], target: str, *, after: 
 
 
 def folded(name: str) -> str:
-    """Give a section's name as it is compared: without case, with single spaces."""
+    """Return a section's name in the form for comparison: case-folded, with single spaces."""
     return " ".join(name.casefold().split()).rstrip(".")

@@ -1,4 +1,4 @@
-"""Take one call through the door, once by its key, with the confirmation that it may need."""
+"""Call a tool once under its key, with the confirmation that it may need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,14 +15,14 @@ from toolmd._types.tool import ToolSpec
 from toolmd.errors import logged
 
 MAX_PROMPTS = 3
-"""How often one call may come back for another yes: what was shown may grow stale."""
+"""How often one call may ask for confirmation again, since earlier ones may expire."""
 _HELD = frozenset({"confirm", "review"})
 _PASSING = frozenset({"failed", "unknown"})
 _LAPSED = frozenset({"confirmation_expired", "confirmation_not_found"})
 
 
 class Done(NamedTuple):
-    """A call as the record holds it: JSON."""
+    """A call as the record stores it: JSON."""
 
     outcome: str
     data: Any
@@ -32,13 +32,13 @@ class Done(NamedTuple):
 
     @classmethod
     def of(cls, result: Result) -> "Done":
-        """Keep what a run needs of a result."""
+        """Return the parts of a result that a run needs."""
         error = result.error
         code, said = (error.code, error.message) if error else ("", result.message)
         return cls(result.outcome, result.data, code, said, result.confirmation)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the record."""
+        """Return the record."""
         return {**self._asdict(), "held": self.held and self.held._asdict()}
 
     @classmethod
@@ -50,22 +50,22 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One call of a tool on its way."""
+    """One recorded call of a tool."""
 
     frame: Frame
     step: Step
     tool: str
     arguments: dict[str, Any]
     key: str
-    """Its place in the record."""
+    """Its key in the record."""
     name: str
-    """What it is called outside, the idempotency key: the same for each try."""
+    """Its name for the idempotency key: the same for each try."""
 
     async def run(self, *, approved: bool) -> Any:
-        """Give the tool's data, or raise StepError, DeclinedError or InsteadError.
+        """Return the tool's data, or raise StepError, DeclinedError or InsteadError.
 
-        `approved` is a person's word for exactly these arguments: a hold is then lifted at once.
-        A review is not lifted by it: it has a question of its own, for somebody else.
+        With `approved`, a person has approved exactly these arguments, which confirms the call at
+        once. It does not approve a review, which has its own question for another person.
         """
         recorded_call, reviewed = self, False
         done = await recorded_call.take(self.key)
@@ -77,7 +77,7 @@ class RecordedCall:
                 recorded_call = await recorded_call.agreed(done.held, number, review=review)
                 reviewed = review
             confirmed = await recorded_call.confirm(done.held, f"{self.key}:confirm{number}")
-            # A yes may come when the hold is past: it is then held anew, and lifted by that yes.
+            # A yes can arrive after the confirmation expired; it then approves the new one.
             approved = recorded_call.may_repeat(confirmed)
             done = await recorded_call.take(f"{self.key}:again{number}") if approved else confirmed
         if done.outcome == "ok":
@@ -85,18 +85,18 @@ class RecordedCall:
         raise _failure(self.tool, done)
 
     async def take(self, key: str) -> Done:
-        """Take the call through the door."""
+        """Send the call through the dispatcher."""
         call = self.frame.call(self.tool, self.arguments, self.name)
         return await self._recorded(key, lambda: self.frame.executor.call(call))
 
     async def confirm(self, held: ConfirmationRequest, key: str) -> Done:
-        """Lift the hold with these arguments."""
+        """Approve the confirmation with these arguments."""
         return await self._recorded(key, lambda: self._lift(held))
 
     async def agreed(
         self, held: ConfirmationRequest, number: int, *, review: bool
     ) -> "RecordedCall":
-        """Ask for a yes and give the errand with what was agreed to; else the hold is dropped."""
+        """Ask for approval and return the approved call; otherwise reject the confirmation."""
         question = confirmation(
             self.frame, self.step, self.tool, self.arguments, f"{self.key}:ask{number}", held
         )._replace(kind="review" if review else None)
@@ -108,23 +108,23 @@ class RecordedCall:
         return replace(self, arguments={**self.arguments, **(answer.arguments or {})})
 
     def may_repeat(self, done: Done) -> bool:
-        """Tell whether a call whose hold is gone may be taken again without acting twice."""
+        """Return whether a call without its confirmation may be sent again without acting twice."""
         return done.code in _LAPSED or self._was_used(done.code)
 
     async def _lift(self, held: ConfirmationRequest) -> Result:
-        """Lift the hold; where a process died over that before, its yes still stands.
+        """Approve the confirmation; an approval from before a crash still counts.
 
-        All in one entry of the record: what kills its process again and again must be seen to
-        get no further.
+        One entry of the record covers all of it, so a call that repeatedly kills its process makes
+        no visible progress.
         """
         executor, call = self.frame.executor, self.frame.call(self.tool, self.arguments, self.name)
         result = await executor.confirm(held.id, call)
         if result.error is None or not self._was_used(result.error.code):
             return result
-        anew = await executor.call(call)
-        if anew.outcome != "confirm" or anew.confirmation is None:
-            return anew
-        return await executor.confirm(anew.confirmation.id, call)
+        renewed = await executor.call(call)
+        if renewed.outcome != "confirm" or renewed.confirmation is None:
+            return renewed
+        return await executor.confirm(renewed.confirmation.id, call)
 
     def _was_used(self, code: str) -> bool:
         tool = self.frame.order.plan.tools.get(self.tool)
@@ -149,7 +149,7 @@ class RecordedCall:
         return Done.from_json(await self.frame.perform(key, effect, self._uncertain(key)))
 
     def _uncertain(self, key: str) -> UncertainOutcome | None:
-        """Give what to ask should a process die over this call; None where it may be repeated."""
+        """Return the question if a process dies during this call; None for a repeatable call."""
         tool = self.frame.order.plan.tools.get(self.tool)
         if tool is None or tool.is_repeatable:
             return None
@@ -165,12 +165,12 @@ class RecordedCall:
 
 
 async def _reached(name: str, answer: Awaitable[Result]) -> Done:
-    """Give what came back; a fault on the way is a failure, so that what was done is undone."""
+    """Return the result; an error on the way is a failure, so that earlier steps are undone."""
     try:
         return Done.of(await answer)
-    except Exception as error:  # noqa: BLE001 - as the sentence above says
+    except Exception as error:  # noqa: BLE001 - a failure of the call, as above
         reference = logged(error, "the call of %s did not reach its tool", name)
-        message = f"the call broke on its way; its operator finds the reason under {reference}."
+        message = f"the call failed on its way; its operator finds the reason under {reference}."
         return Done("unknown", None, "outcome_unknown", message, None)
 
 

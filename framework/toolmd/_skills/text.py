@@ -1,4 +1,4 @@
-"""Make values of what a step's author wrote: templates to text, text to a parameter's type."""
+"""Convert an author's text: templates to text, text to a parameter's type."""
 
 import json
 import re
@@ -14,19 +14,19 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _ANY = Schema()
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 _EXACT = 2**53
-"""Below it a double holds every whole number."""
+"""A double represents every integer below it exactly."""
 _LONGEST = 20
-"""Digits of a 64-bit integer."""
+"""Number of digits of a 64-bit integer."""
 MISSING = object()
-"""Stands for an argument that has no value and is left out."""
+"""Marks an argument that has no value and is left out."""
 
 
 class ValueTextError(ValueError):
-    """Text that can't be read as the type that is wanted; says which."""
+    """Text that can't be read as the wanted type; the message names the type."""
 
 
 def shown(value: Any) -> str:
-    """Give a value as it stands in text: lists joined by commas, whole numbers plain."""
+    """Format a value as text: lists joined by commas, integers without a decimal point."""
     match value:
         case None:
             return ""
@@ -43,19 +43,19 @@ def shown(value: Any) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return the text with a full stop, where it ends with no sign of its own."""
+    """Return the text with a full stop where it ends without punctuation."""
     return text if not text or text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
 def text_of(template: Template, evaluate: Evaluate) -> str:
-    """Give the template's text with the value of each expression in its place."""
+    """Return the template's text with the value of each expression inserted."""
     return "".join(p if isinstance(p, str) else shown(evaluate(p)) for p in template.parts)
 
 
 def value_of(value: Value, shape: Schema, evaluate: Evaluate) -> Any:
-    """Give what an author's value means for a parameter of this shape.
+    """Return an author's value converted for a parameter of this shape.
 
-    An expression keeps the type of its result; text is read by the type that is wanted. Raises
+    An expression keeps the type of its result; text is read as the wanted type. Raises
     ValueTextError.
     """
     if isinstance(value, Values):
@@ -77,12 +77,12 @@ def _nested(value: Values, shape: Schema, evaluate: Evaluate) -> Any:
 
 
 def takes_text(shape: Schema) -> bool:
-    """Tell whether a parameter takes text just as it stands."""
+    """Return whether a parameter accepts text unchanged."""
     return not shape.types or "string" in shape.types
 
 
 def fitted(value: Any, shape: Schema) -> Any:
-    """Give a whole double as an integer where only that is taken: CEL's division gives doubles."""
+    """Return a whole double as an integer if only integers fit: CEL's division returns doubles."""
     whole = isinstance(value, float) and value.is_integer()
     if whole and "integer" in shape.types and "number" not in shape.types:
         return int(value)
@@ -90,7 +90,7 @@ def fitted(value: Any, shape: Schema) -> Any:
 
 
 def read_text(text: str, shape: Schema) -> Any:
-    """Read bare text as the first of the shape's types that it can be; raises ValueTextError."""
+    """Read bare text as the first of the shape's types that fits; raises ValueTextError."""
     if takes_text(shape):
         return text
     stripped = text.strip()

@@ -6,9 +6,9 @@ from toolmd._skills.text import sentence
 
 
 async def roll_back(frame: Frame, actions: StepActions) -> list[str]:
-    """Run the bound compensations in reverse; give a sentence for each that could not be.
+    """Run the bound compensations in reverse; return a sentence for each failure.
 
-    One that fails does not keep the others from running.
+    A failure does not prevent the others from running.
     """
     left = []
     while frame.undos:
@@ -16,7 +16,7 @@ async def roll_back(frame: Frame, actions: StepActions) -> list[str]:
         try:
             await actions.undo(undo)
         except (StepError, DeclinedError) as error:
-            reason = error.message if isinstance(error, StepError) else "it was refused"
+            reason = error.message if isinstance(error, StepError) else "it was declined"
             left.append(sentence(f"Not undone: step {undo.key} ({undo.step.title}): {reason}"))
             undo.frame.tell("kept", undo.step, left[-1])
         else:

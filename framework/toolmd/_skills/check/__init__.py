@@ -1,4 +1,4 @@
-"""Hold a skill against its tools when it is read, so that no run meets what could be known."""
+"""Check a skill against its tools when it is loaded, to find errors before it runs."""
 
 from collections.abc import Mapping
 
@@ -19,11 +19,11 @@ def check_skill(
     implemented: bool = False,
     partial: bool = False,
 ) -> tuple[Diagnostic, ...]:
-    """Give all findings in a skill's steps, in the file's order (format.md, "Steps").
+    """Return all findings in a skill's steps, in the file's order (format.md, "Steps").
 
-    `tools` and `skills` are all that the project has, or with `partial` those that are known:
-    then what calls the others is taken as it stands. With `implemented` a Python sibling runs,
-    and the steps are documentation: only the lists are checked.
+    `tools` and `skills` are all of the project, or with `partial` the known ones: then calls of
+    others are accepted. With `implemented` a Python sibling runs and the steps are documentation,
+    so only the lists are checked.
     """
     found = StepFindings(spec.source)
     runs = implemented or spec.executable
@@ -34,7 +34,7 @@ def check_skill(
             Severity.HINT,
             spec.source.line,
             f"{spec.name} is not executable by itself: its workflow is prose",
-            "put a Python file of the same stem beside it, or give its steps keys such as **Use**",
+            "put a Python file of the same stem next to it, or give its steps keys such as **Use**",
         )
     elif not implemented:
         walk = Walk(spec, tools, skills, found, partial=partial)

@@ -1,4 +1,4 @@
-"""Collect what is wrong with a skill, each with its place in the file."""
+"""Collect the findings of a skill, each with its place in the file."""
 
 from toolmd._expressions import ExpressionError
 from toolmd._types.code import Code
@@ -8,7 +8,7 @@ from toolmd._types.source import Position, Source, Span
 
 
 class StepFindings:
-    """Diagnostics of one file; the same one is kept once."""
+    """Diagnostics of one file, without duplicates."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -22,7 +22,7 @@ class StepFindings:
         message: str,
         help: str = "",  # noqa: A002 - the word of a diagnostic
     ) -> None:
-        """Add a finding on a word or a line; a line of 0 means the definition's title."""
+        """Add a finding at a position or a line; a line of 0 means the definition's title."""
         line, column, end_column = (at, 1, 0) if isinstance(at, int) else at
         line = line or self._source.line
         column = max(column, 1)
@@ -36,7 +36,7 @@ class StepFindings:
         message: str,
         help: str = "",  # noqa: A002
     ) -> None:
-        """Add an error on a word or a line."""
+        """Add an error at a position or a line."""
         self.add(code, Severity.ERROR, at, message, help)
 
     def at(
@@ -53,7 +53,7 @@ class StepFindings:
         self.add(code, severity, Position(expression.line, column, end), message, help)
 
     def broken(self, expression: Expression, error: ExpressionError) -> None:
-        """Add an expression's mistake where it is."""
+        """Add an expression's syntax error at its place in the file."""
         line = expression.line + error.line - 1 if expression.line else 0
         first = error.line == 1
         column = error.column + (max(expression.column, 1) - 1 if first else 0)
@@ -66,7 +66,7 @@ class StepFindings:
         )
 
     def sorted(self) -> tuple[Diagnostic, ...]:
-        """Give the findings in the file's order."""
+        """Return the findings in the file's order."""
         return tuple(sorted(self._found, key=lambda d: (d.span.line, d.span.column, d.code)))
 
 

@@ -1,12 +1,12 @@
-"""Tell whether a value of one shape can be a value of another."""
+"""Check whether a value of one shape can be a value of another."""
 
 from toolmd._types.schema import Schema
 
 
 def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
-    """Say why no value of `got` fits `want`; empty where one may.
+    """Return why no value of `got` fits `want`; empty where one may fit.
 
-    What can't be told before it runs (a JSON number for an integer) passes: the call checks it.
+    Undecidable cases pass, such as a JSON number for an integer: the call checks the value.
     """
     if got is None or not got.types or not want.types:
         return ""
@@ -24,7 +24,7 @@ def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
 
 
 def _takes(want: Schema, kind: str) -> bool:
-    # A number may turn out whole, so only the call itself can tell.
+    # A number may be whole at run time, so the call checks it.
     alike = {"integer": "number", "number": "integer"}
     return kind in want.types or alike.get(kind) in want.types
 
@@ -38,14 +38,14 @@ def _object_mismatch(got: Schema, want: Schema, path: str) -> str:
     for name, field in wanted.items():
         if name not in given:
             if field.required:
-                return f"the field '{dot}{name}' is needed and is not there"
+                return f"the field '{dot}{name}' is required but missing"
             continue
         if reason := mismatch(given[name].shape, field.shape, f"{dot}{name}"):
             return reason
     if want.values is None:
         for name, field in given.items():
             if name not in wanted and field.required:
-                return f"the field '{dot}{name}' is not taken"
+                return f"the field '{dot}{name}' is not accepted"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Check a skill's lists: that what it requires exists, is used, and gets the caller's facts."""
+"""Check a skill's lists: required tools and skills exist, are used, and get their context."""
 
 from collections.abc import Mapping
 
@@ -20,25 +20,25 @@ def check_requirements(
     runs: bool,
     partial: bool,
 ) -> None:
-    """Check the lists of the Metadata; in prose that nothing runs a gap is only a hint."""
+    """Check the lists of the Metadata; in prose that nothing runs, a gap is only a hint."""
     severity = Severity.ERROR if runs else Severity.HINT
     for name in () if partial else spec.required_tools:
         if name not in tools:
             code = Code.UNKNOWN_TOOL
-            message = f"Required Tools names {name}, and there is no such tool"
+            message = f"Required Tools names {name}, but the project has no such tool"
             at = place(spec, "required_tools", name)
             found.add(code, severity, at, message, did_you_mean(name, tools))
     for name in () if partial else spec.required_skills:
         if name not in skills:
             code = Code.UNKNOWN_SKILL
-            message = f"Required Skills names {name}, and there is no such skill"
+            message = f"Required Skills names {name}, but the project has no such skill"
             at = place(spec, "required_skills", name)
             found.add(code, severity, at, message, did_you_mean(name, skills))
     if (circle := _circle(spec, skills)) is not None:
         found.error(
             Code.SKILL_CIRCLE,
             place(spec, "required_skills", circle[1]),
-            f"skills use one another in a circle: {' → '.join(circle)}",
+            f"skills use each other in a cycle: {' → '.join(circle)}",
             "take one of them out of Required Skills",
         )
     _check_context(spec, tools, found, runs=runs)
@@ -46,13 +46,13 @@ def check_requirements(
 
 
 def place(spec: SkillSpec, field: str, name: str = "") -> int | Position:
-    """Give where the Metadata says it, as near as is known; else the title."""
+    """Return where the Metadata has it, as exactly as known; else the title."""
     said = spec.places.get(f"{field}/{name}") or spec.places.get(field)
     return said or spec.source.line
 
 
 def _circle(spec: SkillSpec, skills: Mapping[str, SkillSpec]) -> list[str] | None:
-    """Give the way back to the skill itself, if there is one."""
+    """Return the path from the skill back to itself, if there is one."""
     seen: set[str] = set()
     ways = [[spec.name, name] for name in spec.required_skills]
     while ways:
@@ -104,16 +104,16 @@ def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFi
             Severity.WARNING,
             place(spec, "durable"),
             f"Durable is no, and {', '.join([*writing, *spec.required_skills])} may change things",
-            "take **Durable** out: a run that is lost half-way would not be taken up",
+            "remove **Durable**: without it, an interrupted run can't resume",
         )
 
 
 def check_unused(spec: SkillSpec, used: set[str], found: StepFindings) -> None:
-    """Check that each required tool and skill is used by a step."""
+    """Check that a step uses each required tool and skill."""
     for kind, names in (("tool", spec.required_tools), ("skill", spec.required_skills)):
         for name in names:
             if name not in used:
                 message = f"the {kind} {name} is required, and no step uses it"
-                hint = f"take it out of Required {kind.title()}s, or use it"
+                hint = f"remove it from Required {kind.title()}s, or use it"
                 at = place(spec, f"required_{kind}s", name)
                 found.add(Code.UNUSED_REQUIREMENT, Severity.WARNING, at, message, hint)

@@ -1,4 +1,4 @@
-"""The names that a step can read, with their types, and whether they have a value for sure."""
+"""Track the names that a step can read, with their types, and whether they surely have a value."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,21 +19,21 @@ class Scope:
 
     names: dict[str, Schema] = field(default_factory=dict)
     unsure: frozenset[str] = frozenset()
-    """Those among them that may have no value."""
+    """The names that may have no value."""
 
     @classmethod
     def of(cls, parameters: tuple[Parameter, ...]) -> "Scope":
-        """Give the names of the inputs; an optional one without a default is unsure."""
+        """Return a scope with the inputs; an optional one without a default is unsure."""
         unsure = {p.name for p in parameters if not p.required and not p.shape.has_default}
         return cls({p.name: p.shape for p in parameters}, frozenset(unsure))
 
     def also(self, name: str, shape: Schema | None, *, sure: bool = True) -> "Scope":
-        """Give this scope with one name more."""
+        """Return this scope with one more name."""
         unsure = self.unsure - {name} if sure else self.unsure | {name}
         return Scope({**self.names, name: shape or ANYTHING}, unsure)
 
     def met(self, other: "Scope") -> "Scope":
-        """Give what is known where two ways meet: a name of one way only is unsure."""
+        """Return the scope where two paths meet: a name of only one path is unsure."""
         names = {**self.names, **other.names}
         for name in self.names.keys() & other.names.keys():
             if self.names[name] != other.names[name]:
@@ -43,15 +43,15 @@ class Scope:
 
     @cached_property
     def checker(self) -> Checker:
-        """Give the checker of expressions over these names."""
+        """Return the checker of expressions over these names."""
         return Checker(self.names, functions=True)
 
     def check(
         self, expression: Expression, found: StepFindings, *, tolerant: bool = False
     ) -> CheckedExpression | None:
-        """Check an expression and report what is wrong; None where it can't be compiled.
+        """Check an expression and report its errors; return None where it can't be compiled.
 
-        With `tolerant`, a name that may have no value is no matter.
+        With `tolerant`, a name that may have no value is not reported.
         """
         try:
             checked = self.checker.check(expression.cel)

@@ -1,4 +1,4 @@
-"""Check the arguments that a step writes against the parameters of what it calls."""
+"""Check the arguments of a step against the parameters of the tool or skill that it calls."""
 
 from toolmd._skills.check.findings import StepFindings
 from toolmd._skills.check.fit import mismatch
@@ -28,7 +28,7 @@ class ValueCheck:
         written: tuple[Argument, ...],
         at: int | Position,
     ) -> None:
-        """Check a call: unknown, missing and misfitting arguments."""
+        """Check a call for unknown, missing and mismatched arguments."""
         known = {parameter.name: parameter for parameter in parameters}
         for argument in written:
             parameter = known.get(argument.name)
@@ -47,7 +47,7 @@ class ValueCheck:
                 self._found.error(
                     Code.MISSING_ARGUMENT,
                     at,
-                    f"{callee} needs '{name}', which the step does not give",
+                    f"{callee} needs '{name}', which the step does not set",
                     f"add `- {name}: …` below **With**",
                 )
 
@@ -96,7 +96,7 @@ class ValueCheck:
         for problem in wrong:
             self._found.error(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
         if named and not wrong:
-            message = f"'{name}' is given the word '{text}', which is also a name"
+            message = f"'{name}' has the text '{text}', which is also a name"
             self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint)
 
     def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
@@ -120,12 +120,12 @@ def _is_name(template: Template) -> bool:
 
 
 def _known(names: list[str]) -> str:
-    return f"it takes {', '.join(names[:12])}" if names else "it takes none"
+    return f"its parameters: {', '.join(names[:12])}" if names else "it has no parameters"
 
 
 def _way_of_writing(shape: Schema) -> str:
     if "object" in shape.types:
-        return "write `- field: value` below it, one a line"
+        return "write `- field: value` below it, one per line"
     if "array" in shape.types:
-        return "write `- value` below it, one a line"
-    return "write one value behind its colon"
+        return "write `- value` below it, one per line"
+    return "write one value after its colon"

@@ -1,4 +1,4 @@
-"""Go through a skill's steps as a run would, carrying the names that each can read."""
+"""Walk through a skill's steps as a run would, tracking the names that each step can read."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ _OBJECT = Schema(types=("object",))
 
 
 class Walk:
-    """One walk over all sections; `used` holds the tools and skills that steps call."""
+    """One walk over all sections; `used` contains the tools and skills that steps call."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Walk:
         self._at = 0
 
     def run(self) -> None:
-        """Check every step, also those that no way leads to."""
+        """Check every step, also unreachable ones."""
         self._check_names()
         everything = self._entries[0]
         for index, section in enumerate(self._sections):
@@ -52,18 +52,18 @@ class Walk:
             scope = self._entries.get(index)
             if scope is None:
                 message = f"no `go to` leads to '{section.name}'"
-                hint = f"write `go to {section.name}` where it is meant, or take it away"
+                hint = f"write `go to {section.name}` in a step, or remove the section"
                 self._unreachable(section.line, message, hint)
                 scope = everything
             everything = everything.met(self._section(section, scope))
 
     def _check_names(self) -> None:
-        """Check that each section has a name of its own: jumps and records go by it."""
+        """Check that section names are unique: jumps and records use them."""
         seen: set[str] = set()
         for section in self._sections:
             if folded(section.name) in seen:
                 message = f"two sections are called '{section.name}'"
-                hint = "give each its own name"
+                hint = "rename one of them"
                 self._found.error(Code.DUPLICATE_SECTION, section.line, message, hint)
             seen.add(folded(section.name))
 
@@ -72,7 +72,7 @@ class Walk:
         for step in section.steps:
             if ended and step.acts:
                 message = f"'{step.title}' is never reached: the skill has ended"
-                self._unreachable(step.line, message, "take it away, or move it above the end")
+                self._unreachable(step.line, message, "remove it, or move it above the end")
                 ended = False
             if step.acts:
                 scope = self._step(step, scope)
@@ -83,7 +83,7 @@ class Walk:
         self._found.add(Code.UNREACHABLE_STEP, Severity.HINT, line, message, hint)
 
     def _step(self, step: Step, scope: Scope) -> Scope:
-        """Check one step and give the names that the next can read."""
+        """Check one step and return the names that the next one can read."""
         if step.when is not None:
             self._condition(step.when, scope, "When")
         inner = self._loop(step, scope)
@@ -125,7 +125,7 @@ class Walk:
         return scope.also(loop.name, items)
 
     def _result(self, step: Step, scope: Scope, check: ValueCheck) -> Schema | None:
-        """Check what the step does and give the shape of its result, of one item in a loop."""
+        """Check a step's action and return the shape of its result, of one item in a loop."""
         tolerant = step.when is not None
         if step.use is not None:
             return self._called(step.use, step, check)
@@ -139,7 +139,7 @@ class Walk:
         return None
 
     def _called(self, call: Use, step: Step, check: ValueCheck) -> Schema | None:
-        """Check a call of a tool or skill and give the shape of what it returns."""
+        """Check a call of a tool or skill and return the shape of its result."""
         self.used.add(call.name)
         if call.name in self._skills and step.timeout_s is not None and call is step.use:
             message = f"a Timeout can't end the skill {call.name} half-way"
@@ -167,7 +167,7 @@ class Walk:
             hint = did_you_mean(call.name, required) or f"add {call.name} to Required {kind}"
             self._found.error(Code.NOT_REQUIRED, place, message, hint)
         else:
-            message = f"'{step.title}' uses {call.name}, and there is no such tool or skill"
+            message = f"'{step.title}' uses {call.name}, but the project has no such tool or skill"
             hint = did_you_mean(call.name, (*required, *self._tools, *self._skills))
             self._found.error(Code.UNKNOWN_TOOL, place, message, hint)
 
@@ -184,11 +184,11 @@ class Walk:
 
     def _new_name(self, name: str, step: Step, scope: Scope, key: str) -> None:
         if not name.isidentifier() or not name.isascii() or name.startswith("__"):
-            message = f"{key}: '{name}' is no name"
-            hint = "a name is a letter, then letters, digits and _"
+            message = f"{key}: '{name}' is not a valid name"
+            hint = "write a letter, then letters, digits and _"
             self._found.error(Code.INVALID_NAME, _place(step, key), message, hint)
         elif name in CLASHING:
-            message = f"{key}: '{name}' is a word of CEL"
+            message = f"{key}: '{name}' is a reserved word of CEL"
             self._found.error(Code.INVALID_NAME, _place(step, key), message, "choose another name")
         elif name in scope.names:
             message = f"{key}: '{name}' is already the name of something else"
@@ -244,14 +244,14 @@ class Walk:
             return
         name = step.use.name if step.use is not None else f"'{step.title}'"
         if step.use is not None and tool is None and step.use.name not in self._skills:
-            return  # That there is no such tool is told already.
+            return  # Another finding reports the missing tool.
         message = f"{name} can't be tried again: it is neither Read Only nor Idempotent"
-        hint = "a second try might do it twice; say so in the tool's file if it can't"
+        hint = "a retry might act twice; if it can't, declare that in the tool's file"
         self._found.error(Code.UNSAFE_RETRY, _place(step, "On error"), message, hint)
 
 
 def _place(step: Step, key: str) -> int | Position:
-    """Give where a key's value stands, else the step's line."""
+    """Return where a key's value is, else the step's line."""
     return step.places.get(key, step.line)
 
 

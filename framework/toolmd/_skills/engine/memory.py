@@ -1,4 +1,4 @@
-"""Runs in this process's memory: for tests, embedding, and skills that only read."""
+"""Runs in the memory of this process: for tests, embedding, and read-only skills."""
 
 import asyncio
 import datetime as dt
@@ -31,18 +31,18 @@ from toolmd._types.run import (
 from toolmd.errors import ToolmdError
 
 LOOK_S = 0.2
-"""How often the clock is looked at while somebody is being asked."""
+"""How often the clock is read while a person is being asked, in seconds."""
 MAX_RUNS = 1000
-"""Finished runs beyond these are forgotten, the oldest first."""
+"""How many finished runs are kept; the oldest ones beyond it are dropped."""
 
 
 def utc_now() -> dt.datetime:
-    """Give the time in UTC."""
+    """Return the time in UTC."""
     return dt.datetime.now(dt.UTC)
 
 
 class _Open(NamedTuple):
-    """An OpenQuestion of this process's memory."""
+    """An OpenQuestion in this process's memory."""
 
     question: Question
     opened: float
@@ -61,9 +61,9 @@ class MemoryEngine:
     async def run(
         self, order: Order, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
-        """Run an order; one whose id is known is taken up, not begun again.
+        """Run an order; one with a known id is resumed.
 
-        Raises ToolmdError where that id is another run's.
+        Raises ToolmdError where the id belongs to another run.
         """
         if (run := self._runs.get(order.id)) is None:
             self._forget()
@@ -81,7 +81,7 @@ class MemoryEngine:
         ask: Ask | None = None,
         watch: RunListener | None = None,
     ) -> SkillResult:
-        """Answer an open question and run on."""
+        """Answer an open question and continue the run."""
         run = self._found(run_id)
         self._expire(run)
         if key not in run.questions:
@@ -94,13 +94,13 @@ class MemoryEngine:
     async def resume(
         self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
-        """Take up a run that stands still."""
+        """Resume a run that stands still."""
         run = self._found(run_id)
         self._expire(run)
         return await self._drive(run, ask, watch)
 
     async def cancel(self, run_id: str) -> SkillResult:
-        """Stop a run before its next call, and undo what it did."""
+        """Stop a run before its next call, and undo its steps."""
         run = self._found(run_id)
         run.cancelled = True
         run.questions.clear()
@@ -108,15 +108,15 @@ class MemoryEngine:
         return await self._drive(run, None, None)
 
     def knows(self, run_id: str) -> bool:
-        """Tell whether there is such a run here."""
+        """Return whether this engine has the run."""
         return run_id in self._runs
 
     def order(self, run_id: str) -> Order:
-        """Give what was ordered; raises NotFoundError."""
+        """Return the order of a run; raises NotFoundError."""
         return self._found(run_id).order
 
     def waiting(self, run_id: str | None = None) -> tuple[_Open, ...]:
-        """Give the open questions of all runs, or of one, but for those past their time."""
+        """Return the open questions of all runs, or of one, without expired ones."""
         now = self._clock()
         return tuple(
             _Open(question, run.opened[key].timestamp(), None if ends is None else ends.timestamp())
@@ -127,7 +127,7 @@ class MemoryEngine:
         )
 
     async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
-        """Return the runs that a query asks for, the newest first."""
+        """Return the runs that match a query, the newest first."""
         for run in list(self._runs.values()):
             await self._catch_up(run)
         asked = [r for r in self._runs.values() if query.user in {None, r.order.caller.user}]
@@ -136,13 +136,13 @@ class MemoryEngine:
         return tuple(run.view() for run in asked[: query.limit])
 
     async def show(self, run_id: str) -> RunView:
-        """Give one run."""
+        """Return one run; raises NotFoundError."""
         run = self._found(run_id)
         await self._catch_up(run)
         return run.view()
 
     def close(self) -> None:
-        """Let the runs that wait stand still."""
+        """Cancel the alarms; waiting runs stand still."""
         for run in self._runs.values():
             if run.alarm is not None:
                 run.alarm.cancel()
@@ -156,7 +156,7 @@ class MemoryEngine:
     async def _drive(
         self, run: MemoryRun, ask: Ask | None, watch: RunListener | None
     ) -> SkillResult:
-        """Play the run again and again, until it ends or waits for somebody not at hand."""
+        """Execute the run repeatedly until it ends or waits for somebody who is not available."""
         async with run.lock:
             while run.result is None:
                 journal = MemoryJournal(run, self._clock, watch)
@@ -176,7 +176,7 @@ class MemoryEngine:
     async def _asked(
         self, run: MemoryRun, parked: ParkedError, journal: MemoryJournal, ask: Ask | None
     ) -> bool:
-        """Open the questions and ask for one; tell whether the run can go on."""
+        """Open the questions and ask one of them; return whether the run can continue."""
         run.state = "waiting"
         run.questions = {question.key: question for question in parked.questions}
         run.answered.clear()
@@ -212,13 +212,13 @@ class MemoryEngine:
         return key in run.deadlines and run.deadlines[key] <= self._clock()
 
     async def _catch_up(self, run: MemoryRun) -> None:
-        """Take a run on whose question was past its time with nobody at hand."""
+        """Continue a run whose question expired while nobody was available."""
         self._expire(run)
         if run.state == "waiting" and run.answered.is_set() and not run.lock.locked():
             await self._drive(run, None, None)
 
     def _set_alarm(self, run: MemoryRun) -> None:
-        """End the wait in time, as long as this loop lives; after that, whoever looks does."""
+        """Schedule the end of the wait in this loop; without the loop, the next look-up ends it."""
         ends = [run.deadlines[key] for key in run.questions if key in run.deadlines]
         if run.alarm is not None:
             run.alarm.cancel()
@@ -242,7 +242,7 @@ class MemoryEngine:
             del self._runs[name]
 
     async def _either(self, run: MemoryRun, question: Question, ask: Ask) -> Answer | None:
-        """Give the answer of the person at hand; None if another came first, or nobody is there."""
+        """Return the available person's answer; None if another came first or nobody answered."""
         elsewhere = asyncio.ensure_future(run.answered.wait())
         asked = asyncio.ensure_future(ask(question))
         both = {elsewhere, asked}

@@ -29,7 +29,7 @@ from toolmd._types.run import (
 
 @dataclass(slots=True)
 class MemoryRun:
-    """What is known of a run: what was done, asked and answered."""
+    """The effects, questions and answers of a run."""
 
     order: Order
     began: dt.datetime
@@ -46,15 +46,15 @@ class MemoryRun:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     alarm: asyncio.TimerHandle | None = None
-    """What ends its wait when the time is up."""
+    """Ends the wait when the question expires."""
 
     @property
     def place(self) -> tuple[str, str]:
-        """Where it stands in a list of runs."""
+        """Its place in a list of runs."""
         return self.began.isoformat(), self.order.id
 
     def view(self) -> RunView:
-        """Give what others may see of the run."""
+        """Return the public view of the run."""
         order, result = self.order, None
         if self.result is not None:
             took = (self.ended or self.began) - self.began
@@ -66,7 +66,7 @@ class MemoryRun:
 
 
 class MemoryJournal:
-    """The record of one run while it is played."""
+    """The record of one run while it executes."""
 
     def __init__(self, run: MemoryRun, clock: Clock, watch: RunListener | None) -> None:
         self._run = run
@@ -75,11 +75,11 @@ class MemoryJournal:
         self._now = run.began
 
     def now(self) -> dt.datetime:
-        """Give the time of the last thing that was done."""
+        """Return the time of the last recorded effect."""
         return self._now
 
     def holds(self, key: str) -> bool:
-        """Tell whether the thing is done."""
+        """Return whether the effect is recorded."""
         return key in self._run.entries
 
     async def perform(
@@ -90,7 +90,7 @@ class MemoryJournal:
         undoing: bool = False,
         uncertain: UncertainOutcome | None = None,
     ) -> Any:
-        """Give the recorded value, or do it and record it; no process outlives its doubts."""
+        """Return the recorded value, or run the effect and record it; `uncertain` never applies."""
         del uncertain
         run = self._run
         entry = run.entries.get(key)
@@ -104,7 +104,7 @@ class MemoryJournal:
         return entry.value
 
     async def answer(self, question: Question) -> Answer:
-        """Give the recorded answer, or park."""
+        """Return the recorded answer, or park."""
         run = self._run
         if (answer := run.answers.get(question.key)) is not None:
             return answer
@@ -113,16 +113,16 @@ class MemoryJournal:
         raise ParkedError(question)
 
     async def go_on(self) -> None:
-        """Raise CancelledRunError in a run that was cancelled."""
+        """Raise CancelledRunError in a cancelled run."""
         if self._run.cancelled:
             raise CancelledRunError
 
     def reach(self, executor: Executor) -> Executor:
-        """Give the executor: the run is played where its tools live."""
+        """Return the executor: the run executes in the loop of its tools."""
         return executor
 
     def tell(self, event: RunEvent) -> None:
-        """Hand an event on, unless it was told when the run was played before."""
+        """Report an event unless an earlier execution of the run has reported it."""
         if self._watch is not None and event.mark not in self._run.told:
             self._run.told.add(event.mark)
             self._watch(event)

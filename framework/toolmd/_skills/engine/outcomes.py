@@ -1,4 +1,4 @@
-"""What comes of runs and of answers to them, in the words of every engine."""
+"""Results and errors of runs and answers, shared by all engines."""
 
 import datetime as dt
 
@@ -9,7 +9,7 @@ from toolmd.errors import NotFoundError
 
 
 class AnsweredError(NotFoundError):
-    """Somebody was quicker: the question has its answer."""
+    """Another answer came first."""
 
     def __init__(self, run_id: str, key: str, answer: Answer) -> None:
         who = f" by {answer.by}" if answer.by else ""
@@ -18,24 +18,24 @@ class AnsweredError(NotFoundError):
 
 
 class TooLateError(NotFoundError):
-    """The question is open no more, or never was; `why` says since when, empty if unknown."""
+    """The question is not open; `why` has the reason, empty if unknown."""
 
     def __init__(self, run_id: str, key: str, why: str = "") -> None:
         super().__init__(f"{_none_open(run_id, key)}{why and ': '}{why}")
 
 
 def unknown(run_id: str) -> NotFoundError:
-    """Make the error of an id under which no run is kept."""
+    """Build the error for an id without a run."""
     return NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
 
 
 def taken(run_id: str) -> str:
-    """Tell whoever orders under the id of another run; whose that is, is not theirs to know."""
+    """Return the message for an id of another run; it does not reveal whose run it is."""
     return f"{run_id} is the id of another run: of another skill, other inputs, or another user"
 
 
 def waiting(question: Question) -> SkillResult:
-    """Give the result of a run that waits for an answer."""
+    """Return the result of a run that waits for an answer."""
     return SkillResult(
         success=False,
         message=question.prompt,
@@ -48,7 +48,7 @@ def waiting(question: Question) -> SkillResult:
 def result_of(
     run_id: str, skill: str, ended: SkillResult, took: dt.timedelta = dt.timedelta()
 ) -> Result:
-    """Return the Result of a run that came to an end; one that waits says more than that."""
+    """Return the Result of a run that ended; `SkillResult` describes a waiting run."""
     ms = took.total_seconds() * 1000
     if ended.success:
         return Result(success=True, tool=skill, outcome="ok", message=ended.message,
@@ -67,7 +67,7 @@ def _outcome(code: str) -> Outcome:
 
 
 def ended(result: SkillResult) -> RunState:
-    """Tell the state of a run that came to this."""
+    """Return the state of a run with this result."""
     if result.success:
         return "done"
     return "cancelled" if result.code == "cancelled" else "failed"

@@ -1,4 +1,4 @@
-"""A skill as a picture: its steps and the ways between them, as Mermaid text and as SVG."""
+"""A skill as a graph: its steps and the paths between them, as Mermaid text and as SVG."""
 
 from toolmd._skills.graph.chart import Chart, chart_of
 from toolmd._skills.graph.mermaid import mermaid

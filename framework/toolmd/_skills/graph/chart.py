@@ -1,4 +1,4 @@
-"""Read a skill's steps as boxes and arrows, for whoever draws them."""
+"""Convert a skill's steps to boxes and arrows for drawing."""
 
 from typing import Literal, NamedTuple
 
@@ -9,7 +9,7 @@ BoxKind = Literal["use", "ask", "choose", "return", "stop", "note"]
 
 
 class BoxLine(NamedTuple):
-    """One thing that a step does: a word for it, and what."""
+    """One action of a step: a word for it, and its text."""
 
     word: str
     text: str
@@ -33,7 +33,7 @@ class Box(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """A way from one step to another; an empty label is simply the next."""
+    """A path from one step to another; an empty label is the next step."""
 
     start: str
     end: str
@@ -50,7 +50,7 @@ class Chart(NamedTuple):
 
 
 def chart_of(spec: SkillSpec) -> Chart:
-    """Give the boxes and arrows of a skill, in the file's order."""
+    """Return the boxes and arrows of a skill, in the file's order."""
     boxes: list[Box] = []
     arrows: list[Arrow] = []
     sections = spec.workflow_sections
@@ -70,7 +70,7 @@ def chart_of(spec: SkillSpec) -> Chart:
 
 
 def told(chart: Chart) -> str:
-    """Say the whole chart in words, for whoever does not see it."""
+    """Return a description of the chart in words, for screen readers."""
     labels = {box.name: box for box in chart.boxes}
     sentences = []
     for box in chart.boxes:
@@ -117,7 +117,7 @@ def _ways(step: Step) -> list[tuple[str, Way]]:
 
 
 def _lines(step: Step) -> tuple[BoxLine, ...]:
-    """Say what a step does, one thing a line, in the order in which it happens."""
+    """Return the actions of a step in execution order, one per line."""
     tries = step.on_error.retries if step.on_error is not None else 0
     lines = (
         step.when and BoxLine("when", step.when.cel, code=True),
@@ -138,13 +138,13 @@ def _lines(step: Step) -> tuple[BoxLine, ...]:
 
 
 def _said(step: Step) -> BoxLine | None:
-    """Give the text of a stop, where the title does not say it already."""
+    """Return the text of a stop, unless the title already has it."""
     text = "" if step.stop is None else value_text(step.stop)
     return None if text == step.title else BoxLine("say", text)
 
 
 def _way(label: str, way: Way) -> BoxLine | None:
-    """Give a way that leads to no other step."""
+    """Return a line for a way that leads to no other step."""
     match way.kind:
         case "stop":
             return BoxLine(label, f"stops: {value_text(way.text)}" if way.text else "stops")

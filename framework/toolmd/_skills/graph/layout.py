@@ -1,4 +1,4 @@
-"""Place a chart's boxes and lead its arrows: columns of sections, lanes between them."""
+"""Place a chart's boxes and route its arrows: columns of sections, lanes between them."""
 
 from typing import NamedTuple
 
@@ -10,22 +10,22 @@ HEAD = 78
 GAP_X = 84
 GAP_Y = 30
 LABEL = 52
-"""Room for an arrow's label before the first lane."""
+"""Space for an arrow's label before the first lane; all sizes are in pixels."""
 LANE = 16
-"""Between two arrows that run beside one another, in pixels as everything here."""
+"""Distance between two parallel arrows."""
 PAD = 14
 INDENT = 46
-"""Where a box's text begins, beside its number."""
+"""Where a box's text begins, right of its number."""
 TITLE_LINE = 19
 LINE = 18
 WORD_X = 62
-"""How wide the words before a box's lines are."""
+"""Width of the words before a box's lines."""
 MAX_LINES = 3
 _NARROW = frozenset("ijl.,:;'|!ftrI()[]` ")
 _WIDE = frozenset("mwMW@%")
 _SANS, _MONO = 0.56, 0.61
 _TITLE = 15
-"""Bold letters take as much room as plain ones of this size."""
+"""Bold letters are about as wide as plain ones of this size."""
 
 
 class Written(NamedTuple):
@@ -49,7 +49,7 @@ class PlacedBox(NamedTuple):
 
 
 class Route(NamedTuple):
-    """An arrow's path, and where its label stands."""
+    """An arrow's path, and the place of its label."""
 
     arrow: Arrow
     path: str
@@ -57,7 +57,7 @@ class Route(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Everything in its place."""
+    """The places of all boxes, arrows and headings."""
 
     width: int
     height: int
@@ -68,7 +68,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(chart: Chart) -> Layout:
-    """Give the places of all boxes and the ways of all arrows."""
+    """Return the places of all boxes and the paths of all arrows."""
     columns = {box.name: box.column for box in chart.boxes}
     lanes = _lanes(chart, columns)
     lefts, left = [], MARGIN
@@ -135,7 +135,7 @@ def _routes(chart: Chart, places: dict[str, PlacedBox], lefts: list[int]) -> tup
 
 
 def rounded(points: list[tuple[int, int]], radius: int = 8) -> str:
-    """Give the path along points, its corners rounded."""
+    """Return the path along points with rounded corners."""
     path = f"M{points[0][0]} {points[0][1]}"
     for at in range(1, len(points) - 1):
         before, corner, after = points[at - 1], points[at], points[at + 1]
@@ -145,7 +145,7 @@ def rounded(points: list[tuple[int, int]], radius: int = 8) -> str:
 
 
 def _near(corner: tuple[int, int], other: tuple[int, int], radius: int) -> tuple[int, int]:
-    """Give the point on the way to another, so far from a corner, and no further than half."""
+    """Return the point at this distance from a corner towards another, at most half way."""
 
     def shifted(here: int, there: int) -> int:
         step = min(radius, abs(there - here) // 2)
@@ -156,7 +156,7 @@ def _near(corner: tuple[int, int], other: tuple[int, int], radius: int) -> tuple
 
 def _place(box: Box, left: int, top: int) -> PlacedBox:
     written, base = [], top + 26
-    # The state's word stands at the end of the first line.
+    # The step's state is written at the end of the first line.
     for row in wrapped(box.title, WIDTH - INDENT - PAD - 56, _TITLE):
         written.append(Written(left + INDENT, base, row, "title"))
         base += TITLE_LINE
@@ -171,7 +171,7 @@ def _place(box: Box, left: int, top: int) -> PlacedBox:
 
 
 def wrapped(text: str, room: int, size: int, *, code: bool = False) -> list[str]:
-    """Give text in lines of at most so many pixels; what does not fit in three is cut off."""
+    """Wrap text to lines of this width in pixels; text beyond three lines is cut off."""
     rows = [""]
     for word in text.split():
         longer = f"{rows[-1]} {word}".strip()
@@ -187,7 +187,7 @@ def wrapped(text: str, room: int, size: int, *, code: bool = False) -> list[str]
 
 
 def _broken(row: str, room: int, size: int, *, code: bool) -> list[str]:
-    """Break what is one long word."""
+    """Break one long word."""
     parts = []
     while _ink(row, size, code=code) > room:
         fits = max(
@@ -199,7 +199,7 @@ def _broken(row: str, room: int, size: int, *, code: bool) -> list[str]:
 
 
 def _ink(text: str, size: int, *, code: bool) -> float:
-    """Give about how many pixels a text takes, in whichever font the reader has."""
+    """Return about how many pixels a text takes, whichever font the reader has."""
     if code:
         return len(text) * _MONO * size
     return sum(map(_letter, text)) * size

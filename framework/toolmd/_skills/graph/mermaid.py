@@ -14,7 +14,7 @@ _SHAPES = {
     "stop": ("[[", "]]"),
     "note": (">", "]"),
 }
-# Mermaid reads these in labels; its own entities stand for them.
+# Mermaid reads these characters in labels, so they are replaced by its entities.
 _ENTITIES = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;", "\n": " "}
 _LOOKS: dict[StepState, str] = {
     "running": "stroke:#1d4ed8,stroke-width:3px",
@@ -27,7 +27,7 @@ _LOOKS: dict[StepState, str] = {
 
 
 def mermaid(chart: Chart, states: Mapping[str, StepState] | None = None) -> str:
-    """Give a `flowchart TD`, a subgraph a section; `states` as for `svg`."""
+    """Return a `flowchart TD`, one subgraph per section; `states` as for `svg`."""
     known = states or {}
     lines = ["flowchart TD"]
     for column, title in enumerate(chart.sections):

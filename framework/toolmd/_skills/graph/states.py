@@ -1,4 +1,4 @@
-"""How the steps of a run fare, gathered from what the run tells."""
+"""Collect the states of a run's steps from its events."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ WORDS: dict[StepState, str] = {
     "skipped": "skipped",
     "undone": "undone",
 }
-"""What is written beside a step: colour alone says nothing."""
+"""The word next to each step: colour alone is not accessible."""
 _STATES: dict[RunKind, StepState] = {
     "started": "running",
     "skipped": "skipped",
@@ -27,17 +27,17 @@ _STATES: dict[RunKind, StepState] = {
 def states_of(
     skill: str, events: Iterable[RunEvent], questions: Iterable[Question] = ()
 ) -> dict[str, StepState]:
-    """Give the state of each step of the run's own skill, by the step's id, as far as it came.
+    """Return the state of each step that the run's own skill has reached, by the step's id.
 
-    A step that uses another skill, or goes through a list, fares as a whole: what happens within
-    shows only that it runs or waits. `questions` are those that are open.
+    A step that uses another skill or loops over a list has one state: its inner events only show
+    that it runs or waits. `questions` are the open ones.
     """
     states: dict[str, StepState] = {}
     ended: dict[str, StepState] = {}
     for event in events:
         key = step_id(event.step)
         if event.kind == "kept":
-            # The Undo asked or ran; the step itself fares as before it.
+            # The Undo asked or ran; the step itself keeps its state.
             states[key] = ended.get(key, "done")
             continue
         whole = key == event.step and event.skill == skill
@@ -55,7 +55,7 @@ def states_of(
 
 
 def step_id(key: str) -> str:
-    """Give the id of the step of the run's own skill within which something has this key.
+    """Return the id of the step of the run's own skill to which a key belongs.
 
     `2:visit/4:ask` and `2[3]:visit` belong to the step `2`, `No slots/1[3]` to `No slots/1`.
     """
@@ -63,9 +63,9 @@ def step_id(key: str) -> str:
 
 
 def taken(chart: Chart, states: Mapping[str, StepState]) -> frozenset[Arrow]:
-    """Give the arrows that a run took.
+    """Return the arrows that a run took.
 
-    A way to another section was taken where the section was reached and the next step was not.
+    A path to another section was taken if the run reached the section but not the next step.
     """
     reached: dict[int, int] = {}
     for at, box in enumerate(chart.boxes):

@@ -1,4 +1,4 @@
-"""How a drawn skill looks: its CSS, for light and dark, and for the states of a run."""
+"""CSS of a drawn skill, for light and dark mode and for the states of a run."""
 
 STYLE = """\
 .graph {
@@ -52,4 +52,4 @@ STYLE = """\
 .graph .step:is(.running, .waiting) .disc { animation: toolmd-pulse 1.6s ease-in-out infinite; }
 @media (prefers-reduced-motion: reduce) { .graph .step .disc { animation: none; } }
 """
-"""For a page that holds the drawing, and for the drawing itself where it stands alone."""
+"""For a page that contains the drawing, and for a standalone drawing."""

@@ -1,4 +1,4 @@
-"""Draw a skill's chart as SVG: a column a section, the steps below one another."""
+"""Draw a skill's chart as SVG: one column per section, the steps below each other."""
 
 from collections.abc import Mapping
 from html import escape
@@ -10,7 +10,7 @@ from toolmd._skills.graph.style import STYLE
 from toolmd._types.run import StepState
 
 _BARE = 'fill="none" stroke="currentColor"'
-"""How a shape looks where STYLE is missing."""
+"""How a shape looks without STYLE."""
 
 
 def svg(
@@ -20,12 +20,12 @@ def svg(
     standalone: bool = True,
     prefix: str = "graph",
 ) -> str:
-    """Give one SVG, without scripts, or fonts and pictures from elsewhere.
+    """Return one SVG, without scripts, external fonts or images.
 
-    `states` says by the steps' ids how they fare in a run. Every step is a `g` of the class
-    `step`, with its kind and its state as further classes, its id as `data-step`, and the state's
-    word in a `text` of the class `state`. `standalone` is a file of its own; else STYLE must come
-    with the page, for whose sake nothing has a style of its own. `prefix` begins every id.
+    Every step is a `g` of the class `step`, with its kind and its state as further classes, its
+    id as `data-step`, and the state's word in a `text` of the class `state`. `states` has the
+    states by the steps' ids. With `standalone` the SVG contains STYLE, else the page must include
+    it. `prefix` begins every id.
     """
     layout, known = lay_out(chart), states or {}
     keys = {box.name: box.key for box in chart.boxes}
@@ -104,5 +104,5 @@ def _text(left: int, base: int, text: str, look: str, *, anchor: str = "") -> st
 
 
 def _plain(text: str) -> str:
-    """Give text as XML; XML has no place for control characters."""
+    """Return text as XML; XML does not allow control characters."""
     return escape("".join(letter for letter in text if letter.isprintable() or letter == "\n"))

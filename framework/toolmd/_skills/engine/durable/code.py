@@ -1,4 +1,4 @@
-"""Keep the Python on which runs began, by its bytes, for as long as a run may need it."""
+"""Store the Python of runs, by its bytes, for as long as a run may need it."""
 
 import json
 import time
@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from toolmd._skills.engine.durable.tables import Tables
 
 FRESH_S = 3600.0
-"""For so long after it was last kept, a pin need not be kept again, in seconds."""
+"""For how long a stored pin is not written again, in seconds."""
 SPARE_S = 24 * FRESH_S
-"""For so long a pin that no run needs may still be about to be needed by one, in seconds."""
+"""For how long an unused pin is kept, since a new run may be about to use it, in seconds."""
 
 
 class PinnedCode:
-    """The pinned Python of a data base; blocking, and safe for threads and processes."""
+    """The pinned Python of a database; blocking, and safe for threads and processes."""
 
     def __init__(self, engine: sa.Engine, tables: Tables, insert: Any) -> None:
         self._engine = engine
@@ -25,7 +25,7 @@ class PinnedCode:
         self._insert = insert
 
     def keep(self, digest: str, manifest: str, files: Mapping[str, bytes]) -> None:
-        """Keep a manifest and the files that it names, each by its hex sha256."""
+        """Store a manifest and its files, each by its hex sha256."""
         pin, now = self._tables.pin, time.time()
         with self._engine.connect() as connection:
             kept = connection.execute(sa.select(pin.c.kept).where(pin.c.hash == digest)).scalar()
@@ -44,7 +44,7 @@ class PinnedCode:
             )
 
     def find(self, digest: str) -> tuple[str, Mapping[str, bytes]] | None:
-        """Give a manifest and its files; a file that is not there is left out."""
+        """Return a manifest and its files, without missing ones."""
         pin, code = self._tables.pin, self._tables.code
         with self._engine.connect() as connection:
             chosen = sa.select(pin.c.manifest).where(pin.c.hash == digest)
@@ -56,7 +56,7 @@ class PinnedCode:
         return manifest, {row.hash: zlib.decompress(row.data) for row in rows}
 
     def forget(self, needed: Iterable[str]) -> None:
-        """Drop what none of the needed pins names, but for what was kept lately."""
+        """Delete the files that no needed pin names, except recently stored ones."""
         pin, code, before = self._tables.pin, self._tables.code, time.time() - SPARE_S
         with self._engine.begin() as connection:
             self._tables.lock_code(connection)

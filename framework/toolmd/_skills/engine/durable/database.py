@@ -1,4 +1,4 @@
-"""Open the data base of the runs: SQLite that survives a power cut, or Postgres over TCP."""
+"""Open the database of the runs: crash-safe SQLite, or Postgres over TCP."""
 
 import sqlite3
 import time
@@ -13,21 +13,21 @@ from toolmd.config.state_files import is_there
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
 
 SCHEMA = "toolmd"
-"""Where the tables lie on Postgres."""
+"""The schema of the tables on Postgres."""
 BUSY_MS = 10_000
-"""How long a statement waits for another process's, in milliseconds."""
+"""How long a statement waits for another process's lock, in milliseconds."""
 IDLE_MS = 5_000
-"""How long a process may stand still within a transaction, in milliseconds."""
+"""How long a process may be idle within a transaction, in milliseconds."""
 CONNECT_S = 5
 """How long a server may take to answer, in seconds."""
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON")
 _SUBSEC = (3, 42, 0)
 """The first SQLite whose own `unixepoch` knows 'subsec'."""
 _FORBIDDEN = "42501"
-"""What Postgres says where its user has too few rights."""
+"""The Postgres error code for missing rights."""
 _TCP = {
     "connect_timeout": CONNECT_S,
-    # What a cut cable leaves is noticed within half a minute, not after hours.
+    # A cut connection is noticed within half a minute, not after hours.
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -36,14 +36,14 @@ _TCP = {
 
 
 def is_postgres(engine: str) -> bool:
-    """Tell whether the setting `engine` names a Postgres."""
+    """Return whether the setting `engine` names a Postgres."""
     return engine.startswith(("postgresql://", "postgres://"))
 
 
 def address(engine: str, state: Path) -> str:
-    """Give the SQLAlchemy URL for the setting `engine`.
+    """Return the SQLAlchemy URL for the setting `engine`.
 
-    Raises ConfigError for one that can't be read, and for a unix socket.
+    Raises ConfigError for an unreadable URL and for a unix socket.
     """
     if not is_postgres(engine):
         return sa.URL.create("sqlite", database=str(state / RUNS_FILE)).render_as_string()
@@ -51,20 +51,20 @@ def address(engine: str, state: Path) -> str:
     try:
         url = sa.make_url("postgresql" + engine[engine.index("://") :])
     except (sa.exc.ArgumentError, ValueError):
-        # Not with what stands there: it may hold a password.
-        raise ConfigError(f"engine: this is no URL of a Postgres; write {example}") from None
+        # The message must not contain the URL, which may have a password.
+        raise ConfigError(f"engine: not a Postgres URL; write {example}") from None
     host = url.host or url.query.get("host") or ""
     if not host or str(host).startswith(("/", "@")):
-        # What breaks a socket is not seen as a broken connection, and runs would stand still.
-        raise ConfigError(f"engine: Postgres is reached over TCP only; write {example}")
+        # Errors of a socket do not look like a broken connection, so runs would stand still.
+        raise ConfigError(f"engine: Postgres is supported over TCP only; write {example}")
     return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
 
 
 def open_database(url: str) -> sa.Engine:
-    """Open it; a SQLite file is made for this user's eyes only.
+    """Open the database; a new SQLite file is readable only for this user.
 
-    Raises ConfigError where the driver of Postgres can't be loaded or SQLite is too old, OSError
-    for the file, UnreachableError for a file that was emptied.
+    Raises ConfigError where the Postgres driver can't be loaded or SQLite is too old, OSError
+    for the file, UnreachableError for an emptied file.
     """
     if url.startswith("sqlite"):
         create_store(_file(url))
@@ -72,7 +72,7 @@ def open_database(url: str) -> sa.Engine:
         sa.event.listen(engine, "connect", _prepare_file)
         return engine
     try:
-        # What the URL says of these itself stands.
+        # Settings in the URL have priority.
         own = {key: value for key, value in _TCP.items() if key not in sa.make_url(url).query}
         engine = sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args=own)
     except ImportError as error:
@@ -82,9 +82,9 @@ def open_database(url: str) -> sa.Engine:
 
 
 def outspoken(engine: sa.Engine) -> sa.Engine:
-    """Give the same data base, whose faults are UnreachableErrors, for whoever waits for it.
+    """Return the same database with faults raised as UnreachableError, for direct callers.
 
-    DBOS knows the faults that pass by their own types, and so keeps the engine itself.
+    DBOS recognizes temporary faults by their own types, and so keeps the original engine.
     """
     told = engine.execution_options()
     sa.event.listen(told, "handle_error", _tell)
@@ -104,11 +104,11 @@ def _must_be_there(path: Path) -> None:
 
 
 def shown(url: str) -> str:
-    """Give a URL as it may be printed: without its password."""
+    """Return a URL without its password, for messages."""
     parsed = sa.make_url(url)
     if parsed.get_backend_name() == "sqlite":
         return str(parsed.database)
-    # The query may hold a password, too.
+    # The query may contain a password, too.
     return parsed.set(query={}, drivername="postgresql").render_as_string(hide_password=True)
 
 
@@ -123,17 +123,17 @@ def _prepare_file(connection: Any, record: Any) -> None:
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
     if sqlite3.sqlite_version_info < _SUBSEC:
-        # From Python 3.12 on DBOS takes its times from it, in the columns' defaults too: so on
-        # every Python that may open the file.
+        # From Python 3.12 on, DBOS and its column defaults call this function, so every Python that
+        # may open the file defines it.
         connection.create_function("unixepoch", 1, _unixepoch)
-    # A reader that becomes a writer would fail at once where another wrote in between.
+    # A reader that becomes a writer would fail at once if another wrote in between.
     connection.isolation_level = "IMMEDIATE"
 
 
 def _unixepoch(what: object) -> float:
     """Return the seconds since the epoch, as newer releases do for 'subsec'."""
     if what != "subsec":
-        raise ValueError(f"unixepoch({what!r}): this SQLite knows 'subsec' alone")
+        raise ValueError(f"unixepoch({what!r}): this SQLite supports only 'subsec'")
     return round(time.time(), 3)
 
 
@@ -141,7 +141,7 @@ def _prepare_session(connection: Any, record: Any) -> None:
     del record
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = {BUSY_MS}")
-        # What a process that stands still has locked is free when its runs are taken over.
+        # A frozen process must release its locks before its runs are taken over.
         cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MS}")
     connection.commit()
 
@@ -150,7 +150,7 @@ def _tell(context: Any) -> None:
     error = context.sqlalchemy_exception
     forbidden = getattr(context.original_exception, "sqlstate", None) == _FORBIDDEN
     ours = isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError)
-    # The pool asks before each use, and connects anew by itself.
+    # The pool tests a connection before each use, and reconnects by itself.
     if error is None or context.is_pre_ping or (ours and not forbidden):
         return
     where = shown(context.engine.url.render_as_string(hide_password=False))

@@ -1,4 +1,4 @@
-"""The durable engine: every process that opens it plays runs, and takes over what others left."""
+"""The durable engine: every process that opens it executes runs and resumes orphaned ones."""
 
 import asyncio
 import threading
@@ -10,6 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from toolmd._skills.engine import ALL_RUNS, Ask, Play
+from toolmd._skills.engine.durable.attempt import Attempts, RunWaiter, in_thread
 from toolmd._skills.engine.durable.database import (
     address,
     is_postgres,
@@ -22,7 +23,6 @@ from toolmd._skills.engine.durable.loop_bridge import LoopBridge
 from toolmd._skills.engine.durable.process import LOCK_RETRY_S, Process, soon
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun
-from toolmd._skills.engine.durable.segment import RunWaiter, Segments, in_thread
 from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.engine.durable.views import stuck, too_late, view
 from toolmd._skills.engine.outcomes import taken, unknown, waiting
@@ -31,11 +31,11 @@ from toolmd._types.run import Answer, Clock, Order, RunListener, RunQuery, RunVi
 from toolmd.errors import ToolmdError, UnreachableError
 
 GRACE_S = 10.0
-"""How long the ending process waits for the calls that are under way, in seconds."""
+"""How long the ending process waits for calls in progress, in seconds."""
 
 
 class DurableEngine:
-    """Keeps runs in a data base; a run goes on in whichever process takes it up."""
+    """Keeps runs in a database; any process can resume a run."""
 
     def __init__(
         self,
@@ -46,11 +46,11 @@ class DurableEngine:
         clock: Clock,
         lock_retry_s: float = LOCK_RETRY_S,
     ) -> None:
-        """`engine` is the setting: `sqlite`, or a Postgres URL; `state` the state folder.
+        """Open the engine of the setting `engine` with the state folder `state`.
 
-        Who waits for a run that can't be recorded does so for `lock_retry_s` seconds. Raises
-        ConfigError where the setting can't be used, UnreachableError for a data base that does
-        not answer.
+        `engine` is `sqlite` or a Postgres URL. A caller waits for a run that can't be recorded for
+        `lock_retry_s` seconds. Raises ConfigError for an unusable setting, UnreachableError for a
+        database that does not answer.
         """
         self._url = address(engine, state)
         self._database = open_database(self._url)
@@ -62,10 +62,10 @@ class DurableEngine:
             self._database.dispose()
             raise
         self.code = self._store.code
-        """The Python on which runs began."""
+        """The Python of the runs."""
         self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")
         self._clock, self._lock_retry_s = clock, lock_retry_s
-        self._segments = Segments(play, self._store, clock)
+        self._attempts = Attempts(play, self._store, clock)
         self._process: Process | None = None
         self._ended = threading.Event()
         self._starting = threading.Lock()
@@ -74,9 +74,9 @@ class DurableEngine:
     async def run(
         self, order: Order, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
-        """Run an order; one whose id is known is taken up, not begun again.
+        """Run an order; one with a known id is resumed.
 
-        Raises ToolmdError where that id is another run's.
+        Raises ToolmdError where the id belongs to another run.
         """
         process = await in_thread(self.start)
         began = self._clock()
@@ -84,7 +84,7 @@ class DurableEngine:
             known = await in_thread(lambda: self._store.order(order.id))
             if not order.is_of(known):
                 raise ToolmdError(taken(order.id))
-        self._segments.waiters[order.id] = RunWaiter(LoopBridge.here(), watch)
+        self._attempts.waiters[order.id] = RunWaiter(LoopBridge.here(), watch)
         await soon(process.do(lambda: process.begin(order.id)), order.id)
         return await self._drive(order.id, ask, -1)
 
@@ -97,9 +97,9 @@ class DurableEngine:
         ask: Ask | None = None,
         watch: RunListener | None = None,
     ) -> SkillResult:
-        """Answer an open question and run on; the first answer counts.
+        """Answer an open question and continue the run; the first answer counts.
 
-        Raises NotFoundError, which says who was quicker, or that time was up.
+        Raises NotFoundError, which names the earlier answer or the time of expiry.
         """
         row = await in_thread(lambda: self._found(run_id))
         asked = await in_thread(lambda: self._store.asked(run_id))
@@ -112,10 +112,10 @@ class DurableEngine:
     async def resume(
         self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
-        """Take up a run that stands still; a question past its time is answered with a no."""
+        """Resume a run that stands still; an expired question is answered with a no."""
         row = await in_thread(lambda: self._found(run_id))
         process = await in_thread(self.start)
-        self._segments.waiters[run_id] = RunWaiter(LoopBridge.here(), watch)
+        self._attempts.waiters[run_id] = RunWaiter(LoopBridge.here(), watch)
         if row.stuck:
             await in_thread(
                 lambda: self._store.change(
@@ -132,63 +132,63 @@ class DurableEngine:
         return await self._drive(run_id, ask, -1)
 
     async def cancel(self, run_id: str) -> SkillResult:
-        """Stop a run before its next call, and undo what it did."""
+        """Stop a run before its next call, and undo its steps."""
         row = await in_thread(lambda: self._found(run_id))
         if row.result is not None:
             return row.result
         await in_thread(lambda: self._store.cancel(run_id))
-        self._segments.cancel(run_id)
+        self._attempts.cancel(run_id)
         if row.stuck:
             return await self.resume(run_id)
         return await self._go_on(row, None, None)
 
     async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
-        """Return the runs that a query asks for, the newest first."""
+        """Return the runs that match a query, the newest first."""
         return await in_thread(lambda: self.views(query))
 
     async def show(self, run_id: str) -> RunView:
-        """Give one run step by step; raises NotFoundError."""
+        """Return one run with its steps; raises NotFoundError."""
         return await in_thread(lambda: self.view(run_id))
 
     def views(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
-        """Return them without their steps; needs nothing but the data base."""
+        """Return the runs without their steps, from the database alone."""
         waits: dict[str, list[KeptQuestion]] = {}
         for one in self._store.open():
             waits.setdefault(one.question.run_id, []).append(one)
         return tuple(view(row, waits.get(row.id, [])) for row in self._store.page(query))
 
     def view(self, run_id: str) -> RunView:
-        """Give one run step by step."""
+        """Return one run with its steps; raises NotFoundError."""
         row = self._found(run_id)
         entries, _ = self._store.steps(run_id, row.segment)
         return view(row, self._store.asked(run_id), entries)
 
     def order(self, run_id: str) -> Order:
-        """Give what was ordered; raises NotFoundError."""
+        """Return the order of a run; raises NotFoundError."""
         self._found(run_id)
         return self._store.order(run_id)
 
     def waiting(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
-        """Give the open questions of all runs, or of one, the oldest first."""
+        """Return the open questions of all runs, or of one, the oldest first."""
         return self._store.open(run_id)
 
     def start(self) -> Process:
-        """Begin to play: what was cut off elsewhere is taken over from now on."""
+        """Start to execute runs; from now on this process reclaims orphaned ones."""
         with self._starting:
             if self._process is None:
-                process = Process(self._url, self._locks.own, self._segments.play)
-                # Before the launch, which takes work already: nobody may think this one dead.
+                process = Process(self._url, self._locks.own, self._attempts.play)
+                # Before the launch, which accepts work: other processes must see this one as alive.
                 self._locks.live()
-                self._segments.process = process
+                self._attempts.process = process
                 process.start(self._database)
                 self._process = process
-                self._reclaimer = Reclaimer(process, self._segments, self._store, self._locks)
+                self._reclaimer = Reclaimer(process, self._attempts, self._store, self._locks)
                 self._reclaimer.start()
             return self._process
 
     def close(self) -> None:
-        """End: calls under way are finished, and what is left is for whoever comes next."""
-        self._segments.open = False
+        """Stop: calls in progress finish, and another process resumes the rest."""
+        self._attempts.open = False
         self._ended.set()
         if (process := self._process) is not None:
             if self._reclaimer is not None:
@@ -200,15 +200,15 @@ class DurableEngine:
         self._database.dispose()
 
     async def _go_on(self, row: KeptRun, ask: Ask | None, watch: RunListener | None) -> SkillResult:
-        """Wake a run that waits, and see how far it comes."""
+        """Wake a waiting run, and wait for its next result."""
         process = await in_thread(self.start)
-        self._segments.waiters[row.id] = RunWaiter(LoopBridge.here(), watch)
+        self._attempts.waiters[row.id] = RunWaiter(LoopBridge.here(), watch)
         if row.parked:
             await soon(process.do(lambda: process.wake(row.id, row.segment)), row.id)
         return await self._drive(row.id, ask, row.segment if row.parked else -1)
 
     async def _drive(self, run_id: str, ask: Ask | None, after: int) -> SkillResult:
-        """Wait for a run to end, and ask for it where somebody is at hand."""
+        """Wait for a run to end, and ask its questions where a person is available."""
         assert self._process is not None
         process = self._process
         try:
@@ -228,17 +228,17 @@ class DurableEngine:
                 await soon(process.do(partial(process.wake, run_id, row.segment)), run_id)
                 after = row.segment
         finally:
-            self._segments.waiters.pop(run_id, None)
+            self._attempts.waiters.pop(run_id, None)
 
     async def _stopped(self, run_id: str, after: int) -> KeptRun:
-        """Wait until a run ended, or is parked in a later segment than `after`."""
+        """Wait until a run ended, or is parked in a later attempt than `after`."""
         pause, until = 0.01, time.monotonic() + LOCK_RETRY_S
         while True:
             try:
                 row = await in_thread(lambda: self._found(run_id))
                 until = time.monotonic() + LOCK_RETRY_S
             except UnreachableError:
-                # It may be back soon, and the run then goes on by itself.
+                # The database may return soon, and the run then continues by itself.
                 if time.monotonic() > until:
                     raise
                 await asyncio.sleep(1.0)
@@ -249,15 +249,15 @@ class DurableEngine:
                 raise ToolmdError(
                     f"the workspace is closed; run {run_id} goes on at the next start"
                 )
-            # Another process may play it, of which nothing is heard here.
-            waiter = self._segments.waiters.get(run_id)
+            # Another process may execute the run, whose events do not arrive here.
+            waiter = self._attempts.waiters.get(run_id)
             if waiter is not None:
                 waiter.check(self._lock_retry_s)
             await (asyncio.sleep if waiter is None else waiter.wait)(pause)
             pause = min(pause * 1.5, 0.2)
 
     async def _asked(self, one: KeptQuestion, ask: Ask) -> Answer | None:
-        """Give the answer of the person at hand, or what came from elsewhere, or with time."""
+        """Return the person's answer, or the one that came from elsewhere or by expiry."""
         question = one.question
         asking = asyncio.ensure_future(ask(question))
         try:
@@ -287,7 +287,7 @@ class DurableEngine:
 
 
 def _may_block() -> bool:
-    """Tell whether this thread may wait: in a loop, the calls under way could not end."""
+    """Return whether this thread may block: within a loop, calls in progress could not end."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Know which processes live on other machines: each writes the time, and holds a lock."""
+"""Track live processes on several machines: each writes the time and keeps a lock."""
 
 import hashlib
 import logging
@@ -18,44 +18,43 @@ from toolmd._skills.engine.durable.tables import Tables
 BEAT_S = 1.0
 """How often a process writes the time, in seconds."""
 LATE_S = 2.5
-"""Who wrote nothing for so long, and whose lock the server let go, is dead: killed, say."""
+"""Silence after which a process without its lock counts as dead, in seconds."""
 TTL_S = 6.0
-"""Who wrote nothing for so long is dead, lock or none: its machine is off, or it was stopped."""
+"""Silence after which a process counts as dead even with its lock, in seconds."""
 logger = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """The processes that work on one Postgres; all go by its clock.
+    """The processes that work on one Postgres; all use its clock.
 
-    A lock of the session tells at once of a process that was killed, but not of a machine that
-    is gone, nor of a process that was stopped; the time tells of all of them, but later. Neither
-    counts where this process itself could not write of late: then it was the server that was
-    away, and all fell silent alike.
+    The session lock of a killed process is free at once, but not the lock of a lost machine or
+    of a stopped process; the time reveals those, but later. Neither counts if this process itself
+    could not write recently: then the server was away, and all processes were silent.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self._worker = Tables(engine).worker
         self.own = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-        """The name of this process, never used again by another."""
+        """The unique name of this process, never reused."""
         self._session: sa.Connection | None = None
         self._beating: threading.Thread | None = None
         self._ended = threading.Event()
         self._last = 0.0
         self._steady = 0.0
-        """Since when no beat came late, by the monotonic clock."""
+        """Since when no heartbeat was late, by the monotonic clock."""
 
     def live(self) -> None:
-        """Say that this process lives, from now on; done before it takes any work."""
+        """Register this process as alive, before it accepts any work."""
         if self._beating is None:
             self._beat()
-            # Nothing was missed yet, so that what others left is seen at once.
+            # No beat was missed yet, so orphans of other processes are seen at once.
             self._steady = float("-inf")
             self._beating = threading.Thread(target=self._go_on, name="toolmd-beat", daemon=True)
             self._beating.start()
 
     def dead(self) -> list[str]:
-        """Give the names of those that fell silent."""
+        """Return the names of silent processes."""
         now = time.monotonic()
         if now - self._last > LATE_S or now - self._steady < TTL_S:
             return []
@@ -67,19 +66,19 @@ class Heartbeat:
             return [row.id for row in rows if row.age > TTL_S or self._is_free(connection, row.id)]
 
     def known(self) -> set[str]:
-        """Give the names of all that are not buried yet."""
+        """Return the names of all processes that are not evicted."""
         with self._engine.connect() as connection:
             return set(connection.execute(sa.select(self._worker.c.id)).scalars())
 
     def evict(self, name: str) -> None:
-        """Forget a dead process whose work was handed on, unless it woke."""
+        """Delete a dead process whose work was handed on, unless it woke."""
         c = self._worker.c
         dead = sa.delete(self._worker).where(c.id == name, c.beat < _now() - LATE_S)
         with self._engine.begin() as connection:
             connection.execute(dead)
 
     def end(self) -> None:
-        """Say that this process ends: others look at once for what is left."""
+        """Unregister this process; others then look for its orphans at once."""
         self._ended.set()
         if self._beating is not None:
             self._beating.join()
@@ -91,7 +90,9 @@ class Heartbeat:
             self._leave()
 
     def _go_on(self) -> None:
-        outage = Outage(logger, "this worker can't say that it lives", "it can say so again")
+        outage = Outage(
+            logger, "this worker can't write its heartbeat", "its heartbeat works again"
+        )
         while not self._ended.wait(BEAT_S):
             try:
                 self._beat()
@@ -101,9 +102,9 @@ class Heartbeat:
                 self._leave()
 
     def _beat(self) -> None:
-        """Write the time, in the session that holds the lock."""
+        """Write the time, in the session that has the lock."""
         if self._session is None:
-            # Never given back to the pool: with the session ends its lock.
+            # The connection never returns to the pool: the lock ends with the session.
             self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             self._session.detach()
             self._session.execute(sa.select(sa.func.pg_try_advisory_lock(_key(self.own))))
@@ -124,7 +125,7 @@ class Heartbeat:
                 session.close()
 
     def _is_free(self, connection: sa.Connection, name: str) -> bool:
-        """Tell whether nobody's session holds the lock of this name; it is let go at once."""
+        """Return whether no session has the lock of this name; the test releases it at once."""
         lock = sa.select(sa.func.pg_try_advisory_xact_lock(_key(name)))
         return bool(connection.execute(lock).scalar_one())
 

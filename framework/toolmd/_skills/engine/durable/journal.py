@@ -1,4 +1,4 @@
-"""The record of one run as DBOS keeps it: a step for each thing done, found again by its name."""
+"""The record of one run in DBOS: one step per effect, found by its name."""
 
 import asyncio
 import contextlib
@@ -22,9 +22,9 @@ from toolmd._types.run import Answer, Clock, JournalEntry, Question, RunEvent, R
 
 
 class LostRunError(BaseException):
-    """This process may not go on with the run: it ends, or another has taken it over.
+    """This process may not continue the run: it ends, or another process has taken over.
 
-    No Exception, so that neither DBOS nor a skill's Python takes it for the run's own failure.
+    Not an Exception, so that neither DBOS nor a skill's Python treats it as the run's own failure.
     """
 
 
@@ -37,17 +37,17 @@ class _UnrecordedError(BaseException):
 
 
 class RunKeeper(Protocol):
-    """What a journal asks of the engine while its run is played."""
+    """The engine, as a journal uses it while its run executes."""
 
     async def is_cancelled(self, run_id: str) -> bool:
-        """Tell whether somebody cancelled the run."""
+        """Return whether the run was cancelled."""
 
     def may_go_on(self) -> bool:
-        """Tell whether anything new may begin in this process."""
+        """Return whether a new effect may begin in this process."""
 
 
 class DurableJournal:
-    """One segment's view of its run: what earlier segments did counts as done."""
+    """One attempt's view of its run: effects of earlier attempts count as done."""
 
     def __init__(
         self,
@@ -64,24 +64,24 @@ class DurableJournal:
         self._asked = asked
         self._keeper = keeper
         self._clock = clock
-        self.side: LoopBridge | None = None
-        """Where the tools live; None is where the run is played."""
+        self.bridge: LoopBridge | None = None
+        """The loop of the tools; None for the loop that executes the run."""
         self.watch: RunListener | None = None
         self.told: set[tuple[str, str, str]] = set()
-        """The events that `watch` heard, also when the run was played before."""
+        """The events that `watch` received, including earlier attempts."""
         self.lost: BaseException | None = None
-        """Why the run can't go on here, once it can't."""
+        """Why the run can't continue here, if it can't."""
 
     def now(self) -> dt.datetime:
-        """Give the time of the last thing that was done."""
+        """Return the time of the last recorded effect."""
         return self._now
 
     def reach(self, executor: Executor) -> Executor:
-        """Give the executor as it works from here."""
-        return executor if self.side is None else FarExecutor(executor, self.side)
+        """Return an executor that works from this loop."""
+        return executor if self.bridge is None else FarExecutor(executor, self.bridge)
 
     def holds(self, key: str) -> bool:
-        """Tell whether the thing is done."""
+        """Return whether the effect is recorded."""
         return key in self._entries
 
     async def perform(
@@ -92,7 +92,7 @@ class DurableJournal:
         undoing: bool = False,
         uncertain: UncertainOutcome | None = None,
     ) -> Any:
-        """Give the recorded value, or do it and record it."""
+        """Return the recorded value, or run the effect and record it."""
         entry = self._entries.get(key)
         if entry is None:
             if self.lost is not None or not self._keeper.may_go_on():
@@ -106,7 +106,7 @@ class DurableJournal:
         return entry.value
 
     async def answer(self, question: Question) -> Answer:
-        """Give the recorded answer, or park."""
+        """Return the recorded answer, or park."""
         asked = self._asked.get(question.key)
         if asked is not None and asked.answer is not None:
             if asked.answered is not None:
@@ -117,23 +117,23 @@ class DurableJournal:
         raise ParkedError(question)
 
     async def go_on(self) -> None:
-        """Raise CancelledRunError in a run that was cancelled."""
+        """Raise CancelledRunError in a cancelled run."""
         if await self._keeper.is_cancelled(self._run_id):
             raise CancelledRunError
 
     def tell(self, event: RunEvent) -> None:
-        """Hand an event on to where the looker-on lives."""
+        """Report an event in the listener's loop."""
         if self.watch is None or event.mark in self.told:
             return
         self.told.add(event.mark)
-        if self.side is None:
+        if self.bridge is None:
             self.watch(event)
             return
         with contextlib.suppress(RuntimeError):
-            self.side.loop.call_soon_threadsafe(self.watch, event)
+            self.bridge.loop.call_soon_threadsafe(self.watch, event)
 
     async def _happened(self, key: str, uncertain: UncertainOutcome) -> bool:
-        """Note that the call begins; where it did before, give what a person says came of it."""
+        """Record that the call begins; if it began before, return a person's report of it."""
         for number in itertools.count(1):
             mark = f"{key}:begun{number}"
             if mark not in self._entries:
@@ -148,7 +148,7 @@ class DurableJournal:
         async def record() -> dict[str, Any]:
             try:
                 value = await effect()
-            except Exception as error:  # noqa: BLE001 - carried on, to whoever called
+            except Exception as error:  # noqa: BLE001 - raised again in the caller
                 raise _UnrecordedError(error) from None
             return {"value": value, "at": self._clock().isoformat()}
 

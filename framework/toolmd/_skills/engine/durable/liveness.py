@@ -1,4 +1,4 @@
-"""Know which processes live: each holds a lock on a file of its own for as long as it does."""
+"""Track live processes on one machine: each keeps a lock on its own file."""
 
 import errno
 import logging
@@ -14,49 +14,49 @@ logger = logging.getLogger(__name__)
 
 
 POLL_S = 0.01
-"""How long lies between two tries for a lock that another process tests, in seconds."""
+"""Pause between two tries for a lock that another process tests, in seconds."""
 
 
 class Locks:
-    """The processes that work on one state folder; the system itself lets a dead one's lock go."""
+    """The processes that work on one state folder; the system frees the lock of a dead one."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
         self.own = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-        """The name of this process, never used again by another."""
+        """The unique name of this process, never reused."""
         self._lock: int | None = None
 
     def live(self) -> None:
-        """Say that this process lives; done before it takes any work, and every second."""
+        """Lock this process's file, before it accepts any work and then every second."""
         path = self._folder / self.own
         if self._lock is not None and not path.exists():
-            # Somebody cleared the folder away.
+            # The folder was deleted.
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.end()
         while self._lock is None:
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
             self._take(lock)
-            # Somebody may have found the file free in between, and buried it.
+            # Another process may have found the file free in between and evicted it.
             if path.exists():
                 self._lock = lock
             else:
                 os.close(lock)
 
     def dead(self) -> list[str]:
-        """Give the names of those that ended and left their file."""
+        """Return the names of processes that ended and left their file."""
         return [path.name for path in self._folder.iterdir() if self._is_free(path)]
 
     def known(self) -> set[str]:
-        """Give the names of all that are not buried yet."""
+        """Return the names of all processes that are not evicted."""
         return {path.name for path in self._folder.iterdir()}
 
     def evict(self, name: str) -> None:
-        """Forget a dead process whose work was handed on."""
+        """Delete the file of a dead process whose work was handed on."""
         (self._folder / name).unlink(missing_ok=True)
 
     def end(self) -> None:
-        """Let go; the file stays, so that others look for what is left."""
+        """Release the lock; the file stays, so that other processes look for orphans."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -67,9 +67,9 @@ class Locks:
         except OSError as error:
             if error.errno != errno.ENOSYS:
                 raise
-            # No process can be seen to be dead then, so none loses its runs to another.
+            # Then no process can be recognized as dead, so none loses its runs to another.
             logger.warning(
-                "%s: this system locks no files: runs of a process that was killed stay where "
+                "%s: this system can't lock files: runs of a killed process stay where "
                 "they are until `toolmd runs resume`",
                 self._folder,
             )

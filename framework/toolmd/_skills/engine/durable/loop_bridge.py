@@ -1,4 +1,4 @@
-"""Two event loops and the way between them: runs are played in one, tools live in the other."""
+"""Connect two event loops: runs execute in one, their tools in the other."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,18 +15,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LoopBridge:
-    """A loop, with the context variables of whoever lives in it."""
+    """A loop, with the context variables of its caller."""
 
     loop: asyncio.AbstractEventLoop
     context: Context
 
     @classmethod
     def here(cls) -> "LoopBridge":
-        """Give the side on which this runs."""
+        """Return the bridge to the current loop."""
         return cls(asyncio.get_running_loop(), copy_context())
 
     async def do(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Await work on this side, from whichever loop; here where this loop is closed."""
+        """Await work in this loop from any other; in the current one where this loop is closed."""
         if self.loop is asyncio.get_running_loop() or not self.loop.is_running():
             return await work()
 
@@ -39,26 +39,26 @@ class LoopBridge:
 
 
 class FarExecutor:
-    """The executor of a run that is played on another side than its tools live on."""
+    """The executor of a run whose tools live in another loop."""
 
     def __init__(self, executor: Executor, tools: LoopBridge) -> None:
         self._executor = executor
         self._tools = tools
 
     async def call(self, call: Call) -> Result:
-        """Take a call through the door."""
+        """Send a call through the dispatcher."""
         return await self._tools.do(lambda: self._executor.call(call))
 
     async def confirm(self, held: str, call: Call) -> Result:
-        """Approve a held call by its id."""
+        """Approve a confirmation by its id."""
         return await self._tools.do(lambda: self._executor.confirm(held, call))
 
     async def reject(self, held: str, call: Call) -> None:
-        """Drop a held call by its id."""
+        """Reject a confirmation by its id."""
         await self._tools.do(lambda: self._executor.reject(held, call))
 
     async def python(self, call: Call, through: Through) -> Any:
-        """Run the implementation of a skill; its calls come back to be recorded."""
+        """Run the implementation of a skill; its calls return to the run's loop to be recorded."""
         played = LoopBridge.here()
 
         async def back(name: str, arguments: Mapping[str, Any]) -> Result:

@@ -1,26 +1,26 @@
-"""Tell of trouble that lasts when it begins and when it is over, not each time it is met."""
+"""Log a lasting error when it begins and when it ends, not at each try."""
 
 import logging
 
 
 class Outage:
-    """What can't be done at the moment, tried again and again."""
+    """An operation that fails at the moment and is repeated."""
 
     def __init__(self, logger: logging.Logger, what: str, again: str) -> None:
-        """`what` is told when it begins, with the reason; `again` when it is over."""
+        """Set the log messages: `what` for the begin, with the reason, and `again` for the end."""
         self._logger = logger
         self._what = what
         self._again = again
         self._kind: type[Exception] | None = None
 
     def met(self, error: Exception, *, crash: bool = False) -> None:
-        """Tell of trouble, unless the last try met its like; a `crash` with its traceback."""
+        """Log an error unless the last try had the same one; a `crash` with its traceback."""
         if type(error) is not self._kind:
             self._logger.warning("%s: %s", self._what, error, exc_info=error if crash else None)
         self._kind = type(error)
 
     def over(self) -> None:
-        """Say that it went well, where it did not before."""
+        """Log that the operation works again, if it failed before."""
         if self._kind is not None:
             self._logger.warning("%s", self._again)
         self._kind = None

@@ -1,4 +1,4 @@
-"""The one DBOS of this process, in a thread and an event loop of its own."""
+"""The one DBOS of this process, in its own thread and event loop."""
 
 import asyncio
 import contextvars
@@ -13,24 +13,24 @@ from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 
 from toolmd._skills.engine.durable.database import SCHEMA, shown
 from toolmd._skills.engine.durable.journal import LostRunError
-from toolmd._skills.engine.durable.serializer import JsonSerializer, refuse_pickles
+from toolmd._skills.engine.durable.serializer import JsonSerializer, reject_pickles
 from toolmd._skills.engine.durable.store import workflow_id
 from toolmd.errors import ToolmdError, UnreachableError
 
 T = TypeVar("T")
 VERSION = "toolmd-1"
-"""Constant: a run that waits must be found by every later release that can play it."""
+"""A constant, so that later releases find waiting runs that they can execute."""
 QUEUE = "toolmd-runs"
 POLL_S = 0.2
-"""How often a process looks into the queue, in seconds."""
+"""How often a process polls the queue, in seconds."""
 LOOK_S = 0.05
-"""How often DBOS looks for messages, in seconds: none are sent, but ending waits for that."""
+"""How often DBOS polls for messages, in seconds: none are sent, but shutdown waits for a poll."""
 AT_ONCE = 64
-"""Runs from the queue that one process plays at one time; the rest is left to the others."""
+"""How many runs from the queue one process executes at once; the rest is left to others."""
 LAUNCH_S = 60.0
-"""How long the launch may take, in seconds; it may have to bring the tables up to date."""
+"""How long the launch may take, including a migration of the tables, in seconds."""
 LOCK_RETRY_S = 15.0
-"""How long a caller waits for a data base that does not answer, in seconds."""
+"""How long a caller waits for a database that does not answer, in seconds."""
 FOR_EVER_S = 10 * 365 * 24 * 3600.0
 Player = Callable[[str, int], Awaitable[str]]
 _lock = threading.Lock()
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 async def soon(work: Awaitable[None], run_id: str) -> None:
-    """Await what should take no time; DBOS itself would try for ever."""
+    """Await a short operation with a timeout; DBOS itself would retry for ever."""
     try:
         await asyncio.wait_for(work, LOCK_RETRY_S)
     except TimeoutError:
@@ -51,39 +51,39 @@ async def soon(work: Awaitable[None], run_id: str) -> None:
 
 
 class Process:
-    """DBOS at work on one data base; there can be only one in a process."""
+    """DBOS on one database; a process can have only one."""
 
     def __init__(self, url: str, name: str, player: Player) -> None:
-        """`name` is this process's own; `player` plays one segment of a run."""
+        """Prepare it; `name` is this process's own, and `player` executes one attempt of a run."""
         self.url = url
         self._name = name
         self._player = player
         self.playing: set[str] = set()
-        """The workflows that are played here now."""
+        """The workflows that execute here now."""
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=self._serve, name="toolmd-runs", daemon=True)
 
     def start(self, engine: sa.Engine) -> None:
-        """Launch; raises ToolmdError where this process keeps runs elsewhere already."""
+        """Launch DBOS; raises ToolmdError where this process keeps its runs elsewhere."""
         global _running  # noqa: PLW0603 - DBOS itself is one per process
         with _lock:
             if _running is not None:
                 message = (
-                    f"this process keeps its runs in {shown(_running.url)} already, and can't in "
-                    f"{shown(self.url)} too: close the other workspace first, or use engine "
+                    f"this process keeps its runs in {shown(_running.url)} and can't also use "
+                    f"{shown(self.url)}: close the other workspace first, or use engine "
                     f'"memory" in one of them'
                 )
                 raise ToolmdError(message)
             self._loop = asyncio.new_event_loop()
             self._thread.start()
-            # Before the launch, which takes work already.
+            # Before the launch, which accepts work already.
             _running = self
             future = asyncio.run_coroutine_threadsafe(self._launch(engine), self._loop)
             try:
                 future.result(LAUNCH_S)
             except TimeoutError:
                 _running = None
-                # DBOS tries for ever; its thread can't be ended from here.
+                # DBOS retries for ever; its thread can't be ended from here.
                 message = f"{shown(self.url)} did not answer for {LAUNCH_S:.0f} s; try again"
                 raise UnreachableError(message) from None
             except BaseException:
@@ -92,8 +92,8 @@ class Process:
                 raise
 
     async def _launch(self, engine: sa.Engine) -> None:
-        refuse_pickles()
-        # Launched within this loop, so that what is taken up later is played in it too.
+        reject_pickles()
+        # Launched within this loop, so that resumed runs execute in it too.
         self._dbos: Any = DBOS(
             config={
                 "name": "toolmd",
@@ -113,18 +113,18 @@ class Process:
         )
 
     async def do(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Await work in the loop of the runs, without anybody's context variables."""
+        """Await work in the loop of the runs, without the caller's context variables."""
         coroutine = work()
         future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, coroutine, self._loop)
         return await asyncio.wrap_future(future)
 
     async def begin(self, run_id: str) -> None:
-        """Start to play a run here, from its first segment."""
+        """Start to execute a run here, from its first attempt."""
         with SetWorkflowID(workflow_id(run_id, 0)):
             await DBOS.start_workflow_async(_play, run_id, 0)
 
     async def follow(self, run_id: str, segment: int, delay_s: float | None) -> None:
-        """Put a segment into the queue, to be played after so long, or when it is woken."""
+        """Queue an attempt, to be executed after a delay, or when it is woken."""
         with (
             SetWorkflowID(workflow_id(run_id, segment)),
             SetEnqueueOptions(delay_seconds=FOR_EVER_S if delay_s is None else delay_s),
@@ -132,56 +132,56 @@ class Process:
             await DBOS.enqueue_workflow_async(QUEUE, _play, run_id, segment)
 
     async def exists(self, run_id: str, segment: int) -> bool:
-        """Tell whether a segment was put into the queue."""
+        """Return whether an attempt was queued."""
         return bool(await self._database().get_workflow_status(workflow_id(run_id, segment)))
 
     async def wake(self, run_id: str, segment: int) -> None:
-        """Have a waiting segment played now; nothing happens to one that is played already."""
+        """Execute a waiting attempt now; no effect if it executes already."""
         database = self._database()
         await database.set_workflow_delay(workflow_id(run_id, segment), delay_seconds=0)
         await database.transition_delayed_workflows()
 
     async def take_over(self, name: str) -> None:
-        """Put what a dead process was playing back into the queue."""
+        """Put the workflows of a dead process back into the queue."""
         await asyncio.to_thread(DBOS._recover_pending_workflows, [name])  # noqa: SLF001 - its only way
 
-    async def strays(self) -> set[str]:
-        """Give what stands under this process's name and is not played here."""
+    async def orphans(self) -> set[str]:
+        """Return workflows under this process's name that do not execute here."""
         pending = await self._database().get_pending_workflows(self._name, VERSION)
-        # What DBOS has begun and what has not come to `play` yet are under way as well.
+        # Workflows that DBOS has begun but that have not reached `play` are running, too.
         return {one.workflow_id for one in pending} - self.playing - self._begun()
 
     async def hand_back(self, name: str) -> None:
-        """Put a workflow that nobody plays back into the queue."""
+        """Put an orphaned workflow back into the queue."""
         await self._database().reenqueue_for_recovery(name, [self._name], QUEUE)
 
     async def delete(self, names: list[str]) -> None:
-        """Drop workflows with their steps."""
+        """Delete workflows with their steps."""
         if names:
             await self._database().delete_workflows(names)
 
     async def play(self, run_id: str, segment: int) -> str:
-        """Play a segment; what DBOS calls."""
+        """Execute an attempt; DBOS calls this."""
         name = workflow_id(run_id, segment)
         self.playing.add(name)
         try:
             return await self._player(run_id, segment)
         except Exception as error:
-            # DBOS would record it as the outcome, and nobody would play the run to its end.
+            # DBOS would record the exception as the outcome, and the run would never end.
             logger.exception("run %s could not be played; it is tried again", run_id)
             raise LostRunError(str(error)) from error
         finally:
             self.playing.discard(name)
 
     def wait_for(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Do as `do`, for a thread that can't await."""
+        """Run `do` from a thread that can't await."""
         return asyncio.run_coroutine_threadsafe(work(), self._loop).result()
 
     def stop(self, grace_s: float) -> None:
-        """End when what is under way here is, or after so long; the rest stays as recorded."""
+        """Stop when running work ends, or after the grace period; the rest stays as recorded."""
         global _running  # noqa: PLW0603 - as in `start`
         until = time.monotonic() + grace_s
-        # What was played here has yet to be noted as ended.
+        # The end of workflows that executed here is not recorded yet.
         while (self.playing or self._begun()) and time.monotonic() < until:
             time.sleep(0.01)
         with _lock:
@@ -213,26 +213,26 @@ class Process:
 
 
 class _Threaded:
-    """The blocking calls of DBOS's data base, each in a thread."""
+    """The blocking calls of DBOS's database, each in a thread."""
 
     def __init__(self, dbos: Any) -> None:
-        self._database = dbos._sys_db  # noqa: SLF001 - pinned, and held by tests
+        self._database = dbos._sys_db  # noqa: SLF001 - pinned, and covered by tests
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         function = getattr(self._database, name)
 
         async def called(*values: Any, **named: Any) -> Any:
-            # Not `to_thread`, which would carry DBOS's idea of the step it is in.
+            # `to_thread` would also copy DBOS's context of the current step.
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(None, lambda: function(*values, **named))
 
         return called
 
 
-# Unlimited: what comes no further is counted here (segment.MAX_ATTEMPTS), and is not given up.
+# Unlimited: `attempt.MAX_ATTEMPTS` limits the attempts of a run that makes no progress.
 @DBOS.workflow(name="toolmd.play", max_recovery_attempts=None)
 async def _play(run_id: str, segment: int) -> str:
     if _running is None:
-        # No ToolmdError, which DBOS would record as the run's outcome.
+        # A ToolmdError would be recorded by DBOS as the run's outcome.
         raise LostRunError("no runs are kept in this process any more")
     return await _running.play(run_id, segment)

@@ -1,4 +1,4 @@
-"""Runs as JSON: what is kept of an order, a question, an answer and a result."""
+"""Convert plans, orders, questions, answers and results to and from JSON."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from toolmd._types.run import Answer, Question
 
 
 def plan_text(plan: Plan) -> tuple[str, str]:
-    """Give a plan's text and the hex sha256 under which it is kept."""
+    """Return a plan's text and the hex sha256 that identifies it."""
     text = plan.model_dump_json()
     return text, hashlib.sha256(text.encode()).hexdigest()
 
@@ -26,11 +26,11 @@ def plan_of(text: str) -> Plan:
 
 
 _OLDER = '"requires_patient_context"'
-"""Stands in plans that were stored before callers had a context."""
+"""Part of plans that were stored before callers had a context."""
 
 
 def _with_contexts(plan: dict[str, Any]) -> str:
-    """Return a stored plan with the context in place of the patient."""
+    """Return a stored plan with a context in place of the patient."""
     for tool in plan["tools"].values():
         tool["requires_context"] = ["patient"] if tool.pop("requires_patient_context") else []
     for skill in (plan["skill"], *plan["skills"].values()):
@@ -40,7 +40,7 @@ def _with_contexts(plan: dict[str, Any]) -> str:
 
 
 def written(value: Question | Answer | Caller | SkillResult) -> str:
-    """Give one of the nouns as text."""
+    """Return a question, an answer, a caller or a result as JSON text."""
     if isinstance(value, SkillResult):
         return json.dumps({**value.to_dict(), "code": value.code})
     return json.dumps(value._asdict())
@@ -59,7 +59,7 @@ def answer_of(text: str) -> Answer:
 def caller_of(text: str) -> Caller:
     """Read a caller."""
     said = json.loads(text)
-    if "patient" in said:  # as runs were stored before callers had a context
+    if "patient" in said:  # stored before callers had a context
         patient = said.pop("patient")
         said["context"] = {} if patient is None else {"patient": patient}
     return Caller(**said)
@@ -76,11 +76,11 @@ def result_of(text: str) -> SkillResult:
 
 
 def value_of(output: str, serialization: str | None) -> Any:
-    """Give what a step recorded; raises ValueError for anything but our own JSON."""
+    """Return the recorded value of a step; raises ValueError for anything but our own JSON."""
     if serialization != NAME:
-        raise ValueError(f"a step is recorded as {serialization}; only {NAME} is read")
+        raise ValueError(f"a step is stored as {serialization}; only {NAME} can be read")
     return json.loads(output)
 
 
 NAME = "toolmd_json"
-"""How rows of ours are labelled."""
+"""The serialization label of our rows."""

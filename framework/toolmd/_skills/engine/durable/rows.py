@@ -1,4 +1,4 @@
-"""A run and its questions as they are kept: rows of the data base."""
+"""A run and its questions as rows of the database."""
 
 import datetime as dt
 import json
@@ -10,40 +10,40 @@ from toolmd._types.run import Answer, Question
 
 
 class KeptRun(NamedTuple):
-    """A run as it is kept, without its plan."""
+    """A stored run, without its plan."""
 
     id: str
     skill: str
     inputs: dict[str, Any]
     began: dt.datetime
     segment: int
-    """How often it was parked: the number of the workflow that plays it, or will."""
+    """How often it was parked: the number of the current attempt's workflow."""
     parked: float
-    """Since when it waits, in seconds since the epoch; 0.0 where it does not wait."""
+    """Since when it waits, in seconds since the epoch; 0.0 for a run that does not wait."""
     stuck: bool
     cancelled: bool
     result: SkillResult | None
     ended: dt.datetime | None
 
     def waits_for(self, one: "KeptQuestion") -> bool:
-        """Tell whether the answer of one of its questions would take it on."""
+        """Return whether the answer to one of its questions would continue it."""
         asks = not self.cancelled or one.question.undoes
         return self.result is None and one.answer is None and asks
 
 
 class KeptQuestion(NamedTuple):
-    """A question as it is kept."""
+    """A stored question."""
 
     question: Question
     opened: float
-    """Seconds since the epoch, as is `expires`."""
+    """When it was asked, in seconds since the epoch, as is `expires`."""
     expires: float | None
     answer: Answer | None
     answered: dt.datetime | None
 
 
 def kept_run(row: Any) -> KeptRun:
-    """Read the head of a run."""
+    """Read a run without its plan."""
     result = None if row.result is None else result_of(row.result)
     ended = None if row.ended is None else dt.datetime.fromisoformat(row.ended)
     return KeptRun(row.id, row.skill, json.loads(row.inputs), dt.datetime.fromisoformat(row.began),

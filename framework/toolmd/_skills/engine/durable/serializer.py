@@ -1,4 +1,4 @@
-"""Keep JSON and nothing else: a row that would be unpickled could run any code."""
+"""Store only JSON: a pickled row could run any code when it is read."""
 
 import json
 from typing import Any
@@ -10,30 +10,30 @@ from toolmd._skills.engine.durable.record import NAME
 
 
 class JsonSerializer(Serializer):
-    """Writes JSON; an exception is kept by its words."""
+    """Writes JSON; an exception is stored as its type and message."""
 
     def serialize(self, data: Any) -> str:
-        """Give the text of a value."""
+        """Return a value as text."""
         if isinstance(data, BaseException):
             return json.dumps({"error": type(data).__name__, "message": str(data)})
         return json.dumps(data)
 
     def deserialize(self, serialized_data: str) -> Any:
-        """Give the value of a text."""
+        """Return the value of a text."""
         return json.loads(serialized_data)
 
     def name(self) -> str:
-        """Give the label of the rows."""
+        """Return the label of the rows."""
         return NAME
 
 
-def refuse_pickles() -> None:
-    """Keep DBOS from reading rows that are labelled as pickled, whoever wrote them.
+def reject_pickles() -> None:
+    """Keep DBOS from reading rows that are labelled as pickled.
 
-    It reads such a row whatever serializer is configured, so its reader itself is replaced.
+    DBOS reads such rows with any configured serializer, so its own reader is replaced.
     """
 
-    def refuse(*_: Any) -> Any:
-        raise ValueError("a pickled row stands in the data base of the runs; it is not read")
+    def reject(*_: Any) -> Any:
+        raise ValueError("the database of the runs has a pickled row, which is not read")
 
-    _serialization.DefaultSerializer.deserialize = refuse  # type: ignore[assignment, method-assign]
+    _serialization.DefaultSerializer.deserialize = reject  # type: ignore[assignment, method-assign]

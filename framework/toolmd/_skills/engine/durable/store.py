@@ -1,4 +1,4 @@
-"""What is kept of runs beside their steps: orders, questions with their answers, results."""
+"""Store runs besides their steps: orders, questions with answers, and results."""
 
 import datetime as dt
 import json
@@ -23,18 +23,18 @@ from toolmd._types.result import SkillResult
 from toolmd._types.run import UNDOING, Answer, JournalEntry, Order, Question, RunQuery
 
 _GOING = ("PENDING", "ENQUEUED", "DELAYED")
-"""What DBOS says of workflows that are played, or will be."""
+"""The states in DBOS of workflows that execute, or will."""
 _UNHEARD, _HEARD = 1, 2
-"""Of a run that was cancelled: whether a segment has been played that knew of it."""
+"""The states of a cancelled run: whether an attempt that knew of it has executed."""
 
 
 def workflow_id(run_id: str, segment: int) -> str:
-    """Give the name of the workflow that plays one segment of a run."""
+    """Return the name of the workflow for one attempt of a run."""
     return f"{run_id}:{segment}"
 
 
 class Store:
-    """The records of all runs of a data base; blocking, and safe for threads and processes."""
+    """The records of all runs of a database; blocking, and safe for threads and processes."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -48,11 +48,11 @@ class Store:
                       run.c.ended)  # fmt: skip
 
     def create(self) -> None:
-        """Make the tables where they are not there yet."""
+        """Create missing tables."""
         self._tables.create()
 
     def begin(self, order: Order, began: dt.datetime) -> bool:
-        """Keep a run that begins; False where one of its id is kept already."""
+        """Store a new run; return False where its id is in use."""
         text, digest = plan_text(order.plan)
         plan = {"hash": digest, "plan": text}
         row = {
@@ -63,7 +63,7 @@ class Store:
         }  # fmt: skip
         with self._engine.begin() as connection:
             made = self._insert(self._tables.run).values(row).on_conflict_do_nothing()
-            # Not its count of rows, which an insert does not have on every data base.
+            # The row count of an insert is not available on every database.
             new = connection.execute(made.returning(self._tables.run.c.id)).first()
             fresh = new is not None
             if fresh:
@@ -72,14 +72,14 @@ class Store:
         return fresh
 
     def find(self, run_id: str) -> KeptRun | None:
-        """Give a run."""
+        """Return a run, or None."""
         run = self._tables.run
         with self._engine.connect() as connection:
             row = connection.execute(sa.select(*self._head).where(run.c.id == run_id)).first()
         return None if row is None else kept_run(row)
 
     def page(self, query: RunQuery) -> tuple[KeptRun, ...]:
-        """Return the runs that a query asks for, the newest first."""
+        """Return the runs that match a query, the newest first."""
         run = self._tables.run
         newest = sa.select(*self._head).order_by(run.c.began.desc(), run.c.id.desc())
         if query.user is not None:
@@ -94,7 +94,7 @@ class Store:
             return tuple(kept_run(row) for row in connection.execute(newest))
 
     def order(self, run_id: str) -> Order:
-        """Give what was ordered, with the plan that was pinned."""
+        """Return the order of a run, with its pinned plan."""
         run, plan = self._tables.run, self._tables.plan
         columns = (plan.c.plan, run.c.inputs, run.c.caller, run.c.confidence)
         joined = sa.select(*columns).where(run.c.id == run_id, plan.c.hash == run.c.plan)
@@ -103,7 +103,7 @@ class Store:
         return Order(run_id, plan_of(pinned), json.loads(inputs), caller_of(caller), confidence)
 
     def attempt(self, run_id: str, held: int) -> int:
-        """Count a try to go on from `held` steps; gives how many of them got no further."""
+        """Count a try from `held` steps; return how many tries made no progress."""
         run = self._tables.run
         tries = sa.case((run.c.held == held, run.c.attempts + 1), else_=1)
         update = sa.update(run).where(run.c.id == run_id).values(held=held, attempts=tries)
@@ -112,14 +112,14 @@ class Store:
         return counted
 
     def change(self, run_id: str, *, at: int | None = None, **values: Any) -> bool:
-        """Set columns of a run that has not ended, and is `at` this segment where one is given.
+        """Set columns of a run that has not ended; with `at`, only in this attempt.
 
-        Its segment only grows.
+        The number of the attempt only grows.
         """
         run = self._tables.run
         update = sa.update(run).where(run.c.id == run_id, run.c.result.is_(None)).values(**values)
         if "segment" in values:
-            # A process that was stopped may wake when others are further.
+            # A process that was stopped may wake after others have continued the run.
             update = update.where(run.c.segment <= values["segment"])
         if at is not None:
             update = update.where(run.c.segment == at)
@@ -127,7 +127,7 @@ class Store:
             return connection.execute(update).rowcount == 1
 
     def due(self) -> tuple[tuple[str, int], ...]:
-        """Give the waiting runs that were answered or cancelled, with the segment to wake."""
+        """Return waiting runs that were answered or cancelled, with the attempt to wake."""
         run, question = self._tables.run, self._tables.question
         answered = sa.exists().where(question.c.run == run.c.id, question.c.woke > 0)
         waiting = sa.select(run.c.id, run.c.segment).where(
@@ -137,9 +137,9 @@ class Store:
             return tuple((row.id, row.segment) for row in connection.execute(waiting))
 
     def left(self) -> tuple[tuple[str, int], ...]:
-        """Give the runs, with their segment, that have not ended and that nobody will play.
+        """Return the unfinished runs, with their attempt, that no process will execute.
 
-        So a process leaves them that dies between two of its notes.
+        A process that dies between two writes leaves such runs.
         """
         run, workflow = self._tables.run, self._tables.workflows
         name = run.c.id + ":" + sa.cast(run.c.segment, sa.Text)
@@ -151,7 +151,7 @@ class Store:
             return tuple((row.id, row.segment) for row in connection.execute(nobodys))
 
     def owners(self, version: str) -> set[str]:
-        """Give the names of the processes under which a workflow stands as being played."""
+        """Return the names of the processes whose workflows are marked as executing."""
         own = self._tables.workflows.c
         named = sa.select(own.executor_id).distinct()
         playing = named.where(own.status == "PENDING", own.application_version == version)
@@ -159,21 +159,21 @@ class Store:
             return set(connection.execute(playing).scalars())
 
     def cancel(self, run_id: str) -> None:
-        """Note that somebody cancelled a run."""
+        """Mark a run as cancelled."""
         self.change(run_id, cancelled=_UNHEARD)
 
     def hear(self, run_id: str) -> None:
-        """Note that a segment knows of that from its beginning: it need not be woken for it."""
+        """Record that an attempt knows of the cancellation, so it need not wake for it."""
         self.change(run_id, cancelled=_HEARD)
 
     def finish(self, run_id: str, result: SkillResult, now: dt.datetime) -> None:
-        """Keep the result; the first stays."""
+        """Store the result; the first one stays."""
         self.change(run_id, result=written(result), ended=now.isoformat(), stuck=0)
 
     def steps(self, run_id: str, segments: int) -> tuple[tuple[JournalEntry, ...], int]:
-        """Give what was done, in order, and the last number used in the latest segment.
+        """Return the recorded effects in order, and the last step number of the latest attempt.
 
-        Raises ValueError where a row is not of ours.
+        Raises ValueError for a row that is not ours.
         """
         steps = self._tables.steps
         names = {workflow_id(run_id, number): number for number in range(segments + 1)}
@@ -190,7 +190,7 @@ class Store:
         return tuple(entries), last
 
     def ask(self, questions: Sequence[Question], now: float) -> None:
-        """Open questions; one that is open, or answered, stays as it is."""
+        """Open questions; an open or answered one stays unchanged."""
         rows = [
             {
                 "run": question.run_id, "key": question.key, "question": written(question),
@@ -204,11 +204,11 @@ class Store:
             connection.execute(insert, rows)
 
     def asked(self, run_id: str) -> tuple[KeptQuestion, ...]:
-        """Give all questions of a run, answered or not, in the order in which they were asked."""
+        """Return all questions of a run, answered or not, in order."""
         return self._asked(self._tables.question.c.run == run_id)
 
     def open(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
-        """Give the questions that wait, of all runs that have not ended or of one of them."""
+        """Return the open questions of all unfinished runs, or of one."""
         run, question = self._tables.run, self._tables.question
         going = sa.exists().where(run.c.id == question.c.run, run.c.result.is_(None))
         goes_on = going.where(run.c.cancelled == 0)
@@ -223,7 +223,7 @@ class Store:
             return tuple(kept_question(row) for row in connection.execute(chosen))
 
     def settle(self, run_id: str, key: str, answer: Answer, now: dt.datetime) -> bool:
-        """Answer a question; True for the first answer only, and not when time is up."""
+        """Answer a question; return True only for the first answer, and not after its expiry."""
         question = self._tables.question
         still = sa.true() if answer.late else sa.or_(
             question.c.expires.is_(None), question.c.expires > now.timestamp()
@@ -238,9 +238,9 @@ class Store:
             return connection.execute(update).rowcount == 1
 
     def heed(self, run_id: str, segment: int) -> tuple[KeptQuestion, ...]:
-        """Give all questions of a run to the segment that plays it; their answers wake no other.
+        """Return all questions of a run for its attempt; their answers wake no other attempt.
 
-        No clock tells which answer is new: those of two machines differ, and each may jump.
+        No clock decides which answer is new: clocks of two machines differ, and each may jump.
         """
         asked, run, question = self.asked(run_id), self._tables.run, self._tables.question
         answered = [one.question.key for one in asked if one.answer is not None]
@@ -254,7 +254,7 @@ class Store:
         return asked
 
     def forget(self, before: dt.datetime) -> tuple[str, ...]:
-        """Drop the runs that ended before a time, and give the names of their workflows."""
+        """Delete the runs that ended before a time, and return the names of their workflows."""
         run, question, plan = self._tables.run, self._tables.question, self._tables.plan
         with self._engine.begin() as connection:
             old = connection.execute(

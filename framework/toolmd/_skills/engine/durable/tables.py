@@ -1,4 +1,4 @@
-"""The tables beside the engine's own: plans, runs and questions."""
+"""The tables beside DBOS's own: plans, runs and questions."""
 
 import sqlalchemy as sa
 
@@ -6,13 +6,13 @@ from toolmd._skills.engine.durable.database import SCHEMA, shown
 from toolmd.errors import ConfigError
 
 VERSION = 1
-"""Of what is kept; counted up by whatever an older release could not read or finish."""
+"""The version of the tables; it grows when an older release could not read or finish runs."""
 
 
 class Tables:
-    """The tables of one data base.
+    """The tables of one database.
 
-    `steps` and `workflows` are DBOS's own, of which these columns are read.
+    `steps` and `workflows` are DBOS's own tables, reduced to the columns that are read.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -56,25 +56,25 @@ class Tables:
             schema, "workflow_status", "workflow_uuid", "status", "executor_id",
             "application_version",
         )  # fmt: skip
-        # What is looked for every second must not grow with what is kept of old runs.
+        # The query of every second must not slow down with the number of old runs.
         self._going = sa.Index(
             "toolmd_run_going", self.run.c.id,
             sqlite_where=self.run.c.result.is_(None), postgresql_where=self.run.c.result.is_(None),
         )  # fmt: skip
 
     def lock_code(self, connection: sa.Connection) -> None:
-        """Let nobody drop pinned Python while it is kept, up to the end of the transaction."""
+        """Lock the pinned Python against deletion until the end of the transaction."""
         if self._metadata.schema is not None:
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461707)"))
 
     def create(self) -> None:
-        """Make what is not there; several processes may do so at one time.
+        """Create missing tables; several processes may do so at the same time.
 
-        Raises ConfigError where a newer release has kept its runs here.
+        Raises ConfigError where a newer release has stored its runs here.
         """
         with self._engine.begin() as connection:
             if self._metadata.schema is not None:
-                # Two that create at once would both find nothing there.
+                # Two processes that create tables at once would both find none.
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461706)"))
                 connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
             else:
@@ -83,13 +83,13 @@ class Tables:
             if found > VERSION:
                 raise ConfigError(
                     f"the runs in {shown(str(self._engine.url))} were kept by a newer release of "
-                    f"Toolmd (version {found} of the tables, this one knows {VERSION}): use that "
-                    f"release, or another state folder or data base"
+                    f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
+                    f"release, or another state folder or database"
                 )
             self._metadata.create_all(connection)
             self._going.create(connection, checkfirst=True)
             if found < VERSION:
-                # Version 0 lacks this mark and the pinned Python, and nothing else.
+                # Version 0 lacks only this mark and the pinned Python.
                 connection.execute(sa.delete(self.meta).where(self.meta.c.key == "version"))
                 row = {"key": "version", "value": str(VERSION)}
                 connection.execute(sa.insert(self.meta).values(row))
@@ -132,7 +132,7 @@ def _question_table(metadata: sa.MetaData) -> sa.Table:
         sa.Column("expires", sa.Double),
         sa.Column("answer", sa.Text),
         sa.Column("answered", sa.Text),
-        # Above 0 while the answer has yet to wake its run; earlier releases kept a time here.
+        # Above 0 while the answer has yet to wake its run; earlier releases stored a time here.
         sa.Column("woke", sa.Double),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Tell where a run stands, to those who look on, wait for it, or come too late."""
+"""Views of a run for its listeners, waiting callers, and late answers."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from toolmd.errors import NotFoundError
 def view(
     row: KeptRun, asked: Sequence[KeptQuestion], entries: Sequence[JournalEntry] = ()
 ) -> RunView:
-    """Give a run as others see it; answers stand among its steps."""
+    """Return a run as others see it; answers are among its steps."""
     questions = tuple(one.question for one in asked if row.waits_for(one))
     answers = [_entry(one) for one in asked if one.answer is not None]
     steps = tuple(sorted((*entries, *answers), key=lambda entry: entry.at))
@@ -26,7 +26,7 @@ def view(
 
 
 def stuck(row: KeptRun) -> SkillResult:
-    """Give the result of a run that is not taken up any more before somebody asks for it."""
+    """Return the result of a run that resumes only on request."""
     message = (
         f"run {row.id} was taken up several times and came no further; see what ends its "
         f"process, then: toolmd runs resume {row.id}"
@@ -37,7 +37,7 @@ def stuck(row: KeptRun) -> SkillResult:
 
 
 def too_late(row: KeptRun, key: str, asked: Sequence[KeptQuestion]) -> NotFoundError:
-    """Make the error of an answer that does not count, which says why."""
+    """Build the error for an answer that does not count, with the reason."""
     one = next((one for one in asked if one.question.key == key), None)
     if one is None:
         return TooLateError(row.id, key)

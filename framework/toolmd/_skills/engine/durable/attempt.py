@@ -1,4 +1,7 @@
-"""Play one segment of a run: from the beginning over its record, to its end or to a question."""
+"""Execute one attempt of a run, which the database calls a segment.
+
+An attempt begins at the start of the run over its record, and ends with the run or at a question.
+"""
 
 import asyncio
 import datetime as dt
@@ -23,57 +26,57 @@ from toolmd.errors import UnreachableError, logged
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 5
-"""How often a run is taken up without getting a step further, before it waits for a person."""
+"""How often a run may resume without progress before it waits for a person."""
 FRESH_S = 0.05
-"""How long a run is taken not to be cancelled elsewhere after a look, in seconds."""
+"""How long a check for a cancellation elsewhere stays valid, in seconds."""
 
 
 class Unrecorded(NamedTuple):
-    """What a run did could not be recorded, and it is tried again."""
+    """A run whose effects could not be recorded; it is retried."""
 
     since: float
-    """By the monotonic clock, in seconds."""
+    """When it began, by the monotonic clock, in seconds."""
     error: UnreachableError
 
 
 @dataclass(slots=True)
 class RunWaiter:
-    """Somebody in this process who waits for a run."""
+    """A caller in this process that waits for a run."""
 
-    side: LoopBridge
+    bridge: LoopBridge
     watch: RunListener | None
     told: set[tuple[str, str, str]] = field(default_factory=set)
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a segment of the run was played here; on the side of whoever waits."""
+    """Set after an attempt executed here; it belongs to the loop of the caller."""
     unrecorded: Unrecorded | None = None
-    """How the run was left when it was last played here, where it is not played now."""
+    """The last failure to record, while the run does not execute."""
 
     def check(self, lock_retry_s: float) -> None:
-        """Raise UnreachableError where nothing could be recorded for so many seconds."""
+        """Raise UnreachableError after this many seconds in which nothing could be recorded."""
         lost = self.unrecorded
         if lost is not None and time.monotonic() - lost.since > lock_retry_s:
-            message = f"{lost.error}; the run goes on from what is recorded when they can"
+            message = f"{lost.error}; the run resumes from its record when they can be reached"
             raise UnreachableError(message)
 
     def stir(self) -> None:
-        """Have whoever waits look at the run."""
+        """Wake the caller to check the run."""
         with suppress(RuntimeError):
-            self.side.loop.call_soon_threadsafe(self.stirred.set)
+            self.bridge.loop.call_soon_threadsafe(self.stirred.set)
 
     async def wait(self, longest: float) -> None:
-        """Wait until there may be something to see, so many seconds at most."""
+        """Wait for a change of the run, at most this many seconds."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.stirred.wait(), longest)
         self.stirred.clear()
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """Give what a blocking function gives, without DBOS's idea of the step that it is in."""
+    """Run a blocking function in a thread, without DBOS's context of the current step."""
     return await asyncio.get_running_loop().run_in_executor(None, function)
 
 
-class Segments:
-    """Plays the segments that this process begins, or takes from the queue."""
+class Attempts:
+    """Executes the attempts that this process begins or gets from the queue."""
 
     def __init__(self, play: Play, store: Store, clock: Clock) -> None:
         self._play = play
@@ -84,10 +87,10 @@ class Segments:
         self._cancelled: set[str] = set()
         self._looked: dict[str, float] = {}
         self.open = True
-        """Whether anything new may begin."""
+        """Whether a new effect may begin."""
 
     async def is_cancelled(self, run_id: str) -> bool:
-        """Tell whether somebody cancelled the run."""
+        """Return whether the run was cancelled."""
         if run_id in self._cancelled:
             return True
         now = time.monotonic()
@@ -98,20 +101,20 @@ class Segments:
         return row is not None and row.cancelled
 
     def cancel(self, run_id: str) -> None:
-        """Hear at once of a run that is cancelled in this process."""
+        """Mark a run as cancelled in this process."""
         self._cancelled.add(run_id)
 
     def may_go_on(self) -> bool:
-        """Tell whether anything new may begin in this process."""
+        """Return whether a new effect may begin in this process."""
         return self.open
 
     def handed_back(self, run_id: str) -> None:
-        """Hear that a run is in the queue again: somebody will play it, here or elsewhere."""
+        """Clear the failure of a run that is in the queue again; a process will execute it."""
         if (waiter := self.waiters.get(run_id)) is not None:
             waiter.unrecorded = None
 
     async def play(self, run_id: str, number: int) -> str:
-        """Play a segment; gives how it left the run."""
+        """Execute an attempt; return how it left the run."""
         self._looked.pop(run_id, None)
         waiter, before = self.waiters.get(run_id), None
         if waiter is not None:
@@ -137,7 +140,7 @@ class Segments:
             self.cancel(run_id)
             await in_thread(lambda: store.hear(run_id))
         if await process.exists(run_id, number + 1):
-            # It was cut off after it had handed over: the rest is its successor's.
+            # The attempt was interrupted after it had handed over; its successor continues.
             await self.hand_over(row.id, number)
             await self._handed(row, number)
             return "waiting"
@@ -152,9 +155,9 @@ class Segments:
                 return await self._park(row, number, parked.questions, journal)
         except LostRunError:
             pass
-        except Exception as error:  # noqa: BLE001 - told by the run's result
+        except Exception as error:  # noqa: BLE001 - the run's result reports it
             reference = logged(error, "run %s broke", run_id)
-            message = f"the run broke inside; its operator finds the reason under {reference}."
+            message = f"the run failed inside; its operator finds the reason under {reference}."
             result = SkillResult(
                 success=False, message=message, error=message, run_id=run_id, code="internal_error"
             )
@@ -166,14 +169,14 @@ class Segments:
         return "over"
 
     async def hand_over(self, run_id: str, number: int) -> None:
-        """Leave a run to the segment after this one, which is there and may have been answered."""
+        """Leave a run to the next attempt, which exists and may have been answered."""
         now = self.clock().timestamp()
         await in_thread(
             lambda: self._store.change(run_id, at=number, segment=number + 1, parked=now)
         )
 
     async def _journal(self, row: KeptRun, number: int) -> DurableJournal | None:
-        """Give the record over which to play; None where the run got stuck."""
+        """Return the record for the run; None where the run is stuck."""
         store, now = self._store, self.clock()
         entries, last = await in_thread(lambda: store.steps(row.id, number))
         tries = await in_thread(lambda: store.attempt(row.id, len(entries)))
@@ -184,14 +187,14 @@ class Segments:
         await in_thread(lambda: self._expire(row.id, now))
         asked = await in_thread(lambda: store.heed(row.id, number))
         for _ in range(last):
-            # DBOS numbers the steps; what this segment did before it was cut keeps its numbers.
+            # DBOS numbers the steps; those of an interrupted attempt keep their numbers.
             DBOS.reserve_step()
         journal = DurableJournal(
             row.id, row.began, {entry.key: entry for entry in entries},
             {one.question.key: one for one in asked}, self, self.clock,
         )  # fmt: skip
         if (waiter := self.waiters.get(row.id)) is not None:
-            journal.side, journal.watch, journal.told = waiter.side, waiter.watch, waiter.told
+            journal.bridge, journal.watch, journal.told = waiter.bridge, waiter.watch, waiter.told
         return journal
 
     def _expire(self, run_id: str, now: dt.datetime) -> None:
@@ -203,7 +206,7 @@ class Segments:
     async def _park(
         self, row: KeptRun, number: int, questions: tuple[Question, ...], journal: DurableJournal
     ) -> str:
-        """Open the questions and leave the rest of the run to a segment that waits for them."""
+        """Open the questions and leave the rest of the run to an attempt that waits for them."""
         assert self.process is not None
         store, now = self._store, self.clock().timestamp()
         await in_thread(lambda: store.ask(questions, now))
@@ -220,7 +223,7 @@ class Segments:
         return "waiting"
 
     async def _handed(self, row: KeptRun, number: int) -> None:
-        """Wake the successor where an answer came before it was there to be woken."""
+        """Wake the successor where an answer came before the successor existed."""
         assert self.process is not None
         if (row.id, number + 1) in await in_thread(self._store.due):
             await self.process.wake(row.id, number + 1)

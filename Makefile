@@ -2,13 +2,16 @@
 # Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-places test-pythons check format lint types layers install bench bench-peers crash fuzz interop mutants pictures lock docs clean
+.PHONY: help demo test quick test-places test-pythons check format lint types layers install bench bench-peers crash fuzz interop mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BEGAN := $(shell date +%s)
+# One more than there are processors, since many tests wait for a process of their own.
+WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+QUICK := $(addprefix tests/,types validation expressions call load skills dialect egress config parse)
 PACKAGES := $(wildcard plugins/*/pyproject.toml)
 
 # A name on the path may be a stub that runs nothing, so each candidate is asked for its version.
@@ -23,7 +26,10 @@ demo: $(STAMP)  ## the main job, from markdown to result, on the dental clinic
 	@$(BIN)/python demo/main_job.py $(BEGAN)
 
 test: $(STAMP)  ## everything: units, properties, golden files, documents, the house
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+quick: $(STAMP)  ## the units and properties alone, in less than a minute
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile quick $(QUICK)
 
 # As root it tries more: other users, and a folder of root's own. PLACE=name tries one.
 test-places: $(STAMP)  ## a part of it in places where users keep projects: some minutes

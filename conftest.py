@@ -10,8 +10,9 @@ from hypothesis import settings
 
 # What lands is judged by the same examples each time; new ones are tried on people's machines.
 chosen = settings(deadline=None, derandomize="CI" in os.environ)
-settings.register_profile("house", chosen)
-settings.load_profile("house")
+settings.register_profile("project", chosen)
+settings.register_profile("quick", chosen, max_examples=10)
+settings.load_profile("project")
 os.environ.setdefault("TOOLMD_ENGINE", "memory")
 # A shell starts what it puts into the background deaf to Ctrl-C, and what that starts stays so.
 signal.signal(signal.SIGINT, signal.default_int_handler)

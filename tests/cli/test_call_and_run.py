@@ -30,7 +30,7 @@ def test_arguments_may_come_as_json(shop, words: tuple[str, ...]) -> None:
 def test_both_forms_at_once_are_a_usage_error(shop) -> None:
     typed = shop("call", "sell_flowers", "kind=rose", "--args-json", "{}")
     assert typed.code == 2
-    assert typed.err == ("error: --args-json and key=value at once\nhelp: give one of the two\n")
+    assert typed.err == ("error: --args-json and key=value at once\nhelp: use one of the two\n")
 
 
 def test_a_word_that_is_no_argument_is_a_usage_error(shop) -> None:

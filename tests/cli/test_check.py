@@ -189,7 +189,7 @@ def test_fmt_writes_the_canonical_form(shop) -> None:
     typed = shop("fmt")
     assert typed.err.splitlines() == [
         "written tools_md/find-weather.tool.md",
-        "1 file written anew, 4 files canonical already.",
+        "1 file rewritten, 4 files already canonical.",
     ]
     assert typed.code == 0
     assert shop("fmt", "--check").code == 0

@@ -257,7 +257,7 @@ def test_doctor_says_what_is_missing_and_the_remedy(shop, console, monkeypatch) 
     typed = shop("doctor")
     assert typed.code == 1
     assert "must be sqlite, memory or a postgresql:// URL" in typed.out
-    assert "help: mend that setting" in typed.out
+    assert "help: fix that setting" in typed.out
 
 
 def test_doctor_outside_a_project_says_how_to_make_one(console) -> None:

@@ -118,7 +118,7 @@ def test_many_tools_without_python_are_counted(project) -> None:
     text = (project.folder / "tools_md/say-hello.tool.md").read_text("utf-8")
     for word in ("one", "two", "three", "four"):
         project.write(f"tools_md/{word}.tool.md", text.replace("say_hello", word))
-    assert "note: 4 tools have no Python yet: calling them says so" in project("check").err
+    assert "note: 4 tools have no Python yet; calls to them return an error" in project("check").err
 
 
 def test_python_that_lacks_a_package_says_which(project) -> None:
@@ -150,7 +150,7 @@ def test_a_file_under_another_name_is_said_not_to_be_loaded(project) -> None:
     tool = project.folder / "tools_md/say-hello.tool.md"
     tool.rename(tool.with_name("say-hello.md"))
     typed = project("check", "tools_md/say-hello.md")
-    assert "note: tools_md/say-hello.md is not loaded: its name is not NAME.tool.md" in typed.err
+    assert "note: tools_md/say-hello.md is not loaded: rename it to NAME.tool.md" in typed.err
 
 
 def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
@@ -158,12 +158,12 @@ def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
     folder.rename(project.folder / "elsewhere")
     folder.write_text("", "utf-8")
 
-    assert project("list").err == "Nothing here: `toolmd check` says why.\n"
+    assert project("list").err == "Nothing here: `toolmd check` shows why.\n"
     signs = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
-    assert signs["tools_md"]["found"] == "a file, no folder"
+    assert signs["tools_md"]["found"] == "a file, not a folder"
     typed = project("new", "tool", "greet")
     assert (
-        "no folder, but a file\nhelp: that is a file where a folder has to be: move it away"
+        "a file, not a folder\nhelp: a file is in the place of a folder: move it away"
         in typed.err
     )
 
@@ -178,7 +178,7 @@ def test_a_state_folder_that_is_a_file_refuses_calls_and_says_why(project) -> No
     assert "set TOOLMD_STATE" in typed.err.splitlines()[-1]
     typed = project("pending")
     assert typed.code == 1
-    assert "that is a file where a folder has to be: move it away" in typed.err
+    assert "a file is in the place of a folder: move it away" in typed.err
 
 
 def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(project) -> None:
@@ -214,7 +214,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(project) -> None:
         typed = project("serve", "--transport", "http", "--port", port)
     assert typed.err.splitlines()[-2:] == [
         f"error: 127.0.0.1:{port}: Address already in use",
-        "help: another program listens there; --port 0 takes a port that is free",
+        "help: another program uses that port; --port 0 picks a free one",
     ]
     assert typed.code == 5
 
@@ -224,7 +224,7 @@ def test_a_run_that_waits_says_how_it_goes_on(shop) -> None:
     waits = shell(shop.folder, words, TOOLMD_ENGINE="sqlite")
     assert waits.returncode == 4
     help_ = waits.stderr.splitlines()[-1].removeprefix("help: ")
-    assert help_.endswith(" [--yes]; toolmd pending shows what waits")
+    assert help_.endswith(" [--yes]; toolmd pending lists the questions")
 
     again = shell(shop.folder, f"{help_.partition(' [')[0]} --yes", TOOLMD_ENGINE="sqlite")
     assert json.loads(again.stdout) == {"sold": "3 x rose"}
@@ -268,7 +268,7 @@ def test_a_closed_input_is_an_empty_one(project, command: str, code: int) -> Non
 def test_a_full_disk_is_told(project) -> None:
     done = shell(project.folder, "toolmd list > /dev/full")
     assert done.stderr.endswith(
-        "error: standard output: No space left on device\nhelp: make room there\n"
+        "error: standard output: No space left on device\nhelp: free some space there\n"
     )
     assert "Traceback" not in done.stderr
     assert done.returncode == 1
@@ -320,7 +320,7 @@ def test_a_file_for_a_folder_that_is_not_there_names_the_folder(shop) -> None:
     typed = shop("graph", "make_bouquet", "-o", "nowhere/drawn.svg")
     folder = shop.folder / "nowhere"
     assert typed.err == (
-        f"error: {folder}: no such folder\nhelp: make it first, or name another place\n"
+        f"error: {folder}: no such folder\nhelp: create it first, or name another place\n"
     )
 
 

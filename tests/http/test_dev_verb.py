@@ -162,7 +162,7 @@ def test_where_the_usual_port_is_taken_it_is_the_next(project: Path) -> None:
     port = re.search(r":(\d+)/enter", link)
     assert port
     assert PORT < int(port[1]) <= PORT + 20
-    assert f"note: port {PORT} is taken, so it is {port[1]}" in said
+    assert f"note: port {PORT} is in use, so the port is {port[1]}" in said
 
 
 def test_the_console_is_opened_in_the_browser_that_the_user_has(

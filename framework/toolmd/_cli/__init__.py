@@ -1,1 +1,1 @@
-"""The command line: arguments in, words and exit codes out."""
+"""The command line: it reads arguments, and prints text and exit codes."""

@@ -1,4 +1,4 @@
-"""The commands that plugins add, asked for only where Toolmd has none of that name."""
+"""Find the commands that plugins add, only when Toolmd has no command of that name."""
 
 import sys
 from pathlib import Path
@@ -12,9 +12,9 @@ from toolmd.errors import ConfigError
 
 
 def added_commands(folder: Path | None) -> tuple[dict[str, Any], object]:
-    """Give the commands by name, and what must be held while one of them runs.
+    """Return the commands by name, and the plugins, which must stay alive while one runs.
 
-    A plugin that fails is told, and left out; without a project there are none.
+    A plugin that fails is reported and left out; without a project there are none.
     """
     try:
         commands, held, problems = ask_plugins(folder)
@@ -26,9 +26,10 @@ def added_commands(folder: Path | None) -> tuple[dict[str, Any], object]:
 
 
 def ask_plugins(folder: Path | None) -> tuple[dict[str, Any], Any, tuple[str, ...]]:
-    """Give the commands that plugins add, the plugins, and what is wrong with them.
+    """Return the commands that plugins add, the plugins, and their problems.
 
-    Raises ConfigError where the settings can't be read.
+    Raises:
+        ConfigError: The settings can't be read.
     """
     from toolmd._workspace import plugin_commands
 

@@ -1,4 +1,4 @@
-"""The entry `toolmd`: the verbs, and what an error of each kind looks like outside."""
+"""The entry point `toolmd`: the commands, and the exit code of each kind of error."""
 
 import errno
 import os
@@ -63,31 +63,31 @@ GROUPS = (
     audit,
     about,
 )
-"""The files of verbs, in the order of `--help`."""
+"""The modules of commands, in the order of `--help`."""
 BESIDE = {"new": "init", "runs": "run"}
-"""Each group of verbs, and the verb that it is shown behind."""
+"""Each group of commands, and the command that it follows in `--help`."""
 
 
 class Verbs(TyperGroup):
-    """The commands under the heading of their group, in the order in which they are needed."""
+    """The commands under their headings, in the order of a project's life."""
 
-    confirmation: object = None
-    """The plugins whose commands were added."""
+    plugins: object = None
+    """The plugins whose commands were added; they must stay alive while one runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
-        """Give the names in the order of GROUPS."""
+        """Return the names in the order of GROUPS."""
         names = list(self.commands)
-        for group, verb in BESIDE.items():  # Typer puts groups of verbs behind all verbs
+        for group, verb in BESIDE.items():  # Typer lists groups after all other commands
             names.remove(group)
             names.insert(names.index(verb) + 1, group)
         return names
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Give Toolmd's own command, or one that a plugin of the project adds."""
+        """Return Toolmd's own command, or one that a plugin of the project adds."""
         own = super().get_command(ctx, cmd_name)
         if own is not None or ctx.resilient_parsing:
             return own
-        added, self.confirmation = added_commands(ctx.params.get("project"))
+        added, self.plugins = added_commands(ctx.params.get("project"))
         for name, command in added.items():
             self.commands.setdefault(name, command)
         return self.commands.get(cmd_name)
@@ -100,7 +100,7 @@ class Verbs(TyperGroup):
             command = self.commands[name]
             if not command.hidden:
                 heading = getattr(command, "rich_help_panel", None) or "Commands"
-                # Its first sentence, whole: where the terminal is narrow, the formatter wraps it.
+                # Show the whole first sentence; the formatter wraps it on a narrow terminal.
                 row = (name.ljust(longest), command.get_short_help_str(formatter.width * 10))
                 sections.setdefault(str(heading), []).append(row)
         for heading, rows in sections.items():
@@ -109,16 +109,16 @@ class Verbs(TyperGroup):
 
 
 def make_app() -> typer.Typer:
-    """Give the whole app, without what plugins add."""
+    """Return the app, without the commands of plugins."""
     app = typer.Typer(
         name="toolmd",
         cls=Verbs,
-        help="Agent tools from one markdown file: read, checked, guarded and called.",
+        help="Write agent tools in markdown: check them, call them, and serve them to models.",
         no_args_is_help=True,
         # Rich's help costs as much as the whole start; plain help needs no import.
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        epilog="Plugins add commands of their own: `toolmd plugins` names them.",
+        epilog="Plugins can add commands: `toolmd plugins` lists them.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
@@ -142,7 +142,7 @@ def _options(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and end.", callback=_tell_version, is_eager=True
+            "--version", help="Print the version and exit.", callback=_tell_version, is_eager=True
         ),
     ] = False,
 ) -> None:
@@ -150,12 +150,12 @@ def _options(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; give its exit code."""
+    """Run one command, and return its exit code."""
     words = [_as_typed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
-    if sys.stdin is None:  # started without: `<&-`
+    if sys.stdin is None:  # closed by the shell: `<&-`
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115  # lasts
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # started without: `>&-`
+        if getattr(sys, name) is None:  # closed by the shell: `>&-`
             setattr(sys, name, Path(os.devnull).open("w", 1, "utf-8"))  # noqa: SIM115  # lasts
         stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
@@ -180,15 +180,15 @@ def _ended(words: Sequence[str]) -> int:
             return report_crash(traceback.format_exc())
         return _told_of_place(error)
     except typer.Abort:
-        complain("the input ended where an answer was needed")
+        complain("the input ended before the question was answered")
         return ExitCode.FINDINGS
-    except Exception as error:  # noqa: BLE001  # the last net: a crash is a reference, no trace
+    except Exception as error:  # noqa: BLE001  # a crash shows a reference, not a trace
         return tell_usage(error) if is_usage(error) else report_crash(traceback.format_exc())
     return code if isinstance(code, int) and not isinstance(code, bool) else ExitCode.DONE
 
 
 def _as_typed(word: str) -> str:
-    """Read a word as UTF-8 where Python, in the locale C, could not."""
+    """Decode a word as UTF-8 when Python, in the locale C, could not."""
     if word.isascii():
         return word
     try:
@@ -198,22 +198,22 @@ def _as_typed(word: str) -> str:
 
 
 _REMEDIES = {
-    errno.ENOSPC: "make room there",
-    errno.EDQUOT: "make room there",
-    errno.EFBIG: "a file may not get that large there: raise the limit (`ulimit -f`), or make room",
-    errno.EROFS: "nothing can be written there; TOOLMD_STATE=DIR keeps the state elsewhere",
-    errno.ENOENT: "make it first, or name another place",
-    errno.EEXIST: "that is a file where a folder has to be: move it away",
-    errno.ENOTDIR: "that is a file where a folder has to be: move it away",
-    errno.EISDIR: "that is a folder where a file has to be: move it away",
+    errno.ENOSPC: "free some space there",
+    errno.EDQUOT: "free some space there",
+    errno.EFBIG: "the file is too large there: raise the limit (`ulimit -f`) or free some space",
+    errno.EROFS: "that place is read-only; TOOLMD_STATE=DIR stores the state in another folder",
+    errno.ENOENT: "create it first, or name another place",
+    errno.EEXIST: "a file is in the place of a folder: move it away",
+    errno.ENOTDIR: "a file is in the place of a folder: move it away",
+    errno.EISDIR: "a folder is in the place of a file: move it away",
 }
 
 
 def _told_of_place(error: OSError) -> ExitCode:
-    """Say what the system would not do, and where."""
+    """Report an error of the operating system, and its place."""
     if error.filename is None:
         drop(sys.stdout)
-    help_ = _REMEDIES.get(error.errno or 0, "look at the rights of that place")
+    help_ = _REMEDIES.get(error.errno or 0, "check the permissions of that place")
     complain(f"{error.filename or 'standard output'}: {error.strerror}", help_)
     return ExitCode.FINDINGS
 

@@ -1,4 +1,4 @@
-"""The tool that a new project begins with: it works, and shows the form."""
+"""The first tool of a new project: it works, and shows the format."""
 
 NAME = "say_hello"
 
@@ -24,7 +24,7 @@ When the user asks for a greeting.
 
 - **Type**: string
 - **Required**: true
-- **Description**: Whom to greet
+- **Description**: The person to greet
 - **Min Length**: 1
 - **Max Length**: 80
 
@@ -36,7 +36,7 @@ When the user asks for a greeting.
   - **greeting**:
     - **Type**: string
     - **Required**: true
-    - **Description**: What to say
+    - **Description**: The greeting as text
 
 ## Examples
 
@@ -52,7 +52,7 @@ When the user asks for a greeting.
 """
 
 PYTHON = '''\
-"""Greet people; say-hello.tool.md beside this file says what it takes."""
+"""Greet people; say-hello.tool.md next to this file defines the parameters."""
 
 
 async def say_hello(name: str) -> dict[str, str]:
@@ -61,7 +61,7 @@ async def say_hello(name: str) -> dict[str, str]:
 '''
 
 TEST = '''\
-"""Hold say_hello to what its file says."""
+"""Test say_hello against its definition."""
 
 from pathlib import Path
 
@@ -71,14 +71,14 @@ PROJECT = Path(__file__).parents[1]
 
 
 def test_say_hello_greets_by_name(tmp_path: Path) -> None:
-    # What the project keeps (its data, held calls, the audit) is left alone.
+    # A state folder of its own: the project's data, confirmations and audit stay as they are.
     with Workspace.open(PROJECT, overrides={"state": tmp_path}) as workspace:
         result = workspace.call_sync("say_hello", {"name": "Ana"})
 
     assert result.data == {"greeting": "Hello, Ana!"}
 
 
-def test_say_hello_refuses_a_name_that_is_no_text() -> None:
+def test_say_hello_denies_a_name_that_is_not_text() -> None:
     with Workspace.open(PROJECT) as workspace:
         result = workspace.call_sync("say_hello", {"name": 7})
 

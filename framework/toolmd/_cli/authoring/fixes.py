@@ -13,7 +13,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 class Fixed(NamedTuple):
-    """What was mended in one file."""
+    """The fixes that were applied to one file."""
 
     path: str
     codes: tuple[str, ...]
@@ -21,10 +21,12 @@ class Fixed(NamedTuple):
 
 
 def fix_files(diagnostics: Iterable[Diagnostic], root: Path) -> list[Fixed]:
-    """Apply every fix that does not touch another's text; write each file whole or not at all.
+    """Apply the fixes that do not overlap; write each file completely or not at all.
 
-    Fixes left over stand in the next reading's diagnostics again. Raises OSError where a file
-    can't be written.
+    The diagnostics of the next check contain the fixes that were left out.
+
+    Raises:
+        OSError: A file can't be written.
     """
     by_path: dict[str, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
@@ -60,7 +62,7 @@ def _touch(one: Edit, other: Edit) -> bool:
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Give the text with the edits applied from the bottom up; line endings stay as they were."""
+    """Return the text with the edits applied from the bottom up; line endings stay the same."""
     mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     ending = "\r\n" if "\r\n" in text else "\n"
     starts = [0, *(match.end() for match in _LINE_END.finditer(text))]

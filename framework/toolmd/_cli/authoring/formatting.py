@@ -1,4 +1,4 @@
-"""Write definitions in canonical form, or show what that would change."""
+"""Write definitions in canonical form, or show the changes that this would make."""
 
 import difflib
 import sys
@@ -18,17 +18,17 @@ _PAINTS: dict[str, Paint] = {"+": "green", "-": "red", "@": "cyan"}
 
 
 class _Formatted(NamedTuple):
-    """A definition, and what became of it or would."""
+    """A definition and its state before or after formatting."""
 
     path: str
     state: Literal["canonical", "changes", "written", "broken"]
     text: str = ""
-    """In canonical form."""
+    """The text in canonical form."""
     difference: tuple[str, ...] = ()
     errors: tuple[Diagnostic, ...] = ()
 
     def to_dict(self, *, diff: bool) -> dict[str, Any]:
-        """Give `{path, state, diff?, errors?}`."""
+        """Return `{path, state, diff?, errors?}`."""
         shown: dict[str, Any] = {"path": self.path, "state": self.state}
         if diff and self.difference:
             shown["diff"] = "\n".join(self.difference)
@@ -38,7 +38,7 @@ class _Formatted(NamedTuple):
 
 
 def format_paths(paths: Iterable[str], *, check: bool, diff: bool, json: bool) -> ExitCode:
-    """Format each definition that is meant; one with errors is left alone, and told."""
+    """Format each definition; report one with errors and leave it as it is."""
     dry = check or diff
     done = []
     with busy("Formatting"):
@@ -61,7 +61,7 @@ def format_stdin(*, check: bool, diff: bool, json: bool) -> ExitCode:
     """Format stdin to stdout."""
     formatted = _formatted(read_alone(STDIN))
     if json:
-        # What would stand on stdout is the text.
+        # Without --json, stdout has the text; here it is a key.
         text = {} if formatted.state == "broken" else {"text": formatted.text}
         out_json({**formatted.to_dict(diff=diff), **text})
     elif formatted.state == "broken" or check or diff:
@@ -98,11 +98,11 @@ def _tell(formatted: _Formatted, *, diff: bool) -> None:
 def _sum_up(done: Sequence[_Formatted], *, dry: bool) -> None:
     changed = sum(f.state in {"changes", "written"} for f in done)
     broken = sum(f.state == "broken" for f in done)
-    would = "would change" if dry else "written anew"
+    would = "would change" if dry else "rewritten"
     told = [f"{counted(changed, 'file')} {would}"] if changed else []
-    told += [f"{counted(broken, 'file')} with errors left alone"] if broken else []
+    told += [f"{counted(broken, 'file')} with errors left as they are"] if broken else []
     rest = counted(len(done) - changed - broken, "file")
-    err(", ".join([*told, f"{rest} canonical already"]) + ".")
+    err(", ".join([*told, f"{rest} already canonical"]) + ".")
 
 
 def _exit(done: Sequence[_Formatted]) -> ExitCode:

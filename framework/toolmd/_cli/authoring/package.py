@@ -1,10 +1,10 @@
-"""The files of a new plugin: an installable package with a tool, its Python and a test."""
+"""Build the files of a new plugin: an installable package with a tool, its Python and a test."""
 
 from toolmd._cli.authoring.starter import definition_files
 
 
 def package_files(name: str) -> dict[str, str]:
-    """Give path and text of each file; `name` is in snake_case, and the tool's name too."""
+    """Return the text of each file by path; `name`, in snake_case, is also the tool's name."""
     kebab = name.replace("_", "-")
     source = f"src/{name}"
     files = {
@@ -17,7 +17,7 @@ def package_files(name: str) -> dict[str, str]:
 
 
 def _requirement() -> str:
-    """Require this release, or a later one that keeps its promises: `toolmd>=0.1,<0.2`."""
+    """Return the requirement of this release or a later compatible one: `toolmd>=0.1,<0.2`."""
     from importlib.metadata import version
 
     major, minor = map(int, version("toolmd").split(".")[:2])
@@ -43,7 +43,7 @@ dependencies = ["{toolmd}"]
 [tool.hatch.build.targets.wheel]
 packages = ["src/{name}"]
 
-# In this folder the tools are tried as they lie here, with this plugin and no other.
+# In this folder, Toolmd reads the tools from the source, with this plugin and no other.
 [tool.toolmd]
 tools = ["src/{name}/tools_md"]
 skills = []
@@ -53,18 +53,18 @@ plugins = ["{kebab}"]
 _README = """\
 # {kebab}
 
-Tools for Toolmd. Once this package is installed, every project of the same
+Tools for Toolmd. After you install this package, every project of the same
 environment has them:
 
     pip install -e .
     toolmd plugins
     toolmd list
 
-The definitions stand in `src/{name}/tools_md`, each with its Python beside it.
+The definitions are in `src/{name}/tools_md`, each with its Python next to it.
 """
 
 _PLUGIN = '''\
-"""Tell Toolmd where this package's definitions are."""
+"""Register this package's definitions with Toolmd."""
 
 from collections.abc import Iterable
 from importlib.resources import files
@@ -75,6 +75,6 @@ from toolmd.hooks import hookimpl
 
 @hookimpl
 def toolmd_definitions() -> Iterable[Traversable]:
-    """Give the folder of definitions; their Python stands beside them."""
+    """Return the folder of definitions; their Python is next to them."""
     return [files(__package__) / "tools_md"]
 '''

@@ -1,4 +1,4 @@
-"""What `new` writes: a definition, its Python beside it, and a test."""
+"""Build the files that `new` writes: a definition, the Python next to it, and a test."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ _PYTHON = {
 
 
 def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
-    """Give the files of a new definition: path below the project, and text."""
+    """Return the files of a new definition: path below the project, and text."""
     path = f"{folder}/{name.replace('_', '-')}.{kind}.md"
     text = new_text(kind, name)
     spec, diagnostics = parse(text, path)
@@ -33,7 +33,7 @@ def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
 
 
 def python_text(spec: ToolSpec | SkillSpec) -> str:
-    """Give a module whose function has the definition's name and parameters."""
+    """Return a module with a function that has the definition's name and parameters."""
     gives = "dict[str, Any]" if isinstance(spec, SkillSpec) else annotation(spec.returns)
     head = ", ".join(_parameter(p) for p in _ordered(spec.parameters))
     text = f"async def {spec.name}({head}) -> {gives}:\n"
@@ -42,15 +42,15 @@ def python_text(spec: ToolSpec | SkillSpec) -> str:
     kind = "skill" if isinstance(spec, SkillSpec) else "tool"
     file = f"{spec.name.replace('_', '-')}.{kind}.md"
     imports = "from typing import Any\n\n\n" if "Any" in text else "\n"
-    return f'"""{spec.title}; {file} beside this file says what it takes."""\n\n{imports}{text}'
+    return f'"""{spec.title}; {file} next to this file defines it."""\n\n{imports}{text}'
 
 
 def test_text(spec: ToolSpec | SkillSpec) -> str:
-    """Give a test that calls the definition once, through the door."""
+    """Return a test that calls the definition once, through the call pipeline."""
     values = sample_arguments(spec.parameters)
     arguments = ", ".join(f'"{name}": {_literal(value)}' for name, value in values.items())
     verb = "run_sync" if isinstance(spec, SkillSpec) else "call_sync"
-    return f'''"""Hold {spec.name} to what its file says."""
+    return f'''"""Test {spec.name} against its definition."""
 
 from pathlib import Path
 
@@ -59,8 +59,8 @@ from toolmd import Workspace
 PROJECT = Path(__file__).parents[1]
 
 
-def test_{spec.name}_does_what_its_file_says(tmp_path: Path) -> None:
-    # What the project keeps (its data, held calls, the audit) is left alone.
+def test_{spec.name}_matches_its_definition(tmp_path: Path) -> None:
+    # A state folder of its own: the project's data, confirmations and audit stay as they are.
     with Workspace.open(PROJECT, overrides={{"state": tmp_path}}) as workspace:
         result = workspace.{verb}("{spec.name}", {{{arguments}}})
 
@@ -73,7 +73,7 @@ def _literal(value: Any) -> str:
 
 
 def annotation(shape: Schema) -> str:
-    """Give the Python type of a value."""
+    """Return the Python annotation of a schema."""
     if not shape.types:
         return "Any"
     named = [
@@ -86,7 +86,7 @@ def annotation(shape: Schema) -> str:
 
 
 def _ordered(parameters: tuple[Parameter, ...]) -> list[Parameter]:
-    """Put the required ones first, as Python wants them."""
+    """Sort required parameters first, as Python requires."""
     return sorted(parameters, key=lambda p: not p.required)
 
 

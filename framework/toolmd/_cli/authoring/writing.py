@@ -1,4 +1,4 @@
-"""Write several files whole, all of them or none."""
+"""Write several files completely, all of them or none."""
 
 import errno
 import os
@@ -11,10 +11,13 @@ from toolmd._cli.terminal.atomic_write import naming
 
 
 def write_all(files: Mapping[Path, str], *, force: bool) -> None:
-    """Write each text to its file; without `force` a file that is there is never touched.
+    """Write each text to its file; without `force`, never change a file that exists.
 
-    Raises FileExistsError for such a file, and OSError where one can't be written; then all
-    stand as they stood before.
+    After an error, every file is as it was before.
+
+    Raises:
+        FileExistsError: A file exists, and `force` is False.
+        OSError: A file can't be written.
     """
     drafts: dict[Path, Path] = {}
     before: dict[Path, Path] = {}
@@ -35,7 +38,7 @@ def write_all(files: Mapping[Path, str], *, force: bool) -> None:
             if force:
                 draft.replace(target)
             else:
-                # A link never replaces, so whoever wrote there a moment ago keeps their file.
+                # A hard link never replaces a file that another process has just written.
                 target.hardlink_to(draft)
             done.append(target)
     except BaseException:
@@ -52,5 +55,5 @@ def write_all(files: Mapping[Path, str], *, force: bool) -> None:
 
 def _folder(path: Path) -> None:
     if path.exists() and not path.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "no folder, but a file", str(path))
+        raise NotADirectoryError(errno.ENOTDIR, "a file, not a folder", str(path))
     path.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""What a verb works on: the nearest project, or the files that were named."""
+"""The input of a command: the nearest project, or the named files."""

@@ -1,4 +1,4 @@
-"""Gather diagnostics: of a project, of files by themselves, or of stdin."""
+"""Collect diagnostics: of a project, of single files, or of stdin."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,25 +16,28 @@ from toolmd.config import find_project, load_settings
 
 
 class Findings(NamedTuple):
-    """What there is to say, and about what."""
+    """Diagnostics, and the files that they are about."""
 
     root: Path
-    """What the paths of the diagnostics are relative to."""
+    """The folder that the paths of the diagnostics are relative to."""
     diagnostics: tuple[Diagnostic, ...]
     looked_at: str
-    """`14 tools, 3 skills`."""
+    """Such as `14 tools, 3 skills`."""
     lines: LinesOf | None = None
-    """The source, where it is in no file."""
+    """The source lines, if they are in no file."""
     notes: tuple[str, ...] = ()
-    """What is no finding, but may surprise."""
+    """Remarks that are not findings, but may surprise."""
 
 
 def find(paths: Sequence[str], folder: Path | None) -> Findings:
-    """Look at the whole project, or at these paths only.
+    """Check the whole project, or only these paths.
 
-    A path within the project's folders of definitions is looked at with the project around it.
-    Any other is read by itself: its Python is not held against it, since that would run it.
-    Raises NotFoundError for a path that is not there, ConfigError where a project is needed.
+    A path within the project's folders of definitions is checked together with its project. Any
+    other file is parsed alone, without its Python: importing it would run it.
+
+    Raises:
+        NotFoundError: A path does not exist.
+        ConfigError: There is no project, and one is needed.
     """
     if list(paths) == [STDIN]:
         return _stdin()
@@ -52,7 +55,7 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
     kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
     looked_at = counted(len([*definitions_among(paths)]), "file")
     moved = tuple(_moved(d) for d in found.diagnostics)
-    notes = [f"{path} is not loaded: its name is not NAME.tool.md or NAME.skill.md"
+    notes = [f"{path} is not loaded: rename it to NAME.tool.md or NAME.skill.md"
              for path in inside if not kept and _is_stray(Path(path))]  # fmt: skip
     return Findings(project.root, (*kept, *moved), looked_at, notes=tuple(notes))
 
@@ -63,7 +66,7 @@ def _project(folder: Path | None) -> Findings:
         skills = counted(len(workspace.skills), "skill")
         root = workspace.settings.root
         found = workspace.diagnostics
-        # That nothing can be written says nothing of what is read: a CI may well be so.
+        # A read-only state folder, as in CI, is not a problem of the definitions.
         state = [d for d in found if d.code is Code.UNREADABLE_STATE and d.span.path == "settings"]
         if state and look_at_state(workspace.settings.state).state == "ok":
             state = []
@@ -78,7 +81,7 @@ _MOST_NAMED = 3
 def _without_python(workspace: Any) -> tuple[str, ...]:
     bare = [name for name, tool in workspace.tools.items() if tool.binding.kind == "none"]
     if len(bare) > _MOST_NAMED:
-        return (f"{len(bare)} tools have no Python yet: calling them says so",)
+        return (f"{len(bare)} tools have no Python yet; calls to them return an error",)
     root = workspace.settings.root
     folders = [str(root / name) for name in workspace.settings.tools if (root / name).is_dir()]
     files = {
@@ -113,7 +116,7 @@ def _belongs(path: Path, settings: Settings) -> bool:
 
 
 def _about(file: Path, named: Sequence[Path]) -> bool:
-    """Tell whether a file is one of those named, lies within one, or is its Python."""
+    """Check whether a file is one of those named, lies within one, or is its Python."""
     real = file.resolve()
     stem = real.stem.replace("-", "_")
     return any(

@@ -1,4 +1,4 @@
-"""Examine the environment: every part that Toolmd stands on, and the remedy where one lacks."""
+"""Examine the environment: each part that Toolmd needs, and the remedy if it is missing."""
 
 import errno
 import os
@@ -23,17 +23,17 @@ _EXTRAS = {
     "postgres": ("psycopg", "durable runs on Postgres"),
     "server": ("starlette", "`toolmd dev` and `toolmd serve --transport http`"),
 }
-"""The parts that are installed where they are wanted: a package of each, and who wants it."""
+"""Each extra: one of its packages, and the feature that needs it."""
 
 
 _RECORDS = {".sqlite3", ".journal", ".newest"}
-"""How the names of the files end that are never empty once they are there."""
+"""The suffixes of state files that are never empty."""
 _BLOCK = 4096
-"""Bytes that are written to see whether there is room."""
+"""The bytes that are written to test for free space."""
 
 
 class Sign(NamedTuple):
-    """One thing that was looked at."""
+    """The state of one part of the environment."""
 
     about: str
     state: Literal["ok", "note", "bad"]
@@ -48,14 +48,14 @@ def examine(folder: Path | None) -> list[Sign]:
     try:
         settings = load_settings(folder)
     except ConfigError as error:
-        remedy = "mend that setting" if "no project" not in str(error) else "run `toolmd init`"
+        remedy = "fix that setting" if "no project" not in str(error) else "run `toolmd init`"
         return [*signs, Sign("project", "bad", str(error), remedy)]
     signs.append(Sign("project", "ok", str(settings.file or settings.root)))
     signs += [*_folders(settings), look_at_state(settings.state), _cache(settings.state)]
     signs += [*_emptied(settings.state), _engine(settings)]
     try:
         return [*signs, *_workspace(settings)]
-    except EmptiedError:  # It is among the signs.
+    except EmptiedError:  # already in the list
         return signs
 
 
@@ -76,7 +76,7 @@ def _sqlite() -> Sign:
 
 
 def _required() -> list[str]:
-    """Return what Toolmd itself requires, as its own metadata names it."""
+    """Return the requirements of Toolmd, from its own metadata."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -112,13 +112,13 @@ def _folders(settings: Settings) -> Iterator[Sign]:
         if (settings.root / name).is_dir():
             yield Sign(name, "ok", "a folder of definitions")
         elif (settings.root / name).exists():
-            yield Sign(name, "bad", "a file, no folder", "move it away, or name another folder")
+            yield Sign(name, "bad", "a file, not a folder", "move it away, or name another folder")
         else:
-            yield Sign(name, "note", "no such folder", "`toolmd new` makes it")
+            yield Sign(name, "note", "no such folder", "`toolmd new` creates it")
 
 
 def look_at_state(state: Path) -> Sign:
-    """Tell whether the folder of what Toolmd keeps can be written."""
+    """Check whether the state folder can be written."""
     nearest = next(folder for folder in (state, *state.parents) if folder.exists())
     try:
         if nearest == state:
@@ -128,7 +128,7 @@ def look_at_state(state: Path) -> Sign:
             raise PermissionError(13, f"{nearest} can't be written")  # one remedy
     except OSError as error:
         full = error.errno == errno.ENOSPC
-        remedy = "make room there" if full else "give yourself the right to write there"
+        remedy = "free some space there" if full else "get permission to write there"
         remedy += ", or set TOOLMD_STATE"
         return Sign("state", "bad", f"{state}: {error.strerror}", remedy)
     return Sign("state", "ok", f"{state} can be written")
@@ -170,24 +170,24 @@ def _engine(settings: Settings) -> Sign:
         with outspoken(open_database(url)).connect():
             return Sign("engine", "ok", f"{shown(url)} answers")
     except ConfigError as error:
-        return Sign("engine", "bad", str(error), "mend that setting")
+        return Sign("engine", "bad", str(error), "fix that setting")
     except UnreachableError as error:
         remedy = "start that server, or name another with TOOLMD_ENGINE=postgresql://…"
         return Sign("engine", "bad", str(error), remedy)
 
 
 def _sqlite_engine(state: Path) -> Sign:
-    """Try it: what a version promises, a package that builds on it may not hold."""
+    """Run a skill on the engine: an installed version alone does not prove that it works."""
     from toolmd._cli.project.trial import try_sqlite
 
     try:
         with busy("Trying the engine"):
             try_sqlite(state)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the doctor reports it
+    except Exception as error:  # noqa: BLE001 - the doctor reports every error
         remedy = "see `state` and `sqlite`; until then TOOLMD_ENGINE=memory or =postgresql://…"
         said = str(error).partition("\n")[0]
         return Sign("engine", "bad", f"sqlite can't run a skill: {said}", remedy)
-    return Sign("engine", "ok", "sqlite: a skill ran in a store of its own")
+    return Sign("engine", "ok", "sqlite: a test skill ran in a store of its own")
 
 
 def _workspace(settings: Settings) -> Iterator[Sign]:

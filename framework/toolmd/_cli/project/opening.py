@@ -1,4 +1,4 @@
-"""The project that a verb works in."""
+"""Open the project of a command, and explain names that it does not know."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,16 +13,16 @@ from toolmd._types.diagnostic import Severity
 from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
 
 if TYPE_CHECKING:
-    # `--help` waits for no workspace.
+    # `--help` must not import the workspace.
     from toolmd._workspace import Workspace
 
 
 @contextmanager
 def open_workspace(folder: Path | None, *, traces: bool = False) -> "Iterator[Workspace]":
-    """Open the project in a folder, or the nearest one upward.
+    """Open the project in a folder, or the nearest project in a parent folder.
 
-    What is logged meanwhile is told in a line each, or with its traces; what the project's Python
-    prints goes to stderr.
+    Log records go to stderr, one line each, or in full if `traces` is True. Prints of the
+    project's Python go to stderr too.
     """
     from toolmd._cli.terminal.log import log_in_lines
 
@@ -41,7 +41,7 @@ def open_workspace(folder: Path | None, *, traces: bool = False) -> "Iterator[Wo
 
 
 _OF_STORES = {"sqlite3", "sqlalchemy", "psycopg"}
-"""The packages whose errors tell of a store that can't be used."""
+"""The packages whose errors mean that a store can't be used."""
 
 
 def _store_problem(workspace: Any, error: Exception) -> str:
@@ -51,18 +51,18 @@ def _store_problem(workspace: Any, error: Exception) -> str:
     if sign.state == "bad":
         return f"{sign.found}; {sign.remedy}"
     said = str(error).partition("\n")[0]
-    return f"the store in {workspace.settings.state} can't be used: {said}; try it again"
+    return f"the store in {workspace.settings.state} can't be used: {said}; try again"
 
 
 def nothing_here(workspace: Any, words: str) -> str:
-    """Say why there is nothing, and how the first comes to be."""
+    """Return why there are no definitions, and how to write the first one."""
     if any(d.severity is not Severity.HINT for d in workspace.registry.diagnostics):
-        return f"{words}: `toolmd check` says why."
+        return f"{words}: `toolmd check` shows why."
     return f"{words} yet: `toolmd new tool NAME` writes the first."
 
 
 def not_loaded(name: str, workspace: Any) -> str:
-    """Say why nothing of this name was loaded, where its file or its plugin has errors."""
+    """Return why no definition of this name was loaded, if its file or plugin has errors."""
     folded = name.replace("-", "_")
     for diagnostic in workspace.registry.diagnostics:
         path: str = diagnostic.span.path
@@ -70,14 +70,17 @@ def not_loaded(name: str, workspace: Any) -> str:
         if stem == folded and diagnostic.severity is Severity.ERROR:
             if path.endswith(tuple(SUFFIXES)):
                 return f"its file has errors: toolmd check {path}"
-            return f"{diagnostic.message}; toolmd check tells more"
+            return f"{diagnostic.message}; `toolmd check` shows more"
     return ""
 
 
 def wanted_python(name: str, file: Path, root: Path) -> str:
-    """Say which file would be the Python of a tool, and which one looks as if it was meant.
+    """Return which file would be a tool's Python, or which existing file to rename.
 
-    `file` is the tool's definition, below the project's `root`; its Python has the same stem.
+    Args:
+        name: The tool's name, which is also the function's name.
+        file: The tool's definition, relative to `root`; its Python has the same stem.
+        root: The project's folder.
     """
     stem = file.name.partition(".")[0].replace("-", "_")
     wanted = file.with_name(f"{stem}.py")
@@ -89,7 +92,7 @@ def wanted_python(name: str, file: Path, root: Path) -> str:
 
 
 def named(incomplete: str) -> list[str]:
-    """Give the names of the project's tools and skills that begin so, for the shell."""
+    """Return the project's tools and skills that begin with `incomplete`, for the shell."""
     try:
         with open_workspace(None) as workspace:
             names = (*workspace.tools, *workspace.skills)
@@ -101,7 +104,7 @@ def named(incomplete: str) -> list[str]:
 def unknown(
     name: str, names: Iterable[str], workspace: Any, kind: str = "tool or skill"
 ) -> NoReturn:
-    """End because nothing has this name, and say which names are near, or why it did not load."""
+    """Stop: report the unknown name, with similar names or the reason that it did not load."""
     folded = name.replace("-", "_")
     if kind == "skill" and folded in workspace.tools:
         stop(ExitCode.NOT_FOUND, is_a_tool(folded))

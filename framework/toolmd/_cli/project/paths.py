@@ -1,4 +1,4 @@
-"""The definitions that are meant by paths on the command line."""
+"""Find the definitions that paths on the command line name."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,11 +11,12 @@ _SKIPPED = {"__pycache__", "node_modules"}
 
 
 def definitions_among(paths: Iterable[str]) -> Iterator[Path]:
-    """Give each file that is named, and the definitions within each folder that is named.
+    """Return each named file, and the definitions within each named folder.
 
-    A folder with a definition's name is given too: reading it tells what is wrong with it.
+    A folder with a definition's name is returned too; reading it reports the error.
 
-    Raises NotFoundError for a path that is not there.
+    Raises:
+        NotFoundError: A path does not exist.
     """
     for name in paths:
         path = Path(name)

@@ -1,4 +1,4 @@
-"""Read a definition by itself: a file, or text on stdin, without a project."""
+"""Read a single definition, from a file or stdin, without a project."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -19,17 +19,17 @@ _SHOWN_STDIN = "<stdin>"
 
 
 class ReadAlone(NamedTuple):
-    """A definition as it was read by itself."""
+    """A definition that was read without its project."""
 
     path: str
     text: str | None
-    """None where the bytes are no text."""
+    """None if the bytes are not text."""
     spec: ToolSpec | SkillSpec | None
     diagnostics: tuple[Diagnostic, ...]
 
 
 def read_alone(name: str) -> ReadAlone:
-    """Read one definition, from a file or `-`; raises NotFoundError where there is none."""
+    """Read one definition, from a file or `-`; raise NotFoundError if the file does not exist."""
     if name == STDIN:
         shown, data = _SHOWN_STDIN, read_stdin("the definition")
     else:
@@ -52,7 +52,7 @@ def read_alone(name: str) -> ReadAlone:
 
 
 def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
-    """Read a text as what its name says; where that says nothing, as what it fits better."""
+    """Parse a text as the kind that its name states, or else as the kind with fewer errors."""
     kind = next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)
     if kind == "tool":
         return parse_tool(text, path)
@@ -63,16 +63,16 @@ def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diag
 
 
 def checked(read: ReadAlone) -> tuple[Diagnostic, ...]:
-    """Give what was found on reading, and the policies that stand in a tool's prose alone."""
+    """Return the diagnostics of parsing, and the warnings about policies in a tool's prose."""
     if read.text is None or not isinstance(read.spec, ToolSpec):
         return read.diagnostics
     return (*read.diagnostics, *lint_tool(read.spec, read.text))
 
 
 def check_steps(read: ReadAlone, among: Iterable[ReadAlone]) -> tuple[Diagnostic, ...]:
-    """Hold a skill's steps against the tools and skills that were read with it.
+    """Check a skill's steps against the tools and skills that were read with it.
 
-    Nothing is said of the others: a file by itself does not show what its project has.
+    Names of other tools are not reported: a single file does not show what its project has.
     """
     skill = read.spec
     if not isinstance(skill, SkillSpec):

@@ -1,4 +1,4 @@
-"""Try the engine of the runs: have it run a skill in a project that is there for that alone."""
+"""Test the SQLite engine: run a skill in a temporary project."""
 
 import tempfile
 from pathlib import Path
@@ -11,12 +11,13 @@ _NAME = "trial"
 def try_sqlite(state: Path) -> None:
     """Run a skill whose records are stored with SQLite on the disk of the folder `state`.
 
-    Raises what a first run would: ConfigError, another ToolmdError, or an error of the store.
+    Raises the error of a real first run: ConfigError, another ToolmdError, or an error of the
+    store.
     """
     from toolmd._parse import new_text
     from toolmd._workspace import Workspace
 
-    # Where the project's own records lie: not every disk does what SQLite asks of it.
+    # On the disk of the project's own records: not every file system supports SQLite's locks.
     nearest = state if state.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="trial-", dir=nearest) as folder:
         skills = Path(folder, "skills_md")

@@ -1,1 +1,1 @@
-"""What a person or a program reads: findings, results, runs, pictures."""
+"""Output for people and programs: findings, results, runs, pictures."""

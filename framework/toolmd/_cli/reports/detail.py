@@ -1,4 +1,4 @@
-"""A definition's canonical JSON as a page for the terminal."""
+"""Format a definition's canonical JSON as a page for the terminal."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from toolmd._cli.terminal.screen import paint
 
 
 def detail(described: dict[str, Any]) -> str:
-    """Give the page: what it does, what it takes and gives, what restricts it, what runs."""
+    """Return the page: description, parameters, returns, restrictions, implementation."""
     kind = described["kind"]
     head = f"{paint(described['name'], 'bold')} {described['version']} ({kind}, "
     parts = [head + f"{described['category']})", described["description"]]
@@ -37,7 +37,7 @@ def detail(described: dict[str, Any]) -> str:
 
 
 def fields(schema: dict[str, Any], indent: str = "") -> list[str]:
-    """Give a line for each property of an object's schema, the nested ones further in."""
+    """Return a line for each property of an object's schema, nested ones indented."""
     required = schema.get("required", ())
     lines = []
     for name, field in schema.get("properties", {}).items():
@@ -104,7 +104,7 @@ def _title(key: str) -> str:
 
 
 def _measured(key: str, value: Any) -> str:
-    """Say a duration in seconds and a size in bytes."""
+    """Format a duration in seconds and a size in bytes."""
     if key.endswith("_s"):
         return f"{value:g} s"
     if key == "max_bytes":

@@ -1,4 +1,4 @@
-"""Diagnostics as people and programs read them: full, concise, json, github, sarif."""
+"""Format diagnostics for people and programs: full, concise, json, github, sarif."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ from toolmd._cli.terminal.screen import Paint, counted, paint, printable, width
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 
 LinesOf = Callable[[str], Sequence[str]]
-"""A diagnostic's path to the lines of that file."""
+"""A function from a diagnostic's path to the lines of that file."""
 
 _PAINTS: dict[Severity, Paint] = {
     Severity.ERROR: "red",
@@ -20,7 +20,7 @@ _PAINTS: dict[Severity, Paint] = {
 
 
 def lines_below(root: Path) -> LinesOf:
-    """Give what reads a file's lines, once; one that can't be read has none."""
+    """Return a cached reader of files' lines; an unreadable file has none."""
     known: dict[str, Sequence[str]] = {}
 
     def lines(path: str) -> Sequence[str]:
@@ -36,7 +36,7 @@ def lines_below(root: Path) -> LinesOf:
 
 
 def full(diagnostics: Sequence[Diagnostic], lines: LinesOf) -> str:
-    """Give each with its source line, a caret below what is meant, and the help."""
+    """Format each diagnostic with its source line, a caret below the place, and the help."""
     return "\n\n".join(_full(d, lines) for d in diagnostics)
 
 
@@ -49,7 +49,7 @@ def _full(diagnostic: Diagnostic, lines: LinesOf) -> str:
         gutter = " " * len(str(span.line))
         end = span.end_column if span.end_line == span.line else len(line) + 1
         before, meant = line[: span.column - 1], line[span.column - 1 : end - 1]
-        # A tab stays a tab, so that the caret stands below its column whatever a tab is worth.
+        # A tab stays a tab, so that the caret is in the right column at every tab width.
         indent = "".join("\t" if c == "\t" else " " * width(c) for c in before)
         caret = "^" * max(1, width(meant.rstrip()))
         pointer = indent + paint(caret, _PAINTS[diagnostic.severity])
@@ -68,17 +68,17 @@ def _head(diagnostic: Diagnostic) -> str:
 
 
 def concise(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
-    """Give a line for each."""
+    """Format each diagnostic as one line."""
     return "\n".join(_head(d) for d in diagnostics)
 
 
 def as_json(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
-    """Give a list of the objects of docs/reference/json.md."""
+    """Format diagnostics as the JSON list of docs/reference/json.md."""
     return json.dumps([d.to_dict() for d in diagnostics], ensure_ascii=False, indent=2)
 
 
 def github(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
-    """Give GitHub's workflow commands."""
+    """Format diagnostics as GitHub's workflow commands."""
     return "\n".join(_command(d) for d in diagnostics)
 
 
@@ -116,7 +116,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: 
 
 
 def sarif(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
-    """Give SARIF 2.1.0, one run."""
+    """Format diagnostics as SARIF 2.1.0, one run."""
     from importlib.metadata import version
 
     from toolmd._types.code import Code
@@ -177,7 +177,7 @@ REPORTS: dict[str, Callable[[Sequence[Diagnostic], LinesOf], str]] = {
 
 
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
-    """Count what was found: `2 errors, 1 hint in 2 files`."""
+    """Count the findings: `2 errors, 1 hint in 2 files`."""
     counts = Counter(d.severity for d in diagnostics)
     found = ", ".join(counted(counts[s], str(s)) for s in Severity if counts[s])
     files = len({d.span.path for d in diagnostics})

@@ -1,4 +1,4 @@
-"""A skill's steps, or those of one run, as a picture or as text."""
+"""Draw a skill's steps, or those of one run, as a picture or as text."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,13 +9,13 @@ from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import err, out, out_json
 
 _PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}
-"""What somebody names who wants a picture of another kind."""
+"""The suffixes of pictures in other formats."""
 
 
 def drawable(spec: Any) -> None:
-    """End where a skill has no steps."""
+    """Stop if a skill has no steps."""
     if not spec.executable:
-        help_ = "its prose or its Python says what it does: toolmd show " + spec.name
+        help_ = f"`toolmd show {spec.name}` shows its prose or its Python"
         stop(ExitCode.FINDINGS, f"the skill {spec.name!r} has no steps to draw", help_)
 
 
@@ -27,13 +27,13 @@ def drawn(
     output: Path | None,
     json: dict[str, Any] | None,
 ) -> None:
-    """Draw a skill, or one run of it, to a file or to stdout; `json` is what stands beside it."""
+    """Draw a skill or one of its runs, to a file or stdout; `json` has the other keys of --json."""
     from toolmd._skills.graph import chart_of, mermaid
     from toolmd._skills.graph import svg as picture
 
     suffix = "" if output is None else output.suffix.lower()
     if suffix in _PICTURES:
-        stop(ExitCode.USAGE, f"{output}: no {suffix} is drawn", "name a file that ends in .svg")
+        stop(ExitCode.USAGE, f"{output}: can't draw {suffix}", "name a file that ends in .svg")
     as_picture = svg or suffix == ".svg"
     chart = chart_of(spec)
     text = picture(chart, states) if as_picture else mermaid(chart, states)

@@ -1,4 +1,4 @@
-"""What `dev` tells on the terminal while files change: what is new, and what is wrong with it."""
+"""Report changes of files on the terminal of `dev`: what is new, and its findings."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ from toolmd._cli.terminal.screen import counted, err, paint, printable
 
 
 class LiveReport:
-    """Tells of each new snapshot: the findings that are new in it, and how many there are."""
+    """A report of each new snapshot: its new findings, and how many there are."""
 
     def __init__(self, workspace: Any) -> None:
         self._workspace = workspace
@@ -18,11 +18,11 @@ class LiveReport:
         self._changes: deque[tuple[Any, Any]] = deque()
 
     def changed(self, old: Any, new: Any) -> None:
-        """Keep a new snapshot until it is checked."""
+        """Store a new snapshot until it is checked."""
         self._changes.append((old, new))
 
     def checked(self, found: tuple[Any, ...]) -> None:
-        """Tell what is new, with what is wrong; at the start, what there is."""
+        """Report the stored changes with their findings; at the start, the current findings."""
         if not self._changes:
             self._report("", found)
         while self._changes:
@@ -37,12 +37,12 @@ class LiveReport:
         }
         said = "; ".join(f"{what}: {_few(names)}" for what, names in parts.items() if names)
         self._report(said or "read again", found)
-        confirmation = {edit.name for edit in new.pending_changes} - {
+        waiting = {edit.name for edit in new.pending_changes} - {
             edit.name for edit in old.pending_changes
         }
         for edit in new.pending_changes:
-            if edit.name in confirmation:
-                err(paint(f"{edit.name}: this edit loosens its policy, so it waits", "yellow"))
+            if edit.name in waiting:
+                err(paint(f"{edit.name}: this edit weakens its policy, so it waits", "yellow"))
                 for line in edit.diff.splitlines():
                     err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")
                 err(f"{paint('help', 'cyan', sys.stderr)}: toolmd accept {edit.name}")

@@ -1,4 +1,4 @@
-"""A result as a person reads it, and its exit code."""
+"""Show a result to a person, and return its exit code."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from toolmd._types.result import Result
 _CODES = {
     "ok": ExitCode.DONE,
     "allowed": ExitCode.DONE,
-    "denied": ExitCode.REFUSED,
+    "denied": ExitCode.DENIED,
     "confirm": ExitCode.UNCONFIRMED,
     "review": ExitCode.UNCONFIRMED,
     "failed": ExitCode.FINDINGS,
@@ -21,16 +21,18 @@ _NOT_FOUND = {"unknown_tool", "confirmation_not_found"}
 
 
 def exit_code(result: Result) -> ExitCode:
-    """Give the code of a result's outcome; what does not exist is not found."""
+    """Return the exit code of a result; an unknown name or id is "not found"."""
     if result.error is not None and result.error.code in _NOT_FOUND:
         return ExitCode.NOT_FOUND
     return _CODES[result.outcome]
 
 
 def show_result(result: Result, *, again: bool = True) -> None:
-    """Write the data to stdout, and what else there is to say to stderr.
+    """Write the data to stdout, and everything else to stderr.
 
-    `again` tells that the command could be run again with --yes, where a person must agree.
+    Args:
+        result: The result to show.
+        again: Whether to suggest the same command with --yes if a person must agree.
     """
     if result.success:
         if result.outcome == "allowed":
@@ -44,13 +46,13 @@ def show_result(result: Result, *, again: bool = True) -> None:
         err(f"note: {note}")
     if result.truncated:
         cut = " and ".join(key for key in ("rows", "bytes") if result.truncated.get(key))
-        err(f"note: cut at its limit of {cut}")
+        err(f"note: the result was cut at its limit of {cut}")
         if read_on := result.truncated.get("next"):
-            err(f"note: to read on, call it with {json.dumps(read_on, ensure_ascii=False)}")
+            err(f"note: for the rest, call it with {json.dumps(read_on, ensure_ascii=False)}")
 
 
 def show_data(data: Any) -> None:
-    """Write data to stdout: text as it is, harmless on a terminal; everything else as JSON."""
+    """Write data to stdout: text without control characters on a terminal, the rest as JSON."""
     if isinstance(data, str):
         out("\n".join(map(printable, data.split("\n"))) if stdout().isatty() else data)
     elif data is not None:
@@ -68,7 +70,7 @@ def _show_failure(result: Result, *, again: bool) -> None:
     if result.confirmation is not None:
         confirmation = result.confirmation
         err(f"  {confirmation.prompt}")
-        # A review is not for the caller to agree to.
+        # The caller can't decide about a review.
         again = again and result.outcome == "confirm"
         first = "run it again with --yes, or decide later: " if again else ""
         if confirmation.id:

@@ -1,4 +1,4 @@
-"""What a run of a skill came to as a person reads it, and its exit code."""
+"""Show the end of a skill's run to a person, and return its exit code."""
 
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -9,12 +9,12 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import err, out_json, paint, printable
 
 if TYPE_CHECKING:
-    # `--help` waits for no model.
+    # `--help` must not import the model.
     from toolmd._types.result import Result
 
 
 def end_run(result: "Result", *, json: bool, kept: bool = True) -> NoReturn:
-    """Show what a run came to, and end with its exit code; one that is kept can be taken up."""
+    """Show a run's result, and stop with its exit code; `kept` runs can be resumed later."""
     if json:
         out_json(result.to_dict())
     else:
@@ -46,9 +46,9 @@ def _exit_code(result: "Result", *, kept: bool) -> ExitCode:
     from toolmd._cli.reports.outcomes import exit_code
 
     if result.error is None and not result.success:
-        later = f"toolmd runs resume {result.run_id} [--yes]; toolmd pending shows what waits"
-        err(f"help: {later if kept else 'answer on a terminal, or say --yes'}")
+        later = f"toolmd runs resume {result.run_id} [--yes]; toolmd pending lists the questions"
+        err(f"help: {later if kept else 'answer on a terminal, or add --yes'}")
         return ExitCode.UNCONFIRMED
     if result.error is not None and result.error.code == "refused":
-        return ExitCode.FINDINGS  # A person's no to a step is a way on which a skill may end.
+        return ExitCode.FINDINGS  # A person's no to a step is a normal end of a skill.
     return exit_code(result)

@@ -1,4 +1,4 @@
-"""Show a run's steps as they go: a live view on a terminal, plain or JSON lines elsewhere."""
+"""Show a run's steps as they happen: live on a terminal, else as plain or JSON lines."""
 
 import json
 import os
@@ -28,25 +28,27 @@ _SIGNS: dict[str, tuple[str, str]] = {
 }
 _TURNS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WORTH_S = 0.1
-"""Below so many seconds, how long a step took is not worth a word."""
+"""The shortest duration that is shown, in seconds."""
 
 
 class Steps(Protocol):
-    """Whoever is told of a run's steps, by its RunEvents."""
+    """A view of a run's steps, which receives its RunEvents."""
 
     def tell(self, event: Any) -> None:
         """Show an event."""
 
     def pause(self) -> AbstractContextManager[None]:
-        """Leave the terminal to a question."""
+        """Free the terminal for a question."""
 
 
 @contextmanager
 def steps_of(skill: Any, *, json: TextIO | None = None, waits: bool = False) -> Iterator[Steps]:
-    """Give what shows the steps of a skill, a SkillSpec, on stderr.
+    """Open the view of a skill's steps on stderr.
 
-    `json` is the stream for JSON lines instead. `waits` tells of questions in lines too, where
-    nobody is asked here.
+    Args:
+        skill: The SkillSpec.
+        json: The stream for JSON lines instead.
+        waits: Whether plain lines show questions, because this process does not ask them.
     """
     if json is not None:
         yield JsonLines(json)
@@ -58,7 +60,7 @@ def steps_of(skill: Any, *, json: TextIO | None = None, waits: bool = False) -> 
 
 
 def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
-    """Answer a run's question: by --yes, on the terminal, or not at all."""
+    """Answer a run's question: by --yes, on the terminal, or not at all (None)."""
     if not yes and not interactive():
         return None
     with steps.pause():
@@ -66,13 +68,13 @@ def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
 
 
 class StepLines:
-    """A line on stderr for each step that ends."""
+    """A view that writes a line to stderr for each step that ends."""
 
     def __init__(self, *, waits: bool = False) -> None:
         self._waits = waits
 
     def tell(self, event: Any) -> None:
-        """Say a step's end, as soon as it comes."""
+        """Write the end of a step as soon as it comes."""
         marks = _MARKS | ({"waiting": ("wait", "cyan")} if self._waits else {})
         if event.kind not in marks:
             return
@@ -81,12 +83,12 @@ class StepLines:
         err(f"{paint(word, how, sys.stderr)}  {event.step}  {printable(event.title + text)}")
 
     def pause(self) -> AbstractContextManager[None]:
-        """Leave things as they are."""
+        """Do nothing: a line leaves the terminal free."""
         return nullcontext()
 
 
 class JsonLines(StepLines):
-    """A line of JSON for each event."""
+    """A view that writes a line of JSON for each event."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
@@ -99,7 +101,7 @@ class JsonLines(StepLines):
 
 
 class LiveSteps:
-    """The skill's steps with their states, drawn anew as they change."""
+    """A live view of the skill's steps and their states."""
 
     def __init__(self, skill: Any) -> None:
         from rich.console import Console
@@ -123,7 +125,7 @@ class LiveSteps:
         )
 
     def tell(self, event: Any) -> None:
-        """Take in an event."""
+        """Update the view with an event."""
         from toolmd._skills.graph import states_of, step_id
 
         key = step_id(event.step)
@@ -145,7 +147,7 @@ class LiveSteps:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Take the view away while a question stands there."""
+        """Hide the view while a question is asked."""
         self._live.stop()
         try:
             yield
@@ -153,7 +155,7 @@ class LiveSteps:
             self._live.start()
 
     def shown(self) -> Any:
-        """Give the steps as they stand, for rich: a line each, cut where the terminal ends."""
+        """Return the steps and their states for rich, a line each, cut at the terminal's width."""
         from rich.console import Group
         from rich.text import Text
 

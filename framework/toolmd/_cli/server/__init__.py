@@ -1,1 +1,1 @@
-"""What the verbs that serve put together."""
+"""The parts that the serving commands share."""

@@ -1,4 +1,4 @@
-"""End a server on the pipe at Ctrl-C, although the thread that reads the pipe can't be woken."""
+"""End a server on stdio at Ctrl-C, although the thread that reads the pipe can't be woken."""
 
 import os
 import signal
@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 
 def end_at_interrupt(close: Callable[[], None]) -> None:
-    """At an interrupt or SIGTERM close what serves, in a thread, and end; at a second one at once.
+    """Call `close` in a thread at SIGINT or SIGTERM, then exit; exit at once at a second signal.
 
-    Takes the place of the event loop's own handler, so it is called when the loop runs.
+    This replaces the event loop's own handler, so call it after the loop has started.
     """
 
     def ended(*_: object) -> None:

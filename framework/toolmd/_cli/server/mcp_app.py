@@ -1,4 +1,4 @@
-"""`/mcp` beside the API: the MCP door, opened when somebody first knocks."""
+"""Serve MCP at `/mcp` next to the API, opened at the first request."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,12 +9,13 @@ from toolmd.errors import ToolmdError
 
 
 class McpApp:
-    """An ASGI app for `/mcp`; enter `running` around what serves it."""
+    """An ASGI app for `/mcp`; enter `running` around the server."""
 
     def __init__(self, workspace: Any, *, at_once: bool = False) -> None:
-        """Serve `workspace`; the SDK takes a second to import, so not before the first request.
+        """Prepare to serve `workspace`.
 
-        `at_once` opens it right at the start.
+        The SDK takes a second to import, so it is imported at the first request, or at the start
+        if `at_once` is True.
         """
         self._workspace = workspace
         self._at_once = at_once
@@ -26,7 +27,7 @@ class McpApp:
         self._problem = ""
 
     def route(self) -> Any:
-        """Give what serves it."""
+        """Return the route of this app."""
         from starlette.routing import Route
 
         return Route("/mcp", endpoint=self)
@@ -37,7 +38,7 @@ class McpApp:
         end = self._workspace.on_change(lambda *_: self.changed_soon())
         if self._at_once:
             self._wanted.set()
-        # What the SDK opens must be closed by the task that opened it.
+        # The task that opens the SDK's contexts must also close them.
         task = asyncio.get_running_loop().create_task(self._serve())
         try:
             if self._at_once:
@@ -50,7 +51,7 @@ class McpApp:
             await task
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request, which the gate has let in."""
+        """Answer one authenticated request."""
         self._wanted.set()
         await self._decided.wait()
         if self._endpoint is None:
@@ -62,7 +63,7 @@ class McpApp:
         await self._endpoint(scope, receive, send)
 
     def changed_soon(self) -> None:
-        """Tell the clients of a new snapshot; from any thread."""
+        """Notify the clients of a new snapshot; any thread may call this."""
         if self._server is not None:
             self._server.changed_soon()
 

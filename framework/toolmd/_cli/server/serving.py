@@ -1,4 +1,4 @@
-"""What `dev` and `serve` over HTTP share: the token, the port, and the server put together."""
+"""The shared parts of `dev` and `serve` over HTTP: the token, the port, and the server."""
 
 import errno
 import os
@@ -12,13 +12,13 @@ from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import err
 
 PORT = 8787
-"""Where a server listens if nothing else is said."""
+"""The default port."""
 NEXT_PORTS = 20
-"""How many further ports are tried where that one is taken."""
+"""The number of ports to try after the default one."""
 
 
 class Entrance(NamedTuple):
-    """Where a server listens, and who may come in."""
+    """The address that a server listens at, and the tokens that it accepts."""
 
     listening: socket.socket
     port: int
@@ -27,7 +27,7 @@ class Entrance(NamedTuple):
 
 
 def own_token(caller: Any, *, known: bool) -> str | None:
-    """Give the token of this start; None where the settings name those who may come in."""
+    """Return the token of this server process; None if the settings list tokens."""
     from toolmd._auth import fresh_token
     from toolmd._auth.tokens import SHORTEST
 
@@ -35,7 +35,7 @@ def own_token(caller: Any, *, known: bool) -> str | None:
     if known:
         if given is not None or any(caller[:2]):
             what = "the settings name tokens (serve.tokens), and each names its user"
-            stop(ExitCode.USAGE, what, "leave out --user, --context and TOOLMD_TOKEN")
+            stop(ExitCode.USAGE, what, "omit --user, --context and TOOLMD_TOKEN")
         return None
     if given is None:
         return fresh_token()
@@ -49,7 +49,7 @@ def own_token(caller: Any, *, known: bool) -> str | None:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Bind the port, or where none was named the first that is free from PORT on; or end."""
+    """Bind the port, or without one the first free port from PORT on; stop if there is none."""
     from toolmd._auth.addresses import with_port
     from toolmd._auth.sockets import bound_socket
 
@@ -62,13 +62,13 @@ def listen(host: str, port: int | None) -> socket.socket:
             if number == wanted + tries - 1:
                 place = with_port(host, wanted)
                 taken = error.errno == errno.EADDRINUSE
-                help_ = "another program listens there; --port 0 takes a port that is free"
+                help_ = "another program uses that port; --port 0 picks a free one"
                 if not taken:
-                    help_ = "--host takes an address of this machine, such as 127.0.0.1"
+                    help_ = "--host needs an address of this machine, such as 127.0.0.1"
                 stop(ExitCode.NOT_FOUND, f"{place}: {error.strerror}", help_)
             continue
         if number != wanted:
-            err(f"note: port {wanted} is taken, so it is {number}")
+            err(f"note: port {wanted} is in use, so the port is {number}")
         return bound
     raise AssertionError("the last try returns or ends")
 
@@ -81,29 +81,29 @@ async def serve_workspace(
     mcp_at_once: bool = False,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve API, console and MCP until the process is told to end; `ready` in the serving loop."""
+    """Serve API, console and MCP until a signal; call `ready` in the serving loop."""
     import asyncio
 
     from toolmd._auth.server import serve
     from toolmd._cli.server.mcp_app import McpApp
     from toolmd._http.app import Server
 
-    dispatcher = McpApp(workspace, at_once=mcp_at_once)
+    mcp = McpApp(workspace, at_once=mcp_at_once)
     server = Server(
         workspace,
         event_source,
         addresses=place.addresses,
         tokens=place.tokens,
         port=place.port,
-        beside=[(dispatcher.route(), dispatcher.running)],
+        beside=[(mcp.route(), mcp.running)],
     )
 
     def close() -> None:
         event_source.feed.close()
-        dispatcher.close()
+        mcp.close()
 
     ready()
-    taking_up = asyncio.create_task(workspace.runs.start())
+    resuming = asyncio.create_task(workspace.runs.start())
     settings = workspace.settings.serve
     await serve(server.app, place.listening, settings=settings, close=close, tell=err)
-    await taking_up
+    await resuming

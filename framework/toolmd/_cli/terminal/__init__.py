@@ -1,1 +1,1 @@
-"""The terminal: what is typed, what is printed, and what an end means."""
+"""The terminal: input, output and exit codes."""

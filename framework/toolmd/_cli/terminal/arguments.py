@@ -1,4 +1,4 @@
-"""`key=value` on the command line to JSON, typed by the parameters of a tool or skill."""
+"""Convert `key=value` on the command line to JSON, typed by a definition's parameters."""
 
 import json
 from collections.abc import Iterable
@@ -13,11 +13,14 @@ class ArgumentFormError(ValueError):
 
 
 def typed_arguments(words: Iterable[str], parameters: Iterable[Parameter]) -> dict[str, Any]:
-    """Give the arguments that `key=value …` say.
+    """Return the arguments of `key=value …`.
 
-    Text stays text where the tool takes text. A value that does not read as its type stays text
-    too, so that the one door says what is wrong with it. An array is JSON, or its items with
-    commas between them, or the same key again for each. Raises ArgumentFormError.
+    A value stays text if its parameter accepts text, or if it can't be read as its type; the
+    check of the arguments then reports it. An array is JSON, items separated by commas, or the
+    same key once for each item.
+
+    Raises:
+        ArgumentFormError: A word is not of the form `key=value`, or a key appears twice.
     """
     shapes = {parameter.name: parameter.shape for parameter in parameters}
     given: dict[str, Any] = {}
@@ -36,7 +39,7 @@ def typed_arguments(words: Iterable[str], parameters: Iterable[Parameter]) -> di
 
 
 def typed(text: str, shape: Schema) -> Any:
-    """Give one value of the command line as JSON, the way its schema reads it."""
+    """Return one value of the command line as JSON, converted by its schema."""
     types = shape.types or ("string", "number", "boolean", "null", "array", "object")
     if "null" in types and text == "null":
         return None
@@ -60,5 +63,5 @@ def _number(text: str) -> int | float | None:
         return None
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
-    # `Infinity` and `NaN` are words of Python's reader, not of JSON.
+    # Python's reader accepts `Infinity` and `NaN`; JSON does not.
     return number if abs(number) != float("inf") and number == number else None  # noqa: PLR0124  # NaN differs from itself

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all, and say which file it was that could not be written."""
+"""Write a file completely or not at all, and name the file in every error."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ def replace_file(file: Path, text: str) -> None:
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Name the file in an error that does not: a disk that is full tells it of no file."""
+    """Add the file's name to errors without one, such as that of a full disk."""
     try:
         yield
     except OSError as error:

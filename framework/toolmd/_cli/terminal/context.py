@@ -1,4 +1,4 @@
-"""What was given with a verb: arguments in one of their forms, and a yes."""
+"""Read the arguments and the agreement that the user states with a command."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from toolmd._cli.terminal.screen import ask, err, interactive, printable, read_s
 
 
 def given_arguments(words: list[str], text: str | None, parameters: Any, option: str) -> Any:
-    """Give the arguments as an object, or as JSON text for the door to read."""
+    """Return the arguments as an object, or as JSON text for the dispatcher to parse."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
 
     if words == ["-"] or text == "-":
         return read_stdin("the arguments as JSON")
     if text is not None:
         if words:
-            stop(ExitCode.USAGE, f"{option} and key=value at once", "give one of the two")
+            stop(ExitCode.USAGE, f"{option} and key=value at once", "use one of the two")
         return text
     try:
         return typed_arguments(words, parameters)
@@ -25,7 +25,7 @@ def given_arguments(words: list[str], text: str | None, parameters: Any, option:
 
 
 def agreed(prompt: str, *, yes: bool) -> bool:
-    """Tell whether a person agrees: by --yes, or asked on the terminal."""
+    """Return whether a person agrees: by --yes, or by an answer on the terminal."""
     if yes:
         err(f"{printable(prompt)} yes (--yes)")
         return True

@@ -1,4 +1,4 @@
-"""What is left of a crash: a reference on the screen, the trace in a log."""
+"""Report a crash: a reference on the screen, the trace in a log."""
 
 import os
 import sys
@@ -8,12 +8,12 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import complain
 
 DEBUG = "TOOLMD_DEBUG"
-"""Set, it shows the trace on the screen as well."""
+"""The variable that also shows the trace on the screen."""
 
 
 def report_crash(trace: str) -> ExitCode:
-    """Keep the trace under a reference, and say where."""
-    # Only here: commands that do not crash start without them.
+    """Store the trace under a reference, and report its place."""
+    # Imported here: commands that do not crash start faster without them.
     import secrets
     import tempfile
 
@@ -26,7 +26,7 @@ def report_crash(trace: str) -> ExitCode:
         log.write_text(trace, "utf-8")
         kept = f"The trace is in {log}."
     except OSError as error:
-        kept = f"The trace could not be kept ({error}); {DEBUG}=1 shows it."
+        kept = f"The trace could not be stored ({error}); {DEBUG}=1 shows it."
     complain(
         f"Toolmd itself failed (reference {reference}). {kept}",
         f"run it again with {DEBUG}=1 to see more, and report it with that log",

@@ -1,19 +1,19 @@
-"""What the exit code of every verb means (docs/reference/commands.md)."""
+"""The exit codes of all commands (docs/reference/commands.md)."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Stable: scripts branch on these."""
+    """Exit codes; they are stable, because scripts branch on them."""
 
     DONE = 0
     FINDINGS = 1
     """There are errors or warnings, or the tool failed."""
     USAGE = 2
-    REFUSED = 3
-    """Policy refused the call."""
+    DENIED = 3
+    """The call was denied."""
     UNCONFIRMED = 4
     """A person must agree, and nobody did."""
     NOT_FOUND = 5
-    """Nothing of this name, or it can't be reached."""
+    """The name is unknown, or the server can't be reached."""
     INTERNAL = 70

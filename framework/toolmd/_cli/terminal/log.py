@@ -1,4 +1,4 @@
-"""What Toolmd logs while one command runs, in a line each; the traces only where asked for."""
+"""Show log records while a command runs, a line each; traces only with TOOLMD_DEBUG."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ from toolmd.errors import ImplementationError
 
 @contextmanager
 def log_in_lines() -> Iterator[None]:
-    """Tell each record on stderr in a line: what broke, why, and at which line of whose Python."""
+    """Write each record to stderr as a line: the error, its reason, and the line of Python."""
     handler = _Lines()
     logger = logging.getLogger("toolmd")
     logger.addHandler(handler)
@@ -35,7 +35,7 @@ class _Lines(logging.Handler):
         said = record.getMessage()
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, ImplementationError):
-            return  # the result says all of it
+            return  # the result contains all of it
         if error is not None:
             said += f": {type(error).__name__}: {error}".removesuffix(": ") + _place(error)
         err(f"{paint('log', 'dim', sys.stderr)}: {printable(said)}")
@@ -45,7 +45,7 @@ class _Lines(logging.Handler):
 
 
 def _place(error: BaseException) -> str:
-    """Name the deepest line of the project's own Python, below where the command was typed."""
+    """Return the deepest line of the project's own Python, below the current folder."""
     here = Path.cwd()
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)

@@ -1,4 +1,4 @@
-"""The options that many verbs share, and the project that they name."""
+"""The options that many commands share, and the functions that read them."""
 
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -14,13 +14,15 @@ ProjectOption = Annotated[
     typer.Option(
         "--project",
         metavar="DIR",
-        help="The project's folder; else the nearest one upward.",
+        help="The project's folder; default: the nearest one upward.",
         show_default=False,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
 
-UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Who asks for it.")]
+UserOption = Annotated[
+    str | None, typer.Option("--user", metavar="ID", help="The user who makes the call.")
+]
 ContextOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,41 +32,39 @@ ContextOption = Annotated[
     ),
 ]
 MessageOption = Annotated[
-    str, typer.Option("--message", metavar="TEXT", help="What the user said.")
+    str, typer.Option("--message", metavar="TEXT", help="The user's own message.")
 ]
 ConfidenceOption = Annotated[
     float | None,
-    typer.Option("--confidence", metavar="N", min=0, max=1, help="How sure the caller is, 0 to 1."),
+    typer.Option("--confidence", metavar="N", min=0, max=1, help="The model's confidence, 0 to 1."),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", help="Agree where a person must.")]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Check and judge everything, run nothing.")
-]
+YesOption = Annotated[bool, typer.Option("--yes", help="Confirm when a confirmation is needed.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Run all checks, but not the tool.")]
 PATIENT_EXAMPLE = "write a name and a value: --context patient=P-1001"
 WordsArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="KEY=VALUE",
-        help="Arguments, typed as the definition says; `-` reads them as JSON from stdin.",
+        help="Arguments, converted to the parameters' types; `-` reads them as JSON from stdin.",
     ),
 ]
 SvgOption = Annotated[
-    bool, typer.Option("--svg/--mermaid", help="A picture, or text that Mermaid draws.")
+    bool, typer.Option("--svg/--mermaid", help="Draw a picture, or print Mermaid text.")
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to write; .svg is a picture."),
+    typer.Option("--output", "-o", metavar="FILE", help="The file to write; .svg is a picture."),
 ]  # fmt: skip
 
 
 def project_of(ctx: typer.Context, project: Path | None) -> Path | None:
-    """Give the folder that was named behind the verb, or before it."""
+    """Return the folder of --project after the command, or before it."""
     before: dict[str, Any] = ctx.find_root().obj or {}
     return project or before.get("project")
 
 
 def context_of(stated: list[str] | None) -> dict[str, str]:
-    """Return the facts of `--context KEY=VALUE`; ends with a usage error for anything else."""
+    """Return the facts of `--context KEY=VALUE`; stop with a usage error for anything else."""
     facts: dict[str, str] = {}
     for text in stated or ():
         name, equals, value = text.partition("=")
@@ -77,6 +77,6 @@ def context_of(stated: list[str] | None) -> dict[str, str]:
 
 
 def stop(code: ExitCode, what: str, help_: str = "") -> NoReturn:
-    """End with an error and its remedy."""
+    """Print an error and its remedy, and exit."""
     complain(what, help_)
     raise typer.Exit(code)

@@ -1,4 +1,4 @@
-"""Ask a person on the terminal about one held call: yes, no, other values, or an answer instead."""
+"""Ask a person on the terminal about a pending call: approve, reject, edit or respond."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ _NO = {"", "n", "no", "reject"}
 
 
 def ask_decision(pending: PendingCall, parameters: Sequence[Parameter]) -> Decision | None:
-    """Give what a person decides; Enter means no, and the end of the input that nobody does."""
+    """Return a person's decision; Enter rejects, and None means that the input ended."""
     while True:
         stdout().flush()
         sys.stderr.write(f"{printable(pending.prompt)} [y/N] {WAYS} ")
@@ -33,7 +33,7 @@ def ask_decision(pending: PendingCall, parameters: Sequence[Parameter]) -> Decis
 
 
 def decision_of(said: str, parameters: Sequence[Parameter]) -> Decision | None:
-    """Read a decision; None for words that are none."""
+    """Parse a decision; return None for any other words."""
     word, _, rest = said.partition(" ")
     match word.casefold():
         case yes if said.casefold() in _YES and yes:
@@ -48,9 +48,10 @@ def decision_of(said: str, parameters: Sequence[Parameter]) -> Decision | None:
 
 
 def changes(said: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Read `key=value …`, typed as the tool takes it; a value goes on up to the next key.
+    """Parse `key=value …` by the tool's parameters; a value extends up to the next key.
 
-    Empty where the words are anything else.
+    Returns:
+        The changed arguments; empty if the words have another form.
     """
     shapes = {parameter.name: parameter.shape for parameter in parameters}
     keys = "|".join(map(re.escape, sorted(shapes, key=len, reverse=True)))

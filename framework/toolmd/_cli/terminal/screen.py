@@ -27,13 +27,13 @@ _kept: list[TextIO] = []
 
 
 def stdout() -> TextIO:
-    """Give the stream for data."""
+    """Return the stream for data."""
     return _kept[0] if _kept else sys.stdout
 
 
 @contextmanager
 def stdout_for_data() -> Iterator[None]:
-    """Keep stdout for data: what the project's own Python prints meanwhile goes to stderr."""
+    """Reserve stdout for data: prints of the project's own Python go to stderr."""
     _kept.append(stdout())
     try:
         with redirect_stdout(sys.stderr):
@@ -49,19 +49,19 @@ def out(text: str = "") -> None:
 
 def out_json(value: Any) -> None:
     """Write data as JSON."""
-    # What is no UTF-8 would cut letters into escapes that JSON does not know.
+    # Another encoding would write letters as escapes that JSON does not know.
     utf8 = (stdout().encoding or "utf-8").lower().replace("-", "") == "utf8"
     out(json.dumps(value, ensure_ascii=not utf8, indent=2))
 
 
 def err(text: str = "") -> None:
-    """Write a line that is no data, behind what went to stdout before."""
+    """Write a line to stderr, after the data that stdout received before."""
     send_off()
     _write(sys.stderr, text + "\n")
 
 
 def send_off() -> None:
-    """Hand over what was written to stdout so far. Raises OSError where there is no room."""
+    """Flush stdout; raise OSError if the disk is full."""
     try:
         stdout().flush()
     except BrokenPipeError:
@@ -69,7 +69,7 @@ def send_off() -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Let what goes to a stream vanish from now on."""
+    """Discard everything that is written to a stream from now on."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -79,31 +79,31 @@ def _write(stream: TextIO, text: str) -> None:
     try:
         stream.write(text)
     except BrokenPipeError:
-        # Whoever read, `head` perhaps, has enough; the command still ends as it would have.
+        # The reader, such as `head`, has enough; the command still ends normally.
         drop(stream)
 
 
 def complain(what: str, help_: str = "") -> None:
-    """Say what went wrong, and the remedy."""
+    """Write an error and its remedy to stderr."""
     err(f"{paint('error', 'red', sys.stderr)}: {what}")
     if help_:
         err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
 
 
 def paint(text: str, how: Paint, stream: TextIO | None = None) -> str:
-    """Colour text for a terminal; elsewhere, and under NO_COLOR, leave it."""
+    """Colour text for a terminal; elsewhere, and under NO_COLOR, return it unchanged."""
     return f"\x1b[{_CODES[how]}m{text}\x1b[0m" if colourful(stream or stdout()) else text
 
 
 def colourful(stream: TextIO) -> bool:
-    """Tell whether colours may go to a stream."""
+    """Check whether a stream accepts colours."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return stream.isatty()
 
 
 def interactive() -> bool:
-    """Tell whether a person can be asked."""
+    """Check whether a person can answer questions here."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -118,24 +118,24 @@ def ask(question: str) -> bool:
 
 
 def read_stdin(what: str, most: int = -1) -> bytes:
-    """Read stdin to its end, at most so many bytes; whoever types is told what is wanted."""
+    """Read at most `most` bytes of stdin; on a terminal, first print what is expected."""
     if sys.stdin.isatty():
         err(f"Write {what}, and end it with Ctrl-D.")
     return sys.stdin.buffer.read(most)
 
 
 def printable(text: str) -> str:
-    """Show control characters as their code points: a file's text must not steer a terminal."""
+    """Replace control characters by their code points: a file's text must not steer a terminal."""
     return _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text.replace("\n", " "))
 
 
 def counted(number: int, thing: str) -> str:
-    """Give `1 file`, `2 files`."""
+    """Return `1 file`, `2 files`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def width(text: str) -> int:
-    """Give how many columns a terminal needs for the text."""
+    """Return the number of columns that the text needs on a terminal."""
     return sum(
         0 if category(c) in {"Mn", "Me", "Cf"} else 2 if east_asian_width(c) in "WF" else 1
         for c in text
@@ -143,7 +143,7 @@ def width(text: str) -> int:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Give aligned columns; the last one is cut where the terminal ends."""
+    """Return aligned columns; the last one is cut at the terminal's width."""
     cells = [tuple(head), *(tuple(" ".join(cell.split()) for cell in row) for row in rows)]
     widths = [max(width(row[i]) for row in cells) for i in range(len(head) - 1)]
     room = _columns() - sum(widths) - 2 * len(widths)
@@ -174,7 +174,7 @@ def _cut(text: str, room: int) -> str:
 
 @contextmanager
 def busy(doing: str) -> Iterator[None]:
-    """Show that something goes on, on a terminal, when it lasts more than half a second."""
+    """Show a spinner on a terminal when the work takes more than half a second."""
     if not sys.stderr.isatty():
         yield
         return

@@ -33,7 +33,7 @@ _DIALECTS = "auto, openai, openai-responses, anthropic, gemini, inline, action, 
 _PAINTS: dict[str, Paint] = {"ok": "green", "allowed": "green", "confirm": "cyan", "review": "cyan"}
 _WORST = (
     ExitCode.FINDINGS,
-    ExitCode.REFUSED,
+    ExitCode.DENIED,
     ExitCode.NOT_FOUND,
     ExitCode.UNCONFIRMED,
     ExitCode.DONE,

@@ -42,7 +42,7 @@ def test_the_records_as_json_hold_all_that_was_written(recorded):
 
 def test_sound_records_are_told_to_be(recorded):
     typed = recorded("audit", "--verify")
-    assert typed.err == "3 records: each is as it was written.\n"
+    assert typed.err == "3 records: all unchanged.\n"
     assert (typed.out, typed.code) == ("", 0)
     shown = json.loads(recorded("audit", "--verify", "--json").out)
     assert shown == {"sound": True, "records": 3, "first_bad": None}
@@ -69,7 +69,7 @@ def test_records_that_were_cut_off_are_told_as_gone(recorded):
         kept.executescript("DROP TRIGGER never_removed; DELETE FROM decision WHERE number = 3")
     kept.close()
     typed = recorded("audit", "--verify")
-    assert "the newest records are gone, from 3 on" in typed.err
+    assert "the newest records are missing, from 3 on" in typed.err
     assert "audit.newest" in typed.err
     assert typed.code == 1
     shown = recorded("audit", "--verify", "--json")
@@ -85,7 +85,7 @@ def test_an_audit_that_was_taken_away_is_told_as_gone(recorded):
 
 
 def test_a_project_without_records_says_so_and_makes_none(shop):
-    assert shop("audit").err == "No decision was recorded yet.\n"
+    assert shop("audit").err == "No decision has been recorded yet.\n"
     assert shop("audit", "--json").out == "[]\n"
     assert shop("audit", "--verify").code == 0
     assert not (shop.folder / ".toolmd" / "audit.sqlite3").exists()

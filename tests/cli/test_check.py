@@ -110,7 +110,7 @@ def test_a_folder_with_a_definitions_name_is_told(console) -> None:
 def test_a_folder_without_definitions_is_told(console) -> None:
     (console.folder / "a").mkdir()
     typed = console("check", "a")
-    assert typed.err == "Nothing to check: no `*.tool.md` and no `*.skill.md` there.\n"
+    assert typed.err == "Nothing to check: there are no `*.tool.md` or `*.skill.md` files.\n"
     assert typed.code == 0
 
 

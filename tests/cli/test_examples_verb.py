@@ -233,7 +233,7 @@ def test_a_skill_has_no_examples(shop):
 def test_without_examples_it_says_so(project):
     typed = project()("test")
     assert (typed.out, typed.code) == ("", 0)
-    assert typed.err.startswith("There are no examples: those below `## Examples`")
+    assert typed.err.startswith("There are no examples. Write some below `## Examples`")
 
 
 def test_a_tool_without_python_is_validated(project):

@@ -50,7 +50,7 @@ def test_drafts_land_in_the_projects_folder_and_check(shop) -> None:
         "made tools_md/cut-roses.tool.md",
     ]
     assert "note: cut_roses.color: `max_items` does not fit" in typed.err
-    assert "Next: look the drafts over, then toolmd check" in typed.err
+    assert "Next: review the drafts, then run toolmd check" in typed.err
     found = json.loads(shop("check", "--json").out)
     assert [d for d in found if d["severity"] == "error"] == []
     assert shop("fmt", "--check").code == 0
@@ -79,7 +79,7 @@ def test_a_file_that_is_there_is_never_written_over(shop) -> None:
     typed = shop("import", "openai", "roses.json")
 
     assert typed.code == 2
-    assert "tools_md/cut-roses.tool.md: there already; nothing was written" in typed.err
+    assert "tools_md/cut-roses.tool.md: exists already; nothing was written" in typed.err
     assert mine.read_text() == "mine"
     assert not (shop.folder / "tools_md/find-roses.tool.md").exists()
 
@@ -140,7 +140,7 @@ def test_what_is_left_out_ends_with_one(shop) -> None:
             "'poems': Toolmd reads openai, mcp, agentskills",
         ),
         (("openai", "letter.md"), 1, "line 1, column 1: no JSON"),
-        (("openai", "latin.md"), 1, "byte 4 is no UTF-8"),
+        (("openai", "latin.md"), 1, "byte 4 is not UTF-8"),
         (("openai", "empty.json"), 1, "Nothing was imported."),
         (("mcp", "http://127.0.0.1:9/mcp"), 5, "no MCP server answers"),
     ],

@@ -232,7 +232,7 @@ def test_a_plugin_adds_a_command_and_takes_none_away(shop) -> None:
     shop.write("tools_md/plugin.py", PLUGIN)
     assert shop("greet", "--name", "Ana").out == "Hello, Ana\n"
     assert "taken" not in shop("list").out
-    assert "Commands that they add: greet, list." in shop("plugins").err
+    assert "They add these commands: greet, list." in shop("plugins").err
 
 
 def test_a_broken_plugin_is_told_and_the_rest_works(shop) -> None:

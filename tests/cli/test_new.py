@@ -41,7 +41,7 @@ def test_init_writes_over_nothing(console) -> None:
     file = console.write("tools_md/say-hello.tool.md", "mine")
     typed = console("init")
     assert typed.code == 2
-    assert "tools_md/say-hello.tool.md is there already" in typed.err
+    assert "tools_md/say-hello.tool.md exists already" in typed.err
     assert file.read_text() == "mine"
     assert not (console.folder / "toolmd.toml").exists()
 
@@ -85,7 +85,7 @@ def test_a_name_that_can_be_none_is_a_usage_error(shop, name: str, help_: str) -
 def test_nothing_is_written_over(shop) -> None:
     typed = shop("new", "tool", "sell_flowers")
     assert typed.code == 2
-    assert "is there already" in typed.err
+    assert "exists already" in typed.err
 
 
 def test_a_new_plugin_passes_its_test_without_being_installed(console) -> None:

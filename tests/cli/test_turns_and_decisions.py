@@ -127,7 +127,7 @@ def test_what_comes_on_stdin_may_be_a_providers_json(florist):
 
 def test_nothing_waits_at_first(florist):
     typed = florist("pending")
-    assert (typed.out, typed.err, typed.code) == ("", "Nothing waits.\n", 0)
+    assert (typed.out, typed.err, typed.code) == ("", "No call is pending.\n", 0)
 
 
 def test_what_waits_is_listed(florist, as_golden):

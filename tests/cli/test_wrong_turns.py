@@ -87,7 +87,7 @@ def test_json_that_the_shell_took_the_quotes_of_is_told_so(project) -> None:
 def test_a_misspelt_tool_is_told_the_near_one(project) -> None:
     typed = project("call", "say_helo", "name=Ana")
     assert "did you mean 'say_hello'?" in typed.err
-    assert "help: `toolmd list` shows what is there\n" in typed.err
+    assert "help: `toolmd list` shows all names\n" in typed.err
     assert typed.code == 5
 
 
@@ -163,8 +163,7 @@ def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
     assert signs["tools_md"]["found"] == "a file, not a folder"
     typed = project("new", "tool", "greet")
     assert (
-        "a file, not a folder\nhelp: a file is in the place of a folder: move it away"
-        in typed.err
+        "a file, not a folder\nhelp: a file is in the place of a folder: move it away" in typed.err
     )
 
 
@@ -288,7 +287,7 @@ def test_the_doctor_names_what_an_extra_is_for(project) -> None:
 
 def test_a_new_tool_says_what_comes_next(project) -> None:
     typed = project("new", "tool", "greet")
-    assert typed.err == "Next: say in tools_md/greet.tool.md what it does, then toolmd check\n"
+    assert typed.err == "Next: describe the tool in tools_md/greet.tool.md, then run toolmd check\n"
 
 
 def test_a_checkout_that_can_not_be_written_is_checked_all_the_same(project) -> None:
@@ -304,7 +303,7 @@ def test_a_checkout_that_can_not_be_written_is_checked_all_the_same(project) -> 
 def test_a_name_that_another_folders_file_has_is_not_written_again(project, known: str) -> None:
     project.write(known, "taken")
     typed = project("new", "tool", "rose-count")
-    assert typed.err.startswith(f"error: {known} is there already\n")
+    assert typed.err.startswith(f"error: {known} exists already\n")
     assert typed.code == 2
     assert not (project.folder / "tools_md/rose-count.tool.md").exists()
 

@@ -46,7 +46,7 @@ def start(project: Path, *words: str, **variables: str) -> Serving:
     if "serve.tokens" not in (project / "toolmd.toml").read_text() and not variables:
         told += process.stderr.readline()
     url = re.search(r"http://\S+", told)
-    token = re.search(r"Token of this start: (\S+)", told)
+    token = re.search(r"Token: (\S+)", told)
     assert url, told
     return Serving(process, url[0], token[1] if token else "")
 

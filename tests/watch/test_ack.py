@@ -29,7 +29,7 @@ def test_without_a_name_it_lists_what_waits(held: Shop, capsys) -> None:
         "  - Safety: Min Confidence: 0.7",
         "  + Safety: Min Confidence: none",
     ]
-    assert said.err == "1 edit held: `toolmd accept NAME` makes one live.\n"
+    assert said.err == "1 pending edit: `toolmd accept NAME` makes one live.\n"
 
 
 def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, capsys) -> None:
@@ -41,11 +41,11 @@ def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, cap
 
     said = capsys.readouterr()
     assert "- Limits: Max Calls: 3" in said.out
-    assert said.err == "say_hello: this is live now.\n"
+    assert said.err == "say_hello: the edit is live now.\n"
     ws.reload()
     assert not ws.changes.list_sync()
     assert run(held, "accept") == 0
-    assert capsys.readouterr().err == "No edit is held.\n"
+    assert capsys.readouterr().err == "No edit is pending.\n"
 
 
 def test_its_json_is_a_held_edit(held: Shop, capsys) -> None:

@@ -62,7 +62,7 @@ def test_drafts_land_in_the_projects_folder_and_check(garden: Path) -> None:
         "made tools_md/cut-roses.tool.md",
     ]
     assert "note: line 12: cut_roses.count: not marked" in done.err
-    assert "Next: look the drafts over, then toolmd check" in done.err
+    assert "Next: review the drafts, then run toolmd check" in done.err
     shown = json.loads(typed(garden, "show", "find_roses", "--json").out)
     assert shown["read_only"] is True
     assert shown["input_schema"]["required"] == ["color"]

@@ -11,15 +11,15 @@ from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import Bound, Registry
 
 if TYPE_CHECKING:
-    # `--help` waits for no workspace.
+    # `--help` must not import the workspace.
     from toolmd._workspace import Workspace
 
 _MOST = 3
-"""So many dropped restrictions are named; `toolmd accept` lists all."""
+"""The most weakened restrictions to name; `toolmd accept` lists all."""
 
 
 def warn_of_earlier(workspace: "Workspace", names: Iterable[str]) -> None:
-    """Write to stderr which of these tools and skills run as an earlier file said, and why."""
+    """Warn on stderr if these tools and skills run as an earlier version of their file."""
     registry = workspace.registry
     for name in dict.fromkeys(names):
         for warning in earlier_versions(registry, name):
@@ -27,7 +27,7 @@ def warn_of_earlier(workspace: "Workspace", names: Iterable[str]) -> None:
 
 
 def earlier_versions(registry: Registry, name: str) -> list[str]:
-    """Return a sentence for each reason why a call of `name` does not run what its file says."""
+    """Return a sentence for each reason why a call of `name` runs an earlier version."""
     bound = registry.tools.get(name) or registry.skills.get(name)
     if bound is None:
         return []

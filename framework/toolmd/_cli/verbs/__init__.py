@@ -1,1 +1,1 @@
-"""The verbs, a file for each or for a few that belong together."""
+"""The commands, one module for each or for a few that belong together."""

@@ -1,4 +1,4 @@
-"""`plugins`, `rule` and `doctor`: what is installed, what a code means, what is missing."""
+"""`plugins`, `rule` and `doctor`: list plugins, explain a code, examine the environment."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,15 +12,16 @@ from toolmd.errors import near_words
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verbs."""
+    """Add the commands."""
     for name, verb in (("plugins", plugins), ("rule", rule), ("doctor", doctor)):
         app.command(name, rich_help_panel="Help")(verb)
 
 
 def plugins(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
-    """List the installed plugins, and what came of loading them.
+    """List the installed plugins, and whether they loaded.
 
-    Within a project also those of its folders, and which of them its settings leave out.
+    Within a project, the list also has the plugins of its folders, and marks those that its
+    settings leave out.
     """
     from toolmd._cli.added import ask_plugins
     from toolmd.config import find_project
@@ -34,12 +35,12 @@ def plugins(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOpt
         out_json([plugin._asdict() for plugin in found])
         return
     if not found:
-        err("No plugins: a package with an entry point in the group `toolmd` is one.")
+        err("No plugins. A plugin is a package with an entry point in the group `toolmd`.")
         return
     head = ("NAME", "PACKAGE", "VERSION", "STATE", "ABOUT")
     out(table(head, [tuple(str(cell or "-") for cell in plugin) for plugin in found]))
     if commands:
-        err(f"Commands that they add: {', '.join(sorted(commands))}.")
+        err(f"They add these commands: {', '.join(sorted(commands))}.")
 
 
 def rule(
@@ -62,7 +63,7 @@ def rule(
         near = near_words(wanted, says, 3, alike=0.5)
         near += [known for known in says if wanted in known and known not in near]
         named = " or ".join(repr(known) for known in near[:5])
-        help_ = f"did you mean {named}?" if near else "`toolmd rule` lists them all"
+        help_ = f"did you mean {named}?" if near else "`toolmd rule` lists all codes"
         stop(ExitCode.NOT_FOUND, f"no diagnostic has the code {code!r}", help_)
     if json:
         out_json({"code": wanted, "says": says[wanted]})
@@ -71,7 +72,7 @@ def rule(
 
 
 def doctor(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
-    """Examine the environment, with a remedy for what is missing."""
+    """Examine the environment, and show a remedy for each problem."""
     from toolmd._cli.project.health import examine
 
     signs = examine(project_of(ctx, project))

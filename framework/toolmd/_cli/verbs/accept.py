@@ -1,4 +1,4 @@
-"""`accept`: the edits that loosen a policy, and the word that makes one live."""
+"""`accept`: list the edits that weaken a policy, and make one live."""
 
 from typing import Annotated
 
@@ -10,23 +10,23 @@ from toolmd._cli.terminal.screen import counted, err, out, out_json, paint, prin
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("accept", rich_help_panel="Run")(accept)
 
 
 def accept(
     ctx: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The tool or skill; none lists them.")
+        str | None, typer.Argument(metavar="NAME", help="The tool or skill; without it, list all.")
     ] = None,
     *,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Acknowledge an edit that loosens a policy, so that it becomes live.
+    """Accept an edit that weakens a policy, so that it becomes live.
 
-    Until then the stricter policy holds. Without NAME the edits that wait are listed. Ends with 5
-    where no edit of NAME waits.
+    Until then, the stricter policy applies. Without NAME, list the pending edits. Exit code 5:
+    NAME has no pending edit.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         changes = workspace.changes
@@ -40,8 +40,8 @@ def accept(
         for line in edit.diff.splitlines():
             out(f"  {paint(printable(line), 'red' if line.startswith('-') else 'green')}")
     if name is not None:
-        err(f"{edits[0].name}: this is live now.")
+        err(f"{edits[0].name}: the edit is live now.")
     elif edits:
-        err(f"{counted(len(edits), 'edit')} held: `toolmd accept NAME` makes one live.")
+        err(f"{counted(len(edits), 'pending edit')}: `toolmd accept NAME` makes one live.")
     else:
-        err("No edit is held.")
+        err("No edit is pending.")

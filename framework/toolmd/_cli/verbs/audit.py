@@ -1,4 +1,4 @@
-"""`audit`: the decision records, and whether they are as they were written."""
+"""`audit`: show the decision records, and verify that none was changed."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from toolmd._cli.terminal.screen import counted, err, out, out_json, printable, 
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("audit", rich_help_panel="Run")(audit)
 
 
@@ -20,7 +20,7 @@ def audit(
     *,
     verify: Annotated[
         bool,
-        typer.Option("--verify", help="Hold the records to their chain; end with 1 at a bad one."),
+        typer.Option("--verify", help="Verify the chain of hashes; exit with 1 at a bad record."),
     ] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -35,7 +35,7 @@ def audit(
 
     settings = load_settings(project_of(ctx, project))
     if not settings.audit:
-        err("note: the audit is off (`audit = false`): what follows was recorded before")
+        err("note: the audit is off (`audit = false`); these records are from before")
     from toolmd._call.audit.chain import AUDIT_FILE
 
     file = settings.state / AUDIT_FILE
@@ -54,7 +54,7 @@ def _show(file: Path, *, json: bool) -> None:
     if json:
         out_json([{"number": d.number, **d.record, "hash": d.hash} for d in decisions])
     elif not decisions:
-        err("No decision was recorded yet.")
+        err("No decision has been recorded yet.")
     else:
         head = ("NUMBER", "AT", "DECISION", "TOOL", "USER", "CALL", "WHY")
         out(table(head, [_row(d.number, d.record) for d in decisions]))
@@ -74,20 +74,20 @@ def _verify(file: Path, *, json: bool) -> None:
     if json:
         out_json({"sound": bad is None, "records": number, "first_bad": bad})
     elif bad is None:
-        err(f"{counted(number, 'record')}: each is as it was written.")
+        err(f"{counted(number, 'record')}: all unchanged.")
     if bad is not None:
         if json:
             raise typer.Exit(ExitCode.FINDINGS)
-        what = f"record {bad} is not as it was written, or one before it is gone"
-        help_ = "hold the records from there on against a copy"
+        what = f"record {bad} was changed, or a record before it is missing"
+        help_ = "compare the records from there on with a copy"
         if bad > number:
-            what = f"the newest records are gone, from {bad} on, or the mark of the newest is"
-            help_ = f"hold {file} and {file.with_suffix('.newest').name} against a copy"
+            what = f"the newest records are missing, from {bad} on, or the mark of the newest is"
+            help_ = f"compare {file} and {file.with_suffix('.newest').name} with a copy"
         stop(ExitCode.FINDINGS, what, help_)
 
 
 def _read(file: Path, ask: Any) -> Any:
-    """Ask the audit in this file; None where there is none, and none is made."""
+    """Query the audit in this file; None if there is no file, which is not created then."""
     from toolmd._call.audit.chain import Audit
 
     if not Audit.is_kept(file):

@@ -1,4 +1,4 @@
-"""`call`: one call through the one door."""
+"""`call`: make one call through the call pipeline."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ from toolmd.errors import is_a_skill
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("call", rich_help_panel="Run")(call)
 
 
@@ -51,7 +51,7 @@ def call(
 ) -> None:
     """Call a tool.
 
-    Ends with 0 done, 1 the tool failed, 3 refused, 4 needs a yes, 5 no such tool.
+    Exit codes: 0 done, 1 the tool failed, 3 denied, 4 not confirmed, 5 unknown tool.
     """
     from toolmd._cli.reports.earlier import warn_of_earlier
     from toolmd._cli.reports.outcomes import exit_code, show_result
@@ -82,7 +82,7 @@ def call(
 
 
 def _progress(event: Any) -> None:
-    """Tell somebody at a terminal how far the call is."""
+    """Show the progress of the call on a terminal."""
     if event.kind == "progress":
         fraction = event.data["fraction"]
         share = "" if fraction is None else f"{fraction:4.0%} "
@@ -90,18 +90,18 @@ def _progress(event: Any) -> None:
 
 
 def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
-    """Give a tool's name, its parameters, and why the door will not know it, if so."""
+    """Return a tool's name, its parameters, and why it was not loaded, if it is unknown."""
     folded = name.replace("-", "_")
     bound = workspace.tools.get(name) or workspace.tools.get(folded)
     if bound is not None:
         return bound.name, bound.spec.parameters, ""
     if folded in workspace.skills:
         stop(ExitCode.NOT_FOUND, is_a_skill(folded))
-    return name, (), not_loaded(name, workspace) or "`toolmd list` shows what is there"
+    return name, (), not_loaded(name, workspace) or "`toolmd list` shows all names"
 
 
 def _remedy(result: Any, workspace: Any) -> str:
-    """Say what helps where it lies neither in the tool nor in what the door said."""
+    """Return a hint for failures that this command line or environment causes."""
     match result.error.code if result.error else "":
         case "internal_guard_error":
             from toolmd._cli.project.health import look_at_state

@@ -1,4 +1,4 @@
-"""`chat`: a conversation with a model; its calls come to the one door, a person confirms them."""
+"""`chat`: talk with a model, run its calls, and ask a person for confirmations."""
 
 import signal
 import sys
@@ -34,19 +34,19 @@ from toolmd._cli.terminal.screen import (
 from toolmd.errors import ModelError
 
 INTERRUPTED = 130
-"""What shells say of a command that Ctrl-C ended."""
+"""The exit code of a command that Ctrl-C ended."""
 UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
 _STOPS = {
-    "rounds": "the model called tools again and again without an answer",
+    "rounds": "the model called tools too many times without an answer",
     "calls": "the model asked for more calls than one exchange may make",
-    "malformed": "the model's calls could not be read, even when it was told",
-    "length": "the answer was cut at the model's token limit",
-    "content_filter": "the model's provider held the answer back",
+    "malformed": "the model's calls could not be read, even after error messages",
+    "length": "the answer reached the model's token limit",
+    "content_filter": "the model's provider filtered the answer",
 }
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("chat", rich_help_panel="Run")(chat)
 
 
@@ -56,42 +56,42 @@ def chat(
         str | None,
         typer.Argument(
             metavar="MESSAGE",
-            help="Say this and end; `-` reads it from stdin. Else each line is said.",
+            help="Send this and exit; `-` reads it from stdin. Without it, send each line.",
             show_default=False,
         ),
     ] = None,
     *,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The model; else the settings' own.")
+        str | None, typer.Option(metavar="NAME", help="The model; default: from the settings.")
     ] = None,
     base_url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="An OpenAI-compatible API; else the settings' own, or OpenRouter."
+            metavar="URL", help="An OpenAI-compatible API; default: the settings, then OpenRouter."
         ),
     ] = None,
     dialect: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="How the model calls: openai, or in words: inline, action, plan, a plugin's.",
+            help="The model's call format: openai, or text: inline, action, plan, a plugin's.",
         ),
     ] = "openai",
-    system: Annotated[str, typer.Option(metavar="TEXT", help="What the model is told first.")] = "",
+    system: Annotated[str, typer.Option(metavar="TEXT", help="The system prompt.")] = "",
     user: UserOption = None,
     context: ContextOption = None,
-    stream: Annotated[bool, typer.Option("--stream", help="Show words as they come.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Show words as they arrive.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
     """Talk with a model that may call the project's tools.
 
-    The key comes from OPENROUTER_API_KEY or OPENAI_API_KEY. A call that must be confirmed is
-    asked about on the terminal. Ctrl-C stops an answer, Ctrl-D ends. Needs the extra `chat`:
+    The key comes from OPENROUTER_API_KEY or OPENAI_API_KEY. The terminal asks you to confirm
+    calls that need it. Ctrl-C stops an answer, Ctrl-D exits. Needs the extra `chat`:
     pip install 'toolmd[chat]'.
 
-    Ends with 0 answered, 1 no whole answer or a refusing endpoint, 2 no model or no key, 4 a call
-    waits for a person, 5 the endpoint can't be reached.
+    Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or no
+    key, 4 a call waits for a person, 5 the endpoint can't be reached.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         options = {
@@ -108,7 +108,7 @@ def chat(
 
 
 class _Talk:
-    """One sitting at the terminal."""
+    """A conversation at the terminal."""
 
     def __init__(self, workspace: Any, options: dict[str, Any], *, json: bool) -> None:
         import asyncio
@@ -129,7 +129,7 @@ class _Talk:
         self._runner = asyncio.Runner()
 
     def run(self, message: str | None) -> int:
-        """Say what is to be said; give the exit code."""
+        """Send the message or each line; return the exit code."""
         with self._runner:
             try:
                 if message is not None:
@@ -154,7 +154,7 @@ class _Talk:
         return _exit_code(exchange)
 
     def _each(self, *, lasting: bool) -> int:
-        """Say each line: of a terminal until Ctrl-D, of a file until its end or an error."""
+        """Send each line: of a terminal until Ctrl-D, of a file until its end or an error."""
         code = int(ExitCode.DONE)
         try:
             for line in _lines():
@@ -163,7 +163,7 @@ class _Talk:
                 except KeyboardInterrupt:
                     if not lasting:
                         raise
-                    err("stopped; Ctrl-D ends")
+                    err("stopped; Ctrl-D exits")
                 except ModelError as error:
                     if not lasting:
                         _fail(error)
@@ -186,7 +186,7 @@ class _Talk:
         return exchange
 
     def _show(self, words: str) -> None:
-        """Write the model's words, harmless on a terminal."""
+        """Write the model's words, without control characters on a terminal."""
         if stdout().isatty():
             words = "\n".join(map(printable, words.split("\n")))
         stdout().write(words)
@@ -196,7 +196,7 @@ class _Talk:
             self._end_line()
 
     def _show_result(self, result: Any) -> None:
-        """Say in a line on stderr what came of a call."""
+        """Write the outcome of a call to stderr as a line."""
         self._end_line()
         if result.outcome == "confirm":
             return
@@ -222,12 +222,12 @@ class _Talk:
 
 
 def _tell(exchange: Any) -> None:
-    """Say on stderr what the answer alone does not show."""
+    """Write to stderr the state of the exchange that the answer does not show."""
     if exchange.crisis:
-        words = "the user's words hold a crisis word: a human should look at this"
+        words = "the user's message contains a crisis word: a person should read it"
         err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
     for confirmation in exchange.pending:
-        waits = "for review" if confirmation.kind == "review" else "for a yes"
+        waits = "for review" if confirmation.kind == "review" else "for a confirmation"
         err(f"{paint('waits', 'cyan', sys.stderr)} {waits}: {printable(confirmation.prompt)}")
         err(f"help: toolmd confirm {confirmation.id}, or reject, or respond with a text")
     if exchange.stopped:
@@ -246,17 +246,17 @@ def _fail(error: ModelError) -> NoReturn:
 
 
 def _lines() -> Iterator[str]:
-    """Give what a person types, or each line of a file that is no empty one."""
+    """Return the lines that a person types, or each non-empty line of a file."""
     if not sys.stdin.isatty():
         yield from filter(None, map(str.strip, sys.stdin))
         return
     with suppress(ImportError):
         import readline  # noqa: F401 - `input` edits lines with it
-    err("Ctrl-C stops an answer, Ctrl-D ends.")
+    err("Ctrl-C stops an answer, Ctrl-D exits.")
     while True:
         try:
             if stdout().isatty():
-                with redirect_stdout(stdout()):  # where it is the terminal, lines can be edited
+                with redirect_stdout(stdout()):  # on a terminal, lines can be edited
                     line = input("> ")
             else:
                 sys.stderr.write("> ")
@@ -273,7 +273,7 @@ def _lines() -> Iterator[str]:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C end what waits for a key: the event loop's own handling only takes note of it."""
+    """Let Ctrl-C interrupt a wait for input; the event loop's own handler only records it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield

@@ -1,4 +1,4 @@
-"""`check`: all diagnostics, over files, bindings and skills."""
+"""`check`: report all diagnostics of files, bindings and skills."""
 
 import sys
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from toolmd._cli.terminal.screen import busy, err, out, paint, printable
 from toolmd._types.diagnostic import Severity
 
 _MOST_PASSES = 10
-"""A fix may uncover the next; one that never settles must not hang."""
+"""The most rounds of fixes: one fix may reveal the next, but must not loop forever."""
 
 
 class OutputFormat(StrEnum):
-    """Who reads the diagnostics."""
+    """The form of the diagnostics."""
 
     FULL = "full"
     CONCISE = "concise"
@@ -33,7 +33,7 @@ class OutputFormat(StrEnum):
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("check", rich_help_panel="Write")(check)
 
 
@@ -44,16 +44,16 @@ def check(
         typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin."),
     ] = None,
     *,
-    fix: Annotated[bool, typer.Option("--fix", help="Apply the fixes that are known.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply the known fixes.")] = False,
     output_format: Annotated[
-        OutputFormat, typer.Option("--output-format", help="How to print what is found.")
+        OutputFormat, typer.Option("--output-format", help="The form of the diagnostics.")
     ] = OutputFormat.FULL,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Check definitions, their Python and the skills' steps.
+    """Check definitions, their Python, and the steps of skills.
 
-    Errors and warnings end with 1; hints alone do not.
+    Exit code 1: there are errors or warnings; hints alone exit with 0.
     """
     folder = project_of(ctx, project)
     with nullcontext() if paths == [STDIN] else busy("Checking"):
@@ -89,7 +89,7 @@ def _sum_up(findings: Findings, *, fix: bool) -> None:
         out()
         err(f"Found {summary(findings.diagnostics)}.")
     elif findings.looked_at == "0 files":
-        err("Nothing to check: no `*.tool.md` and no `*.skill.md` there.")
+        err("Nothing to check: there are no `*.tool.md` or `*.skill.md` files.")
     else:
         err(f"{paint('All well', 'green', sys.stderr)}: {findings.looked_at}.")
     for note in findings.notes:

@@ -1,4 +1,4 @@
-"""`pending`, `confirm`, `reject` and `respond`: what waits for a person, and their decision."""
+"""`pending`, `confirm`, `reject` and `respond`: list pending calls, and decide about them."""
 
 import datetime as dt
 from typing import Annotated, Any
@@ -11,21 +11,21 @@ from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, 
 from toolmd._cli.terminal.screen import err, out, out_json, printable, table
 
 ConfirmationIdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The held call; `toolmd pending` lists them.")
+    str, typer.Argument(metavar="ID", help="The pending call; `toolmd pending` lists them.")
 ]
 DeciderOption = Annotated[
     str | None,
     typer.Option(
         "--user",
         metavar="ID",
-        help="Who decides: only over their own calls, and a review of them they can only reject. "
-        "Without it the operator does, over all.",
+        help="The user who decides: only about their own calls, and they can only reject a review. "
+        "Without it, the operator decides about all calls.",
     ),
 ]
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verbs."""
+    """Add the commands."""
     for verb in (pending, confirm, reject, respond):
         app.command(verb.__name__, rich_help_panel="Run")(verb)
 
@@ -34,7 +34,7 @@ def pending(
     ctx: typer.Context,
     *,
     user: Annotated[
-        str | None, typer.Option("--user", metavar="ID", help="Only this user's; else all.")
+        str | None, typer.Option("--user", metavar="ID", help="Only this user's; default: all.")
     ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -46,7 +46,7 @@ def pending(
         out_json([one.to_dict() for one in confirmation])
         return
     if not confirmation:
-        err("Nothing waits.")
+        err("No call is pending.")
         return
     head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "PROMPT")
     out(table(head, [_row(one) for one in confirmation]))
@@ -78,11 +78,11 @@ def confirm(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Approve a held call and run it.
+    """Approve a pending call and run it.
 
-    What was changed is checked anew; a critical tool asks once more, for the values that would
-    run. Ends with 0 done, 1 the tool failed, 3 refused or too late, 4 must be confirmed anew, 5 no
-    such call.
+    Changed arguments are checked again; a critical tool then needs another confirmation. Exit
+    codes: 0 done, 1 the tool failed, 3 denied or expired, 4 needs another confirmation, 5 unknown
+    call.
     """
     from toolmd._cli.reports.earlier import warn_of_earlier
 
@@ -101,9 +101,9 @@ def reject(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Refuse a held call: it never runs.
+    """Reject a pending call: it never runs.
 
-    Ends with 0 rejected, 3 refused or too late, 4 the run asks for something else now, 5 no such
+    Exit codes: 0 rejected, 3 denied or expired, 4 the run now has another question, 5 unknown
     call.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
@@ -125,20 +125,20 @@ def reject(
 def respond(
     ctx: typer.Context,
     confirmation_id: ConfirmationIdArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the model is told.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer for the model.")],
     *,
     user: DeciderOption = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Answer a held call in the tool's stead; it never runs."""
+    """Answer a pending call in place of the tool; the tool never runs."""
     with open_workspace(project_of(ctx, project)) as workspace:
         result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
     _end(result, json=json)
 
 
 def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
-    """Give the changed arguments, typed as the held call's tool takes them."""
+    """Return the changed arguments, converted to the types of the tool's parameters."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
 
     if not words:

@@ -1,4 +1,4 @@
-"""`dev`: the project followed while its author works, with console, API and MCP."""
+"""`dev`: watch the project while its author works, with console, API and MCP."""
 
 import sys
 from ipaddress import ip_address
@@ -25,13 +25,13 @@ PortOption = Annotated[
         metavar="N",
         min=0,
         max=65535,
-        help=f"The port; 0 takes a free one, none the first from {PORT} on.",
+        help=f"The port; 0 picks a free one; default: the first free port from {PORT} on.",
     ),
 ]
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("dev", rich_help_panel="Run")(dev)
 
 
@@ -39,33 +39,33 @@ def dev(
     ctx: typer.Context,
     *,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="An address of this machine for itself.")
+        str, typer.Option(metavar="ADDRESS", help="A loopback address of this machine.")
     ] = "127.0.0.1",
     port: PortOption = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
     user: UserOption = None,
     context: ContextOption = None,
     trust_edits: Annotated[
-        bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
+        bool, typer.Option("--trust-edits", help="Make edits that weaken a policy live at once.")
     ] = False,
     project: ProjectOption = None,
 ) -> None:
-    """Follow the files, and serve console, API and MCP.
+    """Watch the files, and serve console, API and MCP.
 
-    Prints the link to the console (docs/how-to/dev-server.md). Calls are those of --user and
-    --context. Ctrl-C lets calls under way finish; a second one ends at once. Needs the extras
+    Prints the link to the console (docs/how-to/dev-server.md). Calls use the caller of --user and
+    --context. Ctrl-C lets calls in flight finish; a second one exits at once. Needs the extras
     `server` and, for MCP, `mcp`: pip install 'toolmd[server,mcp]'.
     """
     if not _is_loopback(host):
         help_ = "`toolmd serve --transport http --host` is for other machines"
-        stop(ExitCode.USAGE, f"dev listens on this machine alone, not on {host}", help_)
+        stop(ExitCode.USAGE, f"dev listens only on this machine, not on {host}", help_)
     from toolmd._auth import Addresses, Tokens
     from toolmd._auth.addresses import with_port
     from toolmd._http import require_server
     from toolmd._types.call import Caller
 
     require_server()
-    # A link to a project that can't be read would be of no use, so its settings come first.
+    # Check the settings first: the link must not lead to a project that can't be read.
     folder = load_settings(project_of(ctx, project)).root
     caller = Caller(user, context_of(context))
     token = own_token(caller, known=False)
@@ -81,11 +81,11 @@ def dev(
 
 
 def _shown(url: str, token: str) -> str:
-    """Say where everything is, and give the link to the console."""
+    """Print the addresses, and return the link to the console."""
     link = f"{url}/enter#token={token}"
     out(f"{paint('Console', 'bold')}  {link}")
     out(f"API      {url}/api    MCP  {url}/mcp")
-    out(f"Token of this start: {token}")
+    out(f"Token: {token}")
     sys.stdout.flush()
     return link
 
@@ -107,7 +107,7 @@ def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: s
 
         async def serve() -> None:
             watcher = Watcher(workspace)
-            # Files are followed from the start, whatever the imports of the first check take.
+            # Watch before the first check, whose imports may take long.
             watcher.start()
             if watcher.problem:
                 err(f"note: {watcher.problem}")
@@ -122,7 +122,7 @@ def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: s
                 watcher.stop()
 
         asyncio.run(serve())
-    err("Ended.")
+    err("Stopped.")
 
 
 def _is_loopback(host: str) -> bool:

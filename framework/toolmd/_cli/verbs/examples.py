@@ -1,4 +1,4 @@
-"""`test`: the Examples of the tools' files, run as tests."""
+"""`test`: run the examples of the tools' files as tests."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("test", rich_help_panel="Write")(try_out)
 
 
@@ -19,23 +19,25 @@ def try_out(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Only these tools; else all.", autocompletion=named),
+        typer.Argument(
+            metavar="NAME", help="Only these tools; default: all.", autocompletion=named
+        ),
     ] = None,
     *,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Run the examples of the tools' files as tests. Ends with 1 where one fails.
+    """Run the examples of the tools' files as tests. Exit with 1 if one fails.
 
-    An example without Result or Error is checked and judged like any call, and not run. One with
-    a Result must give exactly that, and one with an Error that code: where only a run can tell,
-    the tool is called for real, in a state folder of its own that is thrown away. What the tool
-    reaches beside that folder (a message that it sends, a service) is real. The caller is a made
-    one: sure, asking in the tool's own keywords, confirming what must be confirmed.
+    An example without Result or Error is checked like any call, but not run. An example with a
+    Result must return exactly that, and one with an Error must return that code. If only a run can
+    show it, the tool really runs, with a temporary state folder; its effects outside that folder
+    (such as a message that it sends) are real. The test caller is confident, states the tool's
+    keywords, and confirms.
     """
     from toolmd._workspace.examples import try_examples
 
-    with busy("Trying the examples"):
+    with busy("Running the examples"):
         tried = try_examples(project_of(ctx, project), names or ())
     failed = sum(not one.passed for one in tried)
     if json:
@@ -44,7 +46,7 @@ def try_out(
         for one in tried:
             out(_line(one))
         ended = f"{failed} failed" if failed else "all passed"
-        none = "There are no examples: those below `## Examples` of a tool's file are its tests."
+        none = "There are no examples. Write some below `## Examples` in a tool's file."
         err(f"{counted(len(tried), 'example')}, {ended}." if tried else none)
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
 

@@ -1,4 +1,4 @@
-"""`export`: the tools and skills for other programs."""
+"""`export`: print the tools and skills for other programs."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +15,8 @@ _TARGETS = "openai, openai-responses, anthropic, gemini, mcp, prompt, agentskill
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("export", rich_help_panel="Look")(export)
+    """Add the command."""
+    app.command("export", rich_help_panel="Inspect")(export)
 
 
 def export(
@@ -24,31 +24,32 @@ def export(
     target: Annotated[str, typer.Argument(metavar="TARGET", help=f"{_TARGETS}, or a plugin's.")],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Only these; else all.", autocompletion=named),
+        typer.Argument(metavar="NAME", help="Only these; default: all.", autocompletion=named),
     ] = None,
     *,
     file: Annotated[
         str | None,
-        typer.Option("--file", metavar="PATH", help="A file by itself, without a project."),
+        typer.Option("--file", metavar="PATH", help="A single file, without its project."),
     ] = None,
-    no_skills: Annotated[bool, typer.Option("--no-skills", help="Leave the skills out.")] = False,
+    no_skills: Annotated[bool, typer.Option("--no-skills", help="Omit the skills.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Print tools and skills in the form that another program reads.
+    """Print tools and skills in the format of another program.
 
-    What the target cannot hold is told on stderr; calls are held to the whole file anyway.
+    Restrictions that the format can't express are listed on stderr; Toolmd still checks them at
+    each call.
     """
     if file is not None:
         if names:
-            stop(ExitCode.USAGE, "NAME and --file at once", "give one of the two")
+            stop(ExitCode.USAGE, "NAME and --file at once", "use one of the two")
         exported = _export_file(target, file, skills=not no_skills)
     else:
         with open_workspace(project_of(ctx, project)) as workspace:
             named_skills = {name.replace("-", "_") for name in names or ()} & {*workspace.skills}
             if no_skills and named_skills:
                 what = f"{', '.join(sorted(named_skills))}: a skill, and --no-skills at once"
-                stop(ExitCode.USAGE, what, "give one of the two")
+                stop(ExitCode.USAGE, what, "use one of the two")
             exported = workspace.exported(target, tuple(names or ()), skills=not no_skills)
     for loss in exported.losses:
         err(f"lost in {exported.target}: {loss}")
@@ -76,5 +77,5 @@ def _export_file(target: str, file: str, *, skills: bool) -> Any:
     behind = describe_file(spec, None if file == "-" else Path(file))["implementation"]
     runs = target == "agentskills" or behind["kind"] != "none"
     if not runs:
-        err(f"left out: the skill {spec.name!r} has neither steps nor Python that could run")
+        err(f"left out: the skill {spec.name!r} has neither steps nor Python to run")
     return export_specs(target, [], [spec] if skills and runs else [])

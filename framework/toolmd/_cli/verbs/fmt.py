@@ -1,4 +1,4 @@
-"""`fmt`: canonical form, in place."""
+"""`fmt`: write definitions in canonical form, in place."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,7 @@ from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("fmt", rich_help_panel="Write")(fmt)
 
 
@@ -18,21 +18,19 @@ def fmt(
     ctx: typer.Context,
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Files or folders; `-` is stdin to stdout."),
+        typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin, writes stdout."),
     ] = None,
     *,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; end with 1 where it would.")
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if a file would change.")
     ] = False,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Write nothing; show what would change.")
-    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show the changes.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Write definitions in canonical form; what they mean stays the same.
+    """Write definitions in canonical form, with the same meaning.
 
-    A file with errors is left alone, and ends with 1.
+    Files with errors are not changed. Exit code 1: a file has errors.
     """
     from toolmd._cli.authoring.formatting import format_paths, format_stdin
 

@@ -1,4 +1,4 @@
-"""`graph`: a skill's steps as a picture."""
+"""`graph`: draw a skill's steps."""
 
 from typing import Annotated
 
@@ -16,8 +16,8 @@ from toolmd._cli.terminal.options import (
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("graph", rich_help_panel="Look")(graph)
+    """Add the command."""
+    app.command("graph", rich_help_panel="Inspect")(graph)
 
 
 def graph(
@@ -29,7 +29,7 @@ def graph(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Draw a skill's steps and the ways between them."""
+    """Draw a skill's steps and the paths between them."""
     with open_workspace(project_of(ctx, project)) as workspace:
         bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
         if bound is None:

@@ -1,4 +1,4 @@
-"""`handle`: a model's whole reply from stdin: its words, the results of its calls, what waits."""
+"""`handle`: run the calls of a model's whole reply, read from stdin."""
 
 from typing import Annotated, Any
 
@@ -28,7 +28,7 @@ from toolmd._cli.terminal.screen import (
 )
 
 MOST = 1024 * 1024
-"""Bytes of a reply that are read; a reply of more than a quarter of it is refused anyway."""
+"""The most bytes of a reply to read; more than a quarter of it is denied anyway."""
 _DIALECTS = "auto, openai, openai-responses, anthropic, gemini, inline, action, plan"
 _PAINTS: dict[str, Paint] = {"ok": "green", "allowed": "green", "confirm": "cyan", "review": "cyan"}
 _WORST = (
@@ -41,7 +41,7 @@ _WORST = (
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("handle", rich_help_panel="Run")(handle)
 
 
@@ -50,7 +50,7 @@ def handle(
     *,
     dialect: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"How the model calls: {_DIALECTS}, or a plugin's."),
+        typer.Option(metavar="NAME", help=f"The model's call format: {_DIALECTS}, or a plugin's."),
     ] = "auto",
     message: MessageOption = "",
     user: UserOption = None,
@@ -59,10 +59,10 @@ def handle(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Take the calls of a model's reply, which comes on stdin.
+    """Run the calls of a model's reply, read from stdin.
 
-    Ends with the worst of its calls: 1 a tool failed, 3 refused, 5 no such tool, 4 waits for a
-    yes, 0 done.
+    Exit code, the worst of its calls: 1 a tool failed, 3 denied, 5 unknown tool, 4 not confirmed,
+    0 done.
     """
     from toolmd._cli.reports.earlier import warn_of_earlier
     from toolmd._cli.reports.outcomes import exit_code
@@ -96,7 +96,7 @@ def _show(turn: Any) -> None:
 
 
 def _line(result: Any) -> str:
-    """Tell one result in a line: its outcome, its tool, and what there is to say."""
+    """Format one result as a line: its outcome, its tool, and its message or data."""
     from json import dumps
 
     code = f"[{result.error.code}]" if result.error else ""

@@ -1,4 +1,4 @@
-"""`import`: drafts of definitions from what people already have."""
+"""`import`: write drafts of definitions from other formats."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,11 +17,11 @@ from toolmd._types.imported import Imported, Note
 from toolmd.errors import NotFoundError
 
 _SKILL_FILE = "SKILL.md"
-_WANTED = "what is to be imported"
+_WANTED = "the definitions to import"
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("import", rich_help_panel="Write")(import_)
 
 
@@ -42,19 +42,17 @@ def import_(
     out_dir: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Where to write; else the project's first folder."
+            "--out", metavar="DIR", help="The folder to write to; default: the project's first."
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Write over files that are there.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Write canonical drafts from what other programs have.
+    """Write canonical drafts from the definitions of other programs.
 
-    Each guess is reported on stderr: look the drafts over before they run. What can't be read is
-    reported, never invented. Ends with 1 where something could not be imported. The package
+    Each guess is reported on stderr: review the drafts before they run. Parts that can't be read
+    are reported, never invented. Exit code 1: something could not be imported. The package
     toolmd-catalog adds `catalog`: prose in markdown. A live MCP server needs the extra `mcp`:
     pip install 'toolmd[mcp]'.
     """
@@ -88,11 +86,11 @@ def _read(kind: str, source: str, folder: Path | None) -> dict[str, Any]:
 
 
 def _add(read: dict[str, Any], imported: Imported) -> None:
-    """Add what one document became; of two drafts with one name the first stays."""
+    """Add the drafts of one document; of two with the same name, keep the first."""
     for draft in imported.drafts:
         file = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
         if file in read["files"]:
-            said = f"a second {draft.kind} of this name; the first one was taken"
+            said = f"a second {draft.kind} of this name; the first one was imported"
             read["refused"].append({"definition": draft.name, "text": said, "line": 0})
         read["files"].setdefault(file, draft.text)
     read["notes"] += [note._asdict() for note in imported.notes]
@@ -100,7 +98,7 @@ def _add(read: dict[str, Any], imported: Imported) -> None:
 
 
 def _by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mapping[str, str]:
-    """Have the plugin that reads a kind read it; standard input reaches it as a file."""
+    """Import with the plugin of this kind; standard input is passed on as a file."""
     from toolmd._workspace.plugins import import_by_plugin
 
     if source != STDIN:
@@ -112,19 +110,19 @@ def _by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mappin
 
 
 def _named(files: Mapping[str, str]) -> dict[str, str]:
-    """Check that a plugin's file names are those of definitions: no folder, the right ending."""
+    """Check that a plugin's file names are those of definitions: no folder, the right suffix."""
     for name in files:
         if Path(name).name != name or not name.endswith(tuple(SUFFIXES)):
             stop(
                 ExitCode.FINDINGS,
-                f"the plugin named a file {name!r}",
-                "NAME.tool.md, NAME.skill.md",
+                f"the plugin returned the file name {name!r}",
+                "it must return NAME.tool.md or NAME.skill.md",
             )
     return dict(files)
 
 
 def _texts(kind: str, source: str) -> Iterator[tuple[str, str]]:
-    """Give the name and the text of each document that is meant."""
+    """Return the name and the text of each document of the source."""
     if source == STDIN:
         yield "<stdin>", _decoded(read_stdin(_WANTED), "<stdin>")
         return
@@ -165,7 +163,7 @@ def _decoded(data: bytes, name: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         help_ = "save it as UTF-8"
-        stop(ExitCode.FINDINGS, f"{name}: byte {error.start} is no UTF-8", help_)
+        stop(ExitCode.FINDINGS, f"{name}: byte {error.start} is not UTF-8", help_)
 
 
 def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
@@ -188,14 +186,14 @@ def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
 def _write(files: dict[Path, str], *, force: bool) -> None:
     from toolmd._cli.authoring.writing import write_all
 
-    help_ = "--force writes over it; --out DIR writes elsewhere"
+    help_ = "--force overwrites it; --out DIR writes to another folder"
     there = [_shown(path) for path in files if path.exists()]
     if there and not force:
-        stop(ExitCode.USAGE, f"{', '.join(there)}: there already; nothing was written", help_)
+        stop(ExitCode.USAGE, f"{', '.join(there)}: exists already; nothing was written", help_)
     try:
         write_all(files, force=force)
     except FileExistsError as error:
-        stop(ExitCode.USAGE, f"{error.filename2 or error.filename}: there already", help_)
+        stop(ExitCode.USAGE, f"{error.filename2 or error.filename}: exists already", help_)
 
 
 def _shown(path: Path) -> str:
@@ -215,4 +213,4 @@ def _tell(imported: dict[str, Any], shown: list[str], *, quiet: bool) -> None:
     if not shown:
         err("Nothing was imported.")
     elif not quiet:
-        err("Next: look the drafts over, then toolmd check")
+        err("Next: review the drafts, then run toolmd check")

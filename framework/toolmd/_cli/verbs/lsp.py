@@ -1,4 +1,4 @@
-"""`lsp`: the language server, for editors."""
+"""`lsp`: serve editors."""
 
 import sys
 
@@ -10,16 +10,15 @@ from toolmd.errors import ToolmdError
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("lsp", rich_help_panel="Write")(lsp)
 
 
 def lsp() -> None:
     """Serve an editor: diagnostics, completion, hover and fixes.
 
-    An editor starts it, and speaks with it over stdio (docs/how-to/editor.md); it reads each
-    project that a document belongs to, as `check` does. Needs the extra `lsp`:
-    pip install 'toolmd[lsp]'.
+    An editor starts it and talks to it over stdio (docs/how-to/editor.md). It checks the project
+    of each open document, as `check` does. Needs the extra `lsp`: pip install 'toolmd[lsp]'.
     """
     try:
         from toolmd._lsp import serve_editor
@@ -27,6 +26,6 @@ def lsp() -> None:
         missing = "the language server needs the package pygls: pip install 'toolmd[lsp]'"
         raise ToolmdError(missing) from error
     if sys.stdin.isatty():
-        err("This speaks with the editor that starts it, not with you; Ctrl-C ends it.")
-        err("help: docs/how-to/editor.md says what editors must be told")
+        err("An editor starts this command and talks to it over stdio; Ctrl-C stops it.")
+        err("help: docs/how-to/editor.md shows the settings of editors")
     serve_editor(ready=end_at_interrupt)

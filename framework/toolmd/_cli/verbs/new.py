@@ -1,4 +1,4 @@
-"""`new` and `init`: a canonical file, its Python, and a test that passes."""
+"""`new` and `init`: write a canonical file, its Python, and a test that passes."""
 
 import keyword
 import os
@@ -23,7 +23,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verbs."""
+    """Add the commands."""
     app.command("init", rich_help_panel="Write")(init)
     group = typer.Typer(help="Write a new tool, skill or plugin.", no_args_is_help=True)
     for name, verb in (("tool", new_tool), ("skill", new_skill), ("plugin", new_plugin)):
@@ -32,26 +32,26 @@ def add(app: typer.Typer) -> None:
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.")] = (
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Created if it does not exist.")] = (
         Path()
     ),
     *,
     json: JsonOption = False,
 ) -> None:
-    """Make a project, with a first tool that works."""
+    """Create a project, with a first tool that works."""
     from toolmd.config import OWN_FILE, find_project
 
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
         stop(ExitCode.USAGE, f"{folder}: not a folder", "name a folder")
     if root.exists() and find_project(root) == root:
-        stop(ExitCode.USAGE, f"{folder}: a project already", "`toolmd new tool NAME` adds to it")
+        stop(ExitCode.USAGE, f"{folder}: already a project", "`toolmd new tool NAME` adds a tool")
     files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
     files |= first_tool.FILES
     _refuse_to_overwrite(root, files)
     (root / "skills_md").mkdir(parents=True, exist_ok=True)
     _ignore(root / ".gitignore", ".toolmd/")
-    # The settings' file last: with it, it is a project already.
+    # Write the settings' file last: it makes the folder a project.
     made = make_files(root, files)
     inside = "" if root == Path.cwd() else f"cd {folder} && "
     _tell(made, f"{inside}toolmd check && toolmd call {first_tool.NAME} name=Ana", json)
@@ -91,7 +91,7 @@ def new_skill(
 def new_plugin(
     name: NameArgument,
     folder: Annotated[
-        Path | None, typer.Option("--dir", help="Where to make its folder; else here.")
+        Path | None, typer.Option("--dir", help="The parent folder; default: the current one.")
     ] = None,
     *,
     json: JsonOption = False,
@@ -99,7 +99,7 @@ def new_plugin(
     """Write an installable package of tools."""
     snake = checked_name(name)
     if snake in {*sys.stdlib_module_names, "toolmd"}:
-        what = f"{name!r} would never be imported: a package of that name is there already"
+        what = f"{name!r} would never be imported: another package has that name"
         stop(ExitCode.USAGE, what, f"choose another name, such as {snake}_tools")
     root = (folder or Path()) / snake.replace("_", "-")
     from toolmd._cli.authoring.package import package_files
@@ -127,32 +127,34 @@ def _new(
     _refuse_a_second(settings.root, (*settings.tools, *settings.skills), snake)
     files = definition_files(kind, snake, folders[0])
     made = make_files(settings.root, files)
-    _tell(made, f"say in {made[0]} what it does, then toolmd check", json)
+    _tell(made, f"describe the {kind} in {made[0]}, then run toolmd check", json)
 
 
 def _refuse_a_second(root: Path, folders: Iterable[str], snake: str) -> None:
-    """End where a file of this name stands in another folder: one of the two would not load."""
+    """Stop if another folder has a file of this name: only one of the two would load."""
     there = [str(root / folder) for folder in folders if (root / folder).is_dir()]
     for file in definitions_among(there):
         if file.name.partition(".")[0].replace("-", "_") == snake:
-            stop(ExitCode.USAGE, f"{os.path.relpath(file)} is there already", _ELSE)
+            stop(ExitCode.USAGE, f"{os.path.relpath(file)} exists already", _ELSE)
 
 
 def checked_name(name: str) -> str:
-    """Give the name in snake_case; ends where it can be no definition's and function's name."""
+    """Return the name in snake_case; stop if it is not valid for a definition and a function."""
     snake = name.replace("-", "_")
     if not _NAME.fullmatch(snake):
         words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)
         near = "_".join(word.lower() for word in words).lstrip("0123456789_")
         help_ = f"did you mean {near!r}?" if _NAME.fullmatch(near) else "write it like `find_table`"
-        stop(ExitCode.USAGE, f"{name!r} is no name: a letter, then letters, digits and `_`", help_)
+        stop(
+            ExitCode.USAGE, f"{name!r} is not a name: a letter, then letters, digits and `_`", help_
+        )
     if keyword.iskeyword(snake):
-        stop(ExitCode.USAGE, f"{name!r} is a word of Python", "choose another name")
+        stop(ExitCode.USAGE, f"{name!r} is a keyword of Python", "choose another name")
     return snake
 
 
 def make_files(root: Path, files: dict[str, str]) -> list[str]:
-    """Write files that are not there yet, and name them; where one is, nothing is written."""
+    """Write new files and return their paths; if one exists, write none."""
     from toolmd._cli.authoring.writing import write_all
 
     _refuse_to_overwrite(root, files)
@@ -163,11 +165,11 @@ def make_files(root: Path, files: dict[str, str]) -> list[str]:
 def _refuse_to_overwrite(root: Path, files: dict[str, str]) -> None:
     for path in files:
         if (root / path).exists():
-            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} is there already", _ELSE)
+            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} exists already", _ELSE)
 
 
 def _tell(made: list[str], after: str, json: bool) -> None:  # noqa: FBT001 - as above
-    """Tell what was written, and what to do `after` it."""
+    """Show the written files and the next command."""
     if json:
         out_json({"written": made, "next": after})
         return

@@ -1,4 +1,4 @@
-"""`run`: a skill, its steps told as they go."""
+"""`run`: run a skill, and show its steps as they happen."""
 
 import sys
 from typing import Annotated
@@ -25,7 +25,7 @@ from toolmd._cli.terminal.options import (
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("run", rich_help_panel="Run")(run)
 
 
@@ -45,10 +45,10 @@ def run(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Run a skill, and show its steps as they go.
+    """Run a skill, and show its steps as they happen.
 
-    With --json the result goes to stdout, and the events of the steps as JSON lines to stderr.
-    Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such skill.
+    With --json, the result goes to stdout, and the events of the steps go to stderr as JSON lines.
+    Exit codes: 0 done, 1 stopped or failed, 4 a question was not answered, 5 unknown skill.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))

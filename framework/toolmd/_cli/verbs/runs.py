@@ -1,4 +1,4 @@
-"""`runs` and `worker`: skills under way, those that wait, those that ended, and who plays them."""
+"""`runs` and `worker`: show, resume and stop the runs of skills, and execute them."""
 
 import signal
 import sys
@@ -25,18 +25,18 @@ from toolmd._cli.terminal.options import (
 from toolmd._cli.terminal.screen import err, out, out_json, printable, stdout, table
 
 if TYPE_CHECKING:
-    # `--help` waits for no model.
+    # `--help` must not import the model.
     from toolmd._types.run import RunTrace
 
 PAGE = 50
-"""How many runs are listed, where nobody says."""
+"""The default number of runs in a list."""
 RunIdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The run; `toolmd runs` lists them.")
 ]
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verbs."""
+    """Add the commands."""
     group = typer.Typer(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(runs)
     for verb in (show, watch, graph, resume, cancel, resolve):
@@ -49,15 +49,15 @@ def runs(
     ctx: typer.Context,
     *,
     limit: Annotated[
-        int, typer.Option(min=1, help="At most so many; a page that has fewer is the last.")
+        int, typer.Option(min=1, help="The most runs to list; a shorter list is the last page.")
     ] = PAGE,
     after: Annotated[
-        str | None, typer.Option(metavar="ID", help="The last run of the page before.")
+        str | None, typer.Option(metavar="ID", help="The last run of the previous page.")
     ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """List the runs of skills that are kept, the newest first."""
+    """List the stored runs of skills, the newest first."""
     if ctx.invoked_subcommand is not None:
         return
     with open_workspace(project_of(ctx, project)) as workspace:
@@ -66,12 +66,12 @@ def runs(
         out_json([view.to_dict() for view in views])
         return
     if not views:
-        err("No runs are kept." if after is None else f"No run is older than {after}.")
+        err("No runs are stored." if after is None else f"No run is older than {after}.")
         return
     rows = [(view.id, view.skill, view.state, view.began[:19], _word(view)) for view in views]
     out(table(("ID", "SKILL", "STATE", "BEGAN (UTC)", "MESSAGE"), rows))
     if len(views) == limit:
-        err(f"help: toolmd runs --after {views[-1].id} shows older ones")
+        err(f"help: toolmd runs --after {views[-1].id} lists older ones")
 
 
 def show(
@@ -97,10 +97,10 @@ def watch(
     ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
-    """Show a run's steps as they go, until it ends.
+    """Show a run's steps as they happen, until it ends.
 
-    Whichever process plays it. With --json each event is a line, the last one is the result. Ctrl-C
-    leaves the run alone. Ends with 0 done, 1 stopped or failed, 5 no such run.
+    Any process may execute the run. With --json, each event is a line, and the last line is the
+    result. Ctrl-C does not stop the run. Exit codes: 0 done, 1 stopped or failed, 5 unknown run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         traces = workspace.runs.follow_sync(run_id)
@@ -113,7 +113,7 @@ def watch(
     result = last.view.result
     if result is None:
         help_ = f"toolmd runs resume {run_id}"
-        stop(ExitCode.FINDINGS, f"run {run_id} is stuck: it came no further several times", help_)
+        stop(ExitCode.FINDINGS, f"run {run_id} is stuck: several attempts made no progress", help_)
     if json:
         out(dumps({"result": result.to_dict()}, ensure_ascii=False))
     else:
@@ -122,14 +122,14 @@ def watch(
 
 
 class _News:
-    """Tells each event of a run that is followed once."""
+    """A filter that shows each event of a run once."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
         self._told: set[Any] = set()
 
     def hear(self, trace: "RunTrace") -> None:
-        """Tell what is new in a RunTrace."""
+        """Show the events of a RunTrace that are new."""
         from toolmd._types.run import RunEvent
 
         asked = [RunEvent.waiting(question) for question in trace.view.questions]
@@ -148,9 +148,9 @@ def graph(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Draw the steps of a run as they stand.
+    """Draw the steps of a run and their current states.
 
-    By the skill as it was when the run began.
+    The picture shows the skill as it was when the run began.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         trace = workspace.runs.trace_sync(run_id)
@@ -163,9 +163,9 @@ def resume(
     ctx: typer.Context, run_id: RunIdArgument, *, yes: YesOption = False, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
-    """Take up a run that stands still, and ask what it waits for.
+    """Resume a run that waits, and ask its question.
 
-    Ends with 0 done, 1 stopped or failed, 4 a question nobody answered, 5 no such run.
+    Exit codes: 0 done, 1 stopped or failed, 4 a question was not answered, 5 unknown run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         skill = workspace.runs.trace_sync(run_id).skill
@@ -182,9 +182,9 @@ def cancel(
     ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
-    """Stop a run before its next call, and undo what it did.
+    """Stop a run before its next call, and undo its completed steps.
 
-    Ends with 0 cancelled, 1 it had ended before, 4 undoing it waits for a yes, 5 no such run.
+    Exit codes: 0 cancelled, 1 it had already ended, 4 an undo needs a confirmation, 5 unknown run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         result = workspace.runs.cancel_sync(run_id)
@@ -206,25 +206,26 @@ def resolve(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Say what became of a call over which a process died, and run on.
+    """State whether an interrupted call took effect, and resume its run.
 
-    Asked only for a tool that is neither Read Only nor Idempotent: with --not-done it is called
-    again. Ends as `runs resume`.
+    Only needed if the process died during a call of a tool that is neither Read Only nor
+    Idempotent; --not-done calls it again. The exit codes are those of `runs resume`.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         asked = workspace.runs.get_sync(run_id).questions
         keys = [question.key for question in asked if question.key.endswith(":happened")]
         if not keys:
-            stop(ExitCode.NOT_FOUND, f"run {run_id} is in no doubt", "toolmd runs show tells more")
+            help_ = "toolmd runs show lists its questions"
+            stop(ExitCode.NOT_FOUND, f"run {run_id} has no uncertain call", help_)
         result = workspace.runs.answer_sync(run_id, done, key=keys[0])
     end_run(result, json=json)
 
 
 def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
-    """Play the runs that were cut off elsewhere, and those that get due.
+    """Execute the runs that other processes left unfinished, and those that are due.
 
-    Several may work on one engine. It goes on until an interrupt or SIGTERM: calls under way are
-    finished then, the rest is left to whoever comes next.
+    Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish, and
+    other workers execute the rest.
     """
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,4 +1,4 @@
-"""`serve`: the project's tools for MCP hosts and other programs, over a pipe or over HTTP."""
+"""`serve`: serve the project's tools to MCP hosts and other programs, over stdio or HTTP."""
 
 import os
 import re
@@ -29,7 +29,7 @@ Host = Literal["claude", "vscode", "cursor"]
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verb."""
+    """Add the command."""
     app.command("serve", rich_help_panel="Run")(serve)
 
 
@@ -37,43 +37,43 @@ def serve(
     ctx: typer.Context,
     *,
     transport: Annotated[
-        Transport, typer.Option(help="stdio: the host starts it; http: it runs by itself.")
+        Transport, typer.Option(help="stdio: the host starts it; http: it runs on its own.")
     ] = "stdio",
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen (http).")
+        str, typer.Option(metavar="ADDRESS", help="The address to listen at (http).")
     ] = "127.0.0.1",
     port: Annotated[
         int,
-        typer.Option(metavar="N", min=0, max=65535, help="The port (http); 0 takes a free one."),
+        typer.Option(metavar="N", min=0, max=65535, help="The port (http); 0 picks a free one."),
     ] = PORT,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[:PORT]", help="Answer to this name too (http behind a proxy)."),
+        typer.Option(metavar="NAME[:PORT]", help="Another accepted Host (http behind a proxy)."),
     ] = None,
     user: UserOption = None,
     context: ContextOption = None,
     trust_edits: Annotated[
-        bool, typer.Option("--trust-edits", help="Take edits that drop a restriction at once.")
+        bool, typer.Option("--trust-edits", help="Make edits that weaken a policy live at once.")
     ] = False,
     follow: Annotated[
         bool | None,
         typer.Option(
             "--follow/--no-follow",
-            help="Read saved files at once; over stdio unless told not to, over http if told to.",
+            help="Reload when a file is saved; default: yes over stdio, no over http.",
             show_default=False,
         ),
     ] = None,
     print_config: Annotated[
-        Host | None, typer.Option(help="Show what the host's own settings must say, and end.")
+        Host | None, typer.Option(help="Print the settings for this host, and exit.")
     ] = None,
     project: ProjectOption = None,
 ) -> None:
-    """Serve the tools and skills to MCP hosts, and over HTTP to programs.
+    """Serve the tools and skills to MCP hosts, and over HTTP to other programs.
 
-    What hosts must be told stands in docs/how-to/mcp.md. Over HTTP the API stands beside MCP
-    (docs/reference/http.md). Every request needs the token that is printed at the start (or
-    that of TOOLMD_TOKEN), or one of the settings' `serve.tokens`. Ends with Ctrl-C, or with
-    the pipe. Needs the extra `mcp`, and over HTTP `server` too: pip install 'toolmd[mcp,server]'.
+    docs/how-to/mcp.md shows the settings of hosts. Over HTTP, the API is next to MCP
+    (docs/reference/http.md), and every request needs a token: the one printed at the start,
+    TOOLMD_TOKEN, or one of `serve.tokens` in the settings. Ctrl-C stops it, or the end of the pipe.
+    Needs the extra `mcp`, and over HTTP `server` too: pip install 'toolmd[mcp,server]'.
     """
     folder = project_of(ctx, project)
     overrides = {"trust_edits": "true"} if trust_edits else {}
@@ -104,8 +104,8 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
         _tell_losses(workspace)
     with workspace:
         if sys.stdin.isatty():
-            err("This speaks MCP with the host that starts it, not with you; Ctrl-C ends it.")
-            err("help: toolmd serve --print-config claude shows what such a host must be told")
+            err("An MCP host starts this command and talks to it over stdio; Ctrl-C stops it.")
+            err("help: toolmd serve --print-config claude shows the settings of such a host")
         loose_ends: list[Any] = []
 
         def ready(server: Any) -> None:
@@ -147,7 +147,7 @@ def _over_http(
         url = f"http://{with_port(host, port)}"
         err(f"MCP at {url}/mcp")
         if own is not None and "TOOLMD_TOKEN" not in os.environ:
-            err(f"Token of this start: {own}")
+            err(f"Token: {own}")
         if known:
             err(f"Tokens of the settings: {', '.join(sorted({one.user for one in known}))}")
         err(f"API at {url}/api")
@@ -161,7 +161,7 @@ def _over_http(
 
 
 def _following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
-    """Reload when files change, where that is asked for."""
+    """Reload when files change, if `follow` is True."""
     if not follow:
         return nullcontext()
     from toolmd._watch import Watcher
@@ -170,7 +170,7 @@ def _following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
 
 
 def _reload_at_hangup(workspace: Any) -> None:
-    """Read the definitions anew at SIGHUP, where there is such a signal."""
+    """Reload the definitions at SIGHUP, on systems with that signal."""
     import asyncio
     import signal
 
@@ -187,9 +187,9 @@ def _reload_at_hangup(workspace: Any) -> None:
 
 
 def _tell_losses(workspace: Any) -> None:
-    """Say on stderr what hosts do not get to see."""
+    """List on stderr the restrictions that hosts do not see."""
     for loss in workspace.exported("mcp").losses:
-        err(f"note: hosts do not see it whole: {loss}")
+        err(f"note: hosts do not see all of it: {loss}")
 
 
 def _print_config(
@@ -207,7 +207,7 @@ def _print_config(
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name).strip("-") or "toolmd"
     if transport == "http":
         if not place[1]:
-            stop(ExitCode.USAGE, "a host can't know a port that is chosen at the start")
+            stop(ExitCode.USAGE, "a host needs a fixed port", "name one with --port")
         out_json(over_http(host, name, f"http://{with_port(*place)}/mcp"))
         return
     user, facts, trust_edits = caller

@@ -1,4 +1,4 @@
-"""`list` and `show`: what is there, and the whole of one."""
+"""`list` and `show`: list the tools and skills, and show one in full."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,9 +16,9 @@ from toolmd._types.registry import Bound
 
 
 def add(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.command("list", rich_help_panel="Look")(list_)
-    app.command("show", rich_help_panel="Look")(show)
+    """Add the commands."""
+    app.command("list", rich_help_panel="Inspect")(list_)
+    app.command("show", rich_help_panel="Inspect")(show)
 
 
 def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
@@ -45,16 +45,16 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
     kinds = [e["kind"] for e in entries]
     err(f"{counted(kinds.count('tool'), 'tool')}, {counted(kinds.count('skill'), 'skill')}.")
     if errors:
-        err(f"note: {counted(errors, 'error')}, so more may be meant: `toolmd check` tells which")
+        err(f"note: {counted(errors, 'error')}; some definitions may be missing: `toolmd check`")
 
 
 def _runs(entry: dict[str, Any]) -> str:
-    """Say what stands behind a definition, in a word."""
+    """Return the kind of implementation in a word."""
     implementation = entry["implementation"]
     said = {"sibling": "python", "entry_point": "plugin", "steps": "steps", "none": "-"}[
         implementation["kind"]
     ]
-    # A package's definition has its file beside it; everything else comes from a plugin's hook.
+    # A package's definition has its file next to it; all others come from a plugin's hook.
     python = Path(implementation.get("target", "").rpartition(":")[0])
     if said == "plugin" and python.suffix == ".py" and python.name != "plugin.py":
         said = "package"
@@ -72,13 +72,13 @@ def show(
         typer.Option(
             "--file",
             metavar="PATH",
-            help="A file, read by itself: no project is needed and no Python is run. `-` is stdin.",
+            help="A single file: no project is needed, and no Python is run. `-` is stdin.",
         ),
     ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Show one tool or skill whole."""
+    """Show one tool or skill in full."""
     if (name is None) == (file is None):
         stop(ExitCode.USAGE, "give a NAME or --file PATH", "`toolmd list` shows the names")
     if file is not None:

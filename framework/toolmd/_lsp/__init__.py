@@ -1,4 +1,4 @@
-"""An editor's door: what is wrong, what may be written here, and what it means, while one types."""
+"""The language server: diagnostics, completion and hover for editors."""
 
 from toolmd._lsp.serving import serve_editor
 

@@ -1,4 +1,4 @@
-"""What may be written where the cursor stands."""
+"""Complete section titles, keys, values and arguments at the cursor."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,11 +18,11 @@ _TYPES = (*JSON_TYPES, "array of string", "datetime", "date", "time", "email", "
 _HANDLERS = ('stop "…"', "continue", "go to ", "retry 3 times, then continue")
 _CALLS = frozenset(("use", "undo"))
 _Item = tuple[str, str]
-"""What is shown and written, and what is told of it."""
+"""The text to insert, and its documentation."""
 
 
 def complete(page: EditorPage, place: Cursor, project: EditorProject) -> list[types.CompletionItem]:
-    """Give what fits here, in the order in which people would want it."""
+    """Return the completions at the cursor, the most useful first."""
     if place.fenced:
         return []
     if place.text.startswith("#"):
@@ -46,7 +46,7 @@ def _items(
 ) -> Iterator[types.CompletionItem]:
     end = place.column
     while place.text[end - 1 : end] == "*":
-        end += 1  # what an editor closed by itself
+        end += 1  # asterisks that the editor has closed automatically
     span = page.range(Span(page.path, place.line, start, place.line, end))
     for number, (text, told) in enumerate(written):
         label = text.strip("*: \n#")
@@ -95,7 +95,7 @@ def _named(project: EditorProject, *, skills: bool) -> Iterator[_Item]:
 
 
 def _arguments(place: Cursor, project: EditorProject) -> list[_Item]:
-    """Give the arguments of the step's tool, where the cursor stands below its With."""
+    """Return the arguments of the step's tool, if the cursor is below its With."""
     if place.section is None or place.section.children != "steps" or not _below_with(place):
         return []
     spec = project.definition(place.said("Use"))

@@ -1,4 +1,4 @@
-"""One editor: its open documents, their projects, and answers to what it asks of a place."""
+"""One editor: its open documents, their projects, and the answers to its requests."""
 
 from pathlib import Path
 
@@ -21,33 +21,33 @@ from toolmd._types.source import Span
 
 
 class Editor:
-    """An editor that is connected, and what it has open."""
+    """A connected editor and its open documents."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._projects: dict[Path | None, EditorProject] = {}
         self._told: set[Path] = set()
-        """The files that something is shown of."""
+        """The files with diagnostics in the editor."""
 
     def close(self) -> None:
-        """Let go of the projects."""
+        """Close the projects."""
         for project in self._projects.values():
             project.close()
 
     def typed(self, uri: str) -> None:
-        """Show what is wrong in a document as it is now."""
+        """Show the diagnostics of a document's current text."""
         page = self._page(uri)
         if page.kind is not None:
             self._show(page, self._diagnostics(page))
 
     def saved(self, uri: str) -> None:
-        """Read the project again, and show what is wrong in all of it."""
+        """Reload the project, and show all of its diagnostics."""
         project = self._project(Path(self._page(uri).path))
         project.reload()
         self.show_project(project)
 
     def show_project(self, project: EditorProject) -> None:
-        """Show what is wrong on disk; a document that is open and changed keeps its own."""
+        """Show the diagnostics of saved files; a changed document keeps its own."""
         found = project.saved()
         for file in {*found, *self._told}:
             page = self._page(uris.from_fs_path(str(file)) or "")
@@ -55,7 +55,7 @@ class Editor:
                 self._show(page, found.get(file, ()))
 
     def opened(self, uri: str) -> None:
-        """Open the project around a document; show what is wrong in both."""
+        """Open the project of a document; show the diagnostics of both."""
         file = Path(self._page(uri).path)
         known = len(self._projects)
         project = self._project(file)
@@ -64,14 +64,14 @@ class Editor:
         self.typed(uri)
 
     def complete(self, uri: str, position: types.Position) -> list[types.CompletionItem]:
-        """Give what may be written at a position."""
+        """Return the completions at a position."""
         page, place = self._place(uri, position)
         if place is None:
             return []
         return complete(page, place, self._project(Path(page.path)))
 
     def hover(self, uri: str, position: types.Position) -> types.Hover | None:
-        """Tell what stands at a position."""
+        """Return the hover text at a position."""
         page, place = self._place(uri, position)
         if place is None or place.fenced:
             return None
@@ -81,7 +81,7 @@ class Editor:
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, told))
 
     def definition(self, uri: str, position: types.Position) -> types.Location | None:
-        """Give where the tool or skill stands that is named at a position."""
+        """Return the place of the tool or skill that is named at a position."""
         page, place = self._place(uri, position)
         project = self._project(Path(page.path))
         spec = project.definition(place.word) if place is not None and place.word else None
@@ -94,18 +94,18 @@ class Editor:
         return types.Location(other.uri, other.range(span))
 
     def formatted(self, uri: str) -> list[types.TextEdit]:
-        """Give the canonical text, as one edit; none where it is that, or can't be read."""
+        """Return the canonical text as one edit; none if it is canonical or can't be parsed."""
         page = self._page(uri)
         text = format_text(page.text, page.path) if page.kind is not None else None
         return [types.TextEdit(page.whole(), text)] if text not in (None, page.text) else []
 
     def fixes(self, uri: str, wanted: types.Range) -> list[types.CodeAction]:
-        """Give what mends the diagnostics in a range."""
+        """Return the fixes of the diagnostics in a range."""
         page = self._page(uri)
         return fixes(page, self._diagnostics(page), wanted) if page.kind is not None else []
 
     def symbols(self, uri: str) -> list[types.DocumentSymbol]:
-        """Give a document's outline."""
+        """Return a document's outline."""
         page = self._page(uri)
         if page.kind is None:
             return []
@@ -133,7 +133,7 @@ class Editor:
         return project.typed(page.kind or "tool", page.text, page.path)
 
     def _changed(self, page: EditorPage, file: Path) -> bool:
-        """Whether a document says something else than its file."""
+        """Return whether a document differs from its file."""
         if page.uri not in self._server.workspace.text_documents:
             return False
         try:

@@ -1,4 +1,4 @@
-"""Diagnostics as an editor draws them, and their fixes as what it offers."""
+"""Convert diagnostics and their fixes to the editor's form."""
 
 from collections.abc import Iterable
 
@@ -16,14 +16,14 @@ _SEVERITIES = {
 
 
 def drawn(page: EditorPage, diagnostics: Iterable[Diagnostic]) -> list[types.Diagnostic]:
-    """Give the diagnostics in the editor's form; the help stands below the message."""
+    """Return the diagnostics in the editor's form, with the help below the message."""
     return [_drawn(page, diagnostic) for diagnostic in diagnostics]
 
 
 def fixes(
     page: EditorPage, diagnostics: Iterable[Diagnostic], wanted: types.Range
 ) -> list[types.CodeAction]:
-    """Give what mends the diagnostics that touch a range."""
+    """Return the fixes of the diagnostics that touch a range."""
     actions = []
     for diagnostic in diagnostics:
         shown = _drawn(page, diagnostic)
@@ -31,7 +31,7 @@ def fixes(
             edits = [_edit(page, edit) for edit in diagnostic.fix]
             actions.append(
                 types.CodeAction(
-                    diagnostic.help or f"Mend {diagnostic.code}",
+                    diagnostic.help or f"Fix {diagnostic.code}",
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=[shown],
                     is_preferred=True,

@@ -1,4 +1,4 @@
-"""What a hover says of a field, a section, a tool: a few lines of markdown."""
+"""Write hover texts for fields, sections and definitions: a few lines of markdown."""
 
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._types.definition import FileSpec
@@ -7,7 +7,7 @@ from toolmd._types.tool import ToolSpec
 
 
 def of_field(name: str, field: Field | str) -> str:
-    """Tell what a key means, its default and its choices."""
+    """Return a key's meaning, default and choices."""
     if isinstance(field, str):
         return f"**{name}**: {field}"
     lines = [f"**{field.name}**: {field.says}"]
@@ -16,12 +16,12 @@ def of_field(name: str, field: Field | str) -> str:
     if field.default:
         lines.append(f"Default: {field.default}.")
     if field.restricts:
-        lines.append("A restriction: misspelt, it keeps the file from loading.")
+        lines.append("This is a restriction: with a misspelt name, the file does not load.")
     return "\n\n".join(lines)
 
 
 def of_section(table: SectionTable) -> str:
-    """Tell what a section holds."""
+    """Return a section's meaning and fields."""
     lines = [f"**{table.name}**: {table.says}"]
     if table.fields and table.children != "parameters":
         lines.append("Fields: " + ", ".join(field.name for field in table.fields) + ".")
@@ -29,18 +29,18 @@ def of_section(table: SectionTable) -> str:
 
 
 def of_definition(spec: FileSpec) -> str:
-    """Tell what a tool or a skill does, takes and asks."""
+    """Return a definition's description, parameters and requirements."""
     takes = ", ".join(_parameter(p.name, p.shape.types, p.required) for p in spec.parameters)
     parts = [f"**{spec.name}**({takes})", spec.description]
     if isinstance(spec, ToolSpec) and (asks := _asks(spec)):
-        parts.append(f"Asks: {', '.join(asks)}.")
+        parts.append(f"Requires: {', '.join(asks)}.")
     if isinstance(spec, SkillSpec):
         uses = ", ".join((*spec.required_tools, *spec.required_skills))
         parts += [f"Uses: {uses}."] if uses else []
     return "\n\n".join(parts)
 
 
-def _parameter(name: str, types: tuple[str, ...], required: bool) -> str:  # noqa: FBT001 - told
+def _parameter(name: str, types: tuple[str, ...], required: bool) -> str:  # noqa: FBT001 - internal
     return f"{name}{'' if required else '?'}: {' | '.join(types) or 'any'}"
 
 

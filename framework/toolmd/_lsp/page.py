@@ -1,4 +1,4 @@
-"""A document in an editor: its lines, and its own way of counting columns."""
+"""A document in an editor: its lines, and the editor's way of counting columns."""
 
 from pathlib import PurePath
 
@@ -10,7 +10,7 @@ from toolmd._types.source import Span
 
 
 class EditorPage:
-    """A text as the editor has it now; Toolmd counts code points from 1, editors units from 0."""
+    """A text in the editor; Toolmd counts code points from 1, editors count units from 0."""
 
     def __init__(self, uri: str, path: str, text: str, codec: PositionCodec) -> None:
         self.uri = uri
@@ -28,22 +28,22 @@ class EditorPage:
         return "skill" if suffixes.endswith(".skill.md") else None
 
     def position(self, line: int, column: int) -> types.Position:
-        """Give the editor's position of a line and a column that count from 1."""
+        """Return the editor's position of a line and a column that count from 1."""
         line = min(max(line, 1), len(self.lines))
         before = self.lines[line - 1][: max(column - 1, 0)]
         return types.Position(line - 1, self._codec.client_num_units(before))
 
     def range(self, span: Span) -> types.Range:
-        """Give the editor's range of a span."""
+        """Return the editor's range of a span."""
         start = self.position(span.line, span.column)
         return types.Range(start, self.position(span.end_line, span.end_column))
 
     def whole(self) -> types.Range:
-        """Give the range of everything."""
+        """Return the range of the whole text."""
         last = len(self.lines)
         return types.Range(types.Position(0, 0), self.position(last, len(self.lines[-1]) + 1))
 
     def place(self, position: types.Position) -> tuple[int, int]:
-        """Give the line and the column, from 1, of an editor's position."""
+        """Return the line and the column, from 1, of an editor's position."""
         at = self._codec.position_from_client_units(self.lines, position)
         return min(at.line, len(self.lines) - 1) + 1, at.character + 1

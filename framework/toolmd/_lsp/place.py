@@ -1,4 +1,4 @@
-"""Where a cursor stands: in which section, below which heading, at which key or value."""
+"""Find the cursor's place: its section, heading, key or value."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading and where it stands."""
+    """A heading and its line."""
 
     level: int
     title: str
@@ -29,14 +29,14 @@ class Heading:
 
 @dataclass(frozen=True)
 class Cursor:
-    """A cursor's line and what lies around it; lines and columns count from 1."""
+    """A cursor's line and the text around it; lines and columns count from 1."""
 
     kind: str
     lines: tuple[str, ...]
     line: int
     column: int
     headings: tuple[Heading, ...]
-    """All of the text's, in order."""
+    """All headings of the text, in order."""
     fenced: bool
 
     @property
@@ -46,7 +46,7 @@ class Cursor:
 
     @cached_property
     def section(self) -> SectionTable | None:
-        """The section that the cursor stands in."""
+        """The section that contains the cursor."""
         for heading in reversed([h for h in self.headings if h.line <= self.line]):
             if (table := section_of(self.kind, fold(heading.title))) is not None:
                 return table
@@ -54,7 +54,7 @@ class Cursor:
 
     @cached_property
     def fields(self) -> Mapping[str, Field | str]:
-        """What a bullet may say here, by name; a step's keys come with their sentence alone."""
+        """The fields of a bullet here, by name; a step's keys have only their description."""
         section = self.section
         if section is None:
             return {}
@@ -65,7 +65,7 @@ class Cursor:
 
     @cached_property
     def content(self) -> int | None:
-        """The column at which a bullet's own text begins; None where the line is no bullet."""
+        """The column at which a bullet's text begins; None if the line is not a bullet."""
         found = _BULLET.match(self.text)
         return None if found is None else found.end() + 1
 
@@ -77,19 +77,19 @@ class Cursor:
 
     @cached_property
     def value_column(self) -> int | None:
-        """The column at which the line's value begins; None where there is no key."""
+        """The column at which the line's value begins; None if there is no key."""
         return self._pair[1] if self._pair else None
 
     @property
     def in_value(self) -> bool:
-        """Whether the cursor stands behind the line's key."""
+        """Whether the cursor is after the line's key."""
         return self.value_column is not None and self.column >= self.value_column
 
     @cached_property
     def _pair(self) -> tuple[str, int] | None:
         if self.content is None:
             return None
-        # A value that is still empty counts too, so a word is put where it would stand.
+        # An empty value counts too, so a word is added in its place.
         text = self.text[self.content - 1 :]
         pair = split(Mark(text + "x", self.line, self.content))
         if pair is None:
@@ -99,7 +99,7 @@ class Cursor:
 
     @property
     def known(self) -> Field | str | None:
-        """What the table says of the line's key."""
+        """The field of the line's key, or a step key's description."""
         folded = fold(self.key)
         for name, field in self.fields.items():
             read = field.names if isinstance(field, Field) else ()
@@ -116,7 +116,7 @@ class Cursor:
         return ""
 
     def said(self, key: str) -> str:
-        """Give the value of a key in the cursor's own step: of its lines, the nearest."""
+        """Return the value of a key in the cursor's own step; of several, the nearest."""
         folded, near = fold(key), ""
         for number, line in enumerate(self.lines, 1):
             if _starts_step(line):
@@ -134,7 +134,7 @@ def _starts_step(line: str) -> bool:
 
 
 def place_at(kind: str, lines: list[str], line: int, column: int) -> Cursor:
-    """Find out where a cursor stands in a `tool` or a `skill`."""
+    """Find the cursor's place in a `tool` or a `skill`."""
     headings: list[Heading] = []
     fence, fenced = "", False
     for number, text in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""The project around an editor's documents: its tools, its skills, and what is wrong in it."""
+"""The project of an editor's documents: its tools, its skills, and its diagnostics."""
 
 import logging
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class EditorProject:
-    """One project, as its files on disk have it; or none, where a file stands alone."""
+    """The saved files of one project; without a project (`root` is None), nothing."""
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
@@ -31,7 +31,7 @@ class EditorProject:
 
     @staticmethod
     def root_of(file: Path) -> Path | None:
-        """Give the folder of the project that a file belongs to."""
+        """Return the folder of the project that a file belongs to."""
         return find_project(file.parent)
 
     @property
@@ -52,17 +52,17 @@ class EditorProject:
         return self.tools.get(folded) or self.skills.get(folded)
 
     def reload(self) -> None:
-        """Read the files again."""
+        """Reload the files."""
         if self._workspace is not None:
             self._workspace.reload(wait=False)
 
     def close(self) -> None:
-        """Let go of the project."""
+        """Close the project."""
         if self._workspace is not None:
             self._workspace.close()
 
     def saved(self) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Give what is wrong in the files on disk, their Python among it, file by file."""
+        """Return the diagnostics of the saved files and their Python, by file."""
         found: dict[Path, list[Diagnostic]] = {}
         if self._workspace is not None and self.root is not None:
             for diagnostic in self._workspace.diagnostics:
@@ -71,7 +71,7 @@ class EditorProject:
         return {file: tuple(diagnostics) for file, diagnostics in found.items()}
 
     def typed(self, kind: str, text: str, path: str) -> tuple[Diagnostic, ...]:
-        """Give what is wrong in a text that may not be saved; a skill is held against the tools."""
+        """Return the diagnostics of an unsaved text; a skill is checked against the tools."""
         data = text.encode("utf-8", "surrogatepass")
         if kind == "tool":
             return READER.parse("tool", data, path)[1]
@@ -87,5 +87,5 @@ class EditorProject:
         return found
 
     def file_of(self, spec: FileSpec) -> Path | None:
-        """Give the file in which a definition stands."""
+        """Return the file of a definition."""
         return None if self.root is None else self.root / spec.source.path

@@ -1,4 +1,4 @@
-"""Serve one editor over standard input and output, by the Language Server Protocol."""
+"""Serve one editor over standard input and output, with the Language Server Protocol."""
 
 import os
 import sys
@@ -13,9 +13,12 @@ from toolmd._lsp.editor import Editor
 
 
 def serve_editor(*, ready: Callable[[Callable[[], None]], None] = lambda _: None) -> None:
-    """Serve until the editor closes the pipe; `ready` is first given what closes the projects.
+    """Serve until the editor closes the pipe.
 
-    What a project's Python prints goes to stderr: stdout is the protocol's alone.
+    Prints of a project's Python go to stderr: stdout is for the protocol alone.
+
+    Args:
+        ready: A function that first receives the function that closes the projects.
     """
     writes: BinaryIO = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -38,7 +41,7 @@ def _server() -> tuple[LanguageServer, Editor]:
 
 
 def _follow(server: LanguageServer, editor: Editor) -> None:
-    """Hear what happens to documents."""
+    """Register the handlers of document events."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -54,7 +57,7 @@ def _follow(server: LanguageServer, editor: Editor) -> None:
 
 
 def _answer(server: LanguageServer, editor: Editor) -> None:
-    """Answer what is asked of a place."""
+    """Register the handlers of requests."""
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,

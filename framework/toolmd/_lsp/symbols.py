@@ -1,4 +1,4 @@
-"""The outline of a definition, as an editor shows it beside the text."""
+"""Build the outline of a definition for an editor."""
 
 from lsprotocol import types
 
@@ -19,7 +19,7 @@ _KINDS = {
 def symbols(
     page: EditorPage, kind: str, headings: tuple[Heading, ...]
 ) -> list[types.DocumentSymbol]:
-    """Give the headings as a tree."""
+    """Return the headings as a tree."""
     tops: list[types.DocumentSymbol] = []
     above: list[tuple[int, types.DocumentSymbol, list[types.DocumentSymbol]]] = []
     child = types.SymbolKind.String
@@ -52,7 +52,7 @@ def _kind(number: int, *, sectional: bool, child: types.SymbolKind) -> types.Sym
 
 
 def _end(page: EditorPage, headings: tuple[Heading, ...], number: int) -> int:
-    """Give the last line before the next heading that is not below this one."""
+    """Return the last line before the next heading of the same or a higher level."""
     level = headings[number].level
     for following in headings[number + 1 :]:
         if following.level <= level:

@@ -1,4 +1,4 @@
-"""MCP: a workspace's tools and skills for every host that speaks it, in both protocol eras."""
+"""MCP: serve a workspace's tools and skills to MCP hosts, of the old and the new protocol era."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from toolmd.errors import ToolmdError
 
 
 def require_sdk() -> None:
-    """See that the official SDK is there; raises ToolmdError with the remedy where it is not."""
+    """Raise ToolmdError with the remedy if the official SDK is not installed."""
     try:
         import_module("mcp.server.request_state")
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Make the protocol's result of ours; a refusal is a result too, which the model can act on."""
+"""Convert results to those of the protocol; a denial is a result too, so the model can act."""
 
 import json
 from typing import Any
@@ -12,13 +12,13 @@ from toolmd._types.skill import SkillSpec
 from toolmd._validation import problems
 
 RESULT = "toolmd/result"
-"""Under `_meta`: what of a Result is for the host, not for the model."""
+"""The key under `_meta` for the parts of a Result that are for the host, not for the model."""
 FOR_THE_HOST = ("outcome", "attempts", "duration_ms", "crisis", "truncated", "source")
 CAN_CONFIRM = "The user must confirm this call, and did not. Nothing ran."
 
 
 def answer(listed: Listed, result: Result) -> CallToolResult:
-    """Give what the client gets of a call."""
+    """Return the client's result of a call."""
     if not result.success:
         return denial(result)
     if isinstance(listed.spec, SkillSpec):
@@ -26,20 +26,20 @@ def answer(listed: Listed, result: Result) -> CallToolResult:
     if listed.blocks:
         blocks = read_blocks(result.data)
         if blocks is None:
-            return denial(_mismatch(result, "it is no content of the protocol"))
+            return denial(_mismatch(result, "it is not content of the protocol"))
         meta = {RESULT: _host_facts(result)}
         return CallToolResult(content=[*blocks, *_notes(result)], _meta=meta)
     data = result.data
     if wrong := problems(data, listed.spec.returns):
         return denial(_mismatch(result, wrong[0].message))
     if result.message and result.message != data and not _says(data):
-        # Where Returns has no place for it, the tool's own sentence stands on the Result alone.
+        # Without a place for it in Returns, the tool's own message goes into the notes.
         result = result._replace(notes=(result.message, *result.notes))
     return _done({"result": data} if listed.wrapped else data, result)
 
 
 def denial(result: Result) -> CallToolResult:
-    """Give a call that was refused, held or failed, with its stable code."""
+    """Return the result of a call that was denied, is pending or failed, with its stable code."""
     error = result.error or _confirmation(result)
     told = [f"{error.code}: {error.message}"]
     told += [problem.message for problem in error.details if problem.message not in error.message]
@@ -53,14 +53,14 @@ def denial(result: Result) -> CallToolResult:
 
 def _confirmation(result: Result) -> Failure:
     if result.outcome == "review":
-        message = result.message or "Somebody who looks after this system must look at it first."
+        message = result.message or "An operator must review this call first."
         return Failure("held_for_review", message)
     return Failure("confirmation_required", CAN_CONFIRM)
 
 
 def _mismatch(result: Result, why: str) -> Result:
-    # The client would refuse it, and hide that the tool ran.
-    message = f"{result.tool} ran and took effect, but what it gave does not fit its Returns: {why}"
+    # The client would reject the result, and hide that the tool ran.
+    message = f"{result.tool} ran and took effect, but its result does not fit its Returns: {why}"
     failure = Failure("result_mismatch", message)
     return result._replace(success=False, outcome="failed", error=failure, notes=())
 
@@ -85,11 +85,11 @@ def _of_skill(result: Result) -> dict[str, Any]:
 
 
 def _notes(result: Result) -> list[ContentBlock]:
-    """Give what the model must know beside the result: a user's edit, a cut."""
+    """Return the notes for the model: a user's edit, a truncation."""
     notes = list(result.notes)
     cut = [name for name, was in (result.truncated or {}).items() if was]
     if cut:
-        notes.append(f"The result was cut short (by {' and '.join(cut)}); there is more.")
+        notes.append(f"The result was truncated (by {' and '.join(cut)}); there is more.")
     return [TextContent(type="text", text=note) for note in notes]
 
 

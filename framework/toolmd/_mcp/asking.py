@@ -1,4 +1,4 @@
-"""Ask the user about a held call, as the client's era does it; without a way to ask, refuse."""
+"""Ask the user for confirmations by the client's protocol era; without a way to ask, deny."""
 
 import json
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ from toolmd._workspace import Workspace
 from toolmd.errors import UnreachableError
 
 KEY = "confirm"
-"""The name of a result's one input request, but where words are kept: then it is theirs."""
-LOCK_RETRY_S = 600.0
-"""How long a person may take, in seconds: as long as a held call may be approved."""
+"""The name of a result's input request; a skill's question uses its own name instead."""
+ANSWER_S = 600.0
+"""The time for a person's answer, in seconds: as long as a pending call may be approved."""
 MAX_ROUNDS = 8
-"""Questions of one request in the old era; a form that never fits must come to an end."""
+"""The most questions of one request in the old era, against forms that never fit."""
 
 
 class Asking:
-    """Asks about held calls and takes the answers; what they do is the workspace's to judge."""
+    """The dialogue about pending calls; the workspace decides on the answers."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -40,7 +40,7 @@ class Asking:
     async def through(
         self, ctx: ServerRequestContext[Any, Any], result: Result, caller: Caller
     ) -> Result | InputRequiredResult:
-        """Ask as long as the result waits for the user, where the client can ask them."""
+        """Ask as long as the result waits for the user, if the client can ask them."""
         for _ in range(MAX_ROUNDS):
             pending = await self._pending(result)
             if pending is None or not can_ask(ctx):
@@ -61,7 +61,7 @@ class Asking:
         responses: Mapping[str, object],
         caller: Caller,
     ) -> Result | InputRequiredResult:
-        """Go on where the client comes back with an answer, or with none."""
+        """Continue when the client returns with an answer, or without one."""
         confirmation_id = str(json.loads(state)["held"])
         pending = await self._waiting(confirmation_id)
         if pending is None:
@@ -75,7 +75,7 @@ class Asking:
         return await self.through(ctx, result, caller)
 
     async def decide(self, pending: PendingCall, told: ElicitResult, caller: Caller) -> Result:
-        """Do what the user said; an edit is validated and judged again."""
+        """Apply the user's answer; an edit is checked again."""
         if told.action != "accept":
             return await self._workspace.confirmations.reject(pending.id, user=caller.user)
         if words := _words(pending, told):
@@ -84,7 +84,7 @@ class Asking:
         confirmations = self._workspace.confirmations
         result = await confirmations.approve(pending.id, edit or None, user=caller.user)
         if edit and not result.success and await self._waiting(pending.id) is not None:
-            # The form came back with what does not fit: nothing was decided, ask again.
+            # The edited values do not fit: nothing was decided, so ask again.
             confirmation = ConfirmationRequest(pending.id, pending.prompt, pending.sensitivity)
             return result._replace(outcome="confirm", confirmation=confirmation)
         return result
@@ -98,7 +98,7 @@ class Asking:
         try:
             confirmation = await self._workspace.confirmations.get(confirmation_id)
         except UnreachableError:
-            return None  # nothing is asked, and the call stays pending
+            return None  # the store can't be read: do not ask, the call stays pending
         if confirmation is None or confirmation.state != "pending":
             return None
         parameters = dict(confirmation.shown) if isinstance(confirmation.shown, Mapping) else {}
@@ -124,7 +124,7 @@ class Asking:
         self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
     ) -> InputRequiredResult:
         asked = ElicitRequestFormParams(message=message, requested_schema=self._form(ctx, pending))
-        # The boundary seals it, and binds it to this call and caller.
+        # The SDK's boundary seals the state, and binds it to this call and caller.
         state = json.dumps({"held": pending.id})
         return InputRequiredResult(
             input_requests={_key(pending): ElicitRequest(params=asked)}, request_state=state
@@ -134,22 +134,22 @@ class Asking:
         self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
     ) -> ElicitResult | None:
         try:
-            with anyio.fail_after(LOCK_RETRY_S):
+            with anyio.fail_after(ANSWER_S):
                 return await ctx.session.elicit_form(
                     message, self._form(ctx, pending), related_request_id=ctx.request_id
                 )
         except (MCPError, ValidationError, TimeoutError):
-            # A client that can't ask after all, or answers oddly, has not agreed.
+            # No answer, or one that is not valid, is not a confirmation.
             return None
 
 
 def can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Tell whether the client can show its user a form."""
+    """Check whether the client can show its user a form."""
     capabilities = ctx.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None
     if elicitation is None:
         return False
-    # An empty object is the first revisions' word for forms.
+    # In the first revisions, an empty object stands for forms.
     return elicitation.form is not None or elicitation.url is None
 
 
@@ -158,7 +158,7 @@ def _key(pending: PendingCall) -> str:
 
 
 def _words(pending: PendingCall, told: ElicitResult) -> str | None:
-    """Give what the person wrote for a run to keep; None where they said no more than yes."""
+    """Return the text that a run stores; None if the person only agreed."""
     if pending.saves is None:
         return None
     wrote = (told.content or {}).get(pending.saves)
@@ -172,7 +172,7 @@ def _worded(result: Result, pending: PendingCall) -> str:
 
 
 def _gone(confirmation_id: str) -> Result:
-    message = "This call waits for nobody any more: call the tool again."
+    message = "This call is not pending any more: call the tool again."
     failure = Failure("confirmation_not_found", message)
     return _denied(confirmation_id, failure, None)
 

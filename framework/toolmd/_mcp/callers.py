@@ -1,4 +1,4 @@
-"""Who calls: the host says it, at the start or by its token; never a model's arguments."""
+"""Find the caller of a request: set at the start or by the token, never by a model."""
 
 from typing import Any
 
@@ -10,35 +10,35 @@ from toolmd._types.call import Caller
 RequestContext = ServerRequestContext[Any, Any]
 
 MESSAGE = "toolmd/message"
-"""Under a request's `_meta` a host may give the user's own words, in which intent is looked for."""
+"""The key of a request's `_meta` for the user's own words, which the intent check reads."""
 
 CONVERSATION = "toolmd/conversation"
-"""And here its name for the conversation, whose calls Max Calls counts together; over HTTP the
-header Toolmd-Conversation does as well."""
+"""The key of `_meta` for the conversation's name; Max Calls counts its calls together. Over HTTP,
+the header Toolmd-Conversation works as well."""
 
 
 class FixedCaller:
-    """One host on the other end of a pipe: the caller was named at the start."""
+    """The caller of a host on stdio, set at the start."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
     def __call__(self, ctx: RequestContext) -> Caller:
-        """Give the caller of a request."""
+        """Return the caller of a request."""
         return _told(self._caller, ctx)
 
 
 def caller_by_token(ctx: RequestContext) -> Caller:
-    """Give the caller of a request over HTTP, as the gate knew it; raises where it did not."""
+    """Return the authenticated caller of a request over HTTP; raise PermissionError if none."""
     state = ctx.request.scope.get("state", {}) if ctx.request is not None else {}
     caller = state.get(CALLER)
     if not isinstance(caller, Caller):
-        raise PermissionError("a request came in past the gate")
+        raise PermissionError("the request was not authenticated")
     return _told(caller, ctx)
 
 
 def _told(caller: Caller, ctx: RequestContext) -> Caller:
-    """Give the caller with what the host says of this one request."""
+    """Return the caller with the host's statements about this request."""
     meta = (ctx.params or {}).get("_meta")
     known = meta if isinstance(meta, dict) else {}
     said, conversation = known.get(MESSAGE), known.get(CONVERSATION)

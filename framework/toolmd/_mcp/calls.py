@@ -1,4 +1,4 @@
-"""`tools/call`: a request becomes a call of the one door, its result the protocol's."""
+"""Handle `tools/list` and `tools/call`: pass each call on to the dispatcher."""
 
 import json
 from typing import Any
@@ -26,10 +26,10 @@ from toolmd.errors import did_you_mean, near_words
 
 
 class Calls:
-    """Lists what can be called, and takes the calls."""
+    """The list of tools and skills, and their calls."""
 
     def __init__(self, workspace: Workspace, who: Any) -> None:
-        """`who` gives the Caller of a request's context."""
+        """Prepare to call; `who` returns the Caller of a request's context."""
         self._workspace = workspace
         self._who = who
         self._catalog = Catalog(workspace)
@@ -38,19 +38,19 @@ class Calls:
     async def list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """Give every tool, sorted by name, on one page."""
+        """Return every tool, sorted by name, on one page."""
         del ctx, params
         return ListToolsResult(tools=[one.tool for one in (await self._catalog.load()).values()])
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
-        """Give what a tool takes, for the transport's own checks."""
+        """Return a tool's input schema, for the transport's own checks."""
         listed = self._catalog.listed.get(name)
         return None if listed is None else listed.tool.input_schema
 
     async def call_tool(
         self, ctx: RequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        """Take one call, or the answer to what an earlier one asked."""
+        """Run one call, or resume one with the answer to its question."""
         listed = (await self._catalog.load()).get(params.name)
         if listed is None:
             raise self._unknown(params.name)
@@ -70,7 +70,7 @@ class Calls:
         if listed.takes_confidence and CONFIDENCE in arguments:
             confidence = arguments[CONFIDENCE]
             arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
-        # As bytes: the door's own reader holds them to its bounds.
+        # As bytes, so that the dispatcher's own reader applies its limits.
         text = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace")
         call = Call(listed.tool.name, text, confidence=confidence, caller=caller)
         return await self._workspace.take(call, Progress(ctx))

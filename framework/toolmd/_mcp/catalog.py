@@ -1,4 +1,4 @@
-"""The tools of a snapshot, and its skills that can run, as the protocol lists them."""
+"""List the tools of a snapshot, and its skills that can run, in the protocol's form."""
 
 import asyncio
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from toolmd._workspace.names import Names
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One tool as clients see it, and what it stands for."""
+    """A tool as clients see it, and its definition."""
 
     tool: Tool
     spec: ToolSpec | SkillSpec
     wrapped: bool
-    """Whether the result stands in `structuredContent.result`."""
+    """Whether the result is in `structuredContent.result`."""
     blocks: bool
-    """Whether the result is content itself: images, audio, resources."""
+    """Whether the result is content blocks: images, audio, resources."""
 
     @property
     def takes_confidence(self) -> bool:
-        """Whether a call states how sure the model is."""
+        """Whether a call states the model's confidence."""
         properties: dict[str, Any] = self.tool.input_schema["properties"]
         own = {parameter.name for parameter in self.spec.parameters}
         return CONFIDENCE in properties and CONFIDENCE not in own
 
 
 class Catalog:
-    """The list of the workspace's present snapshot, sorted by name; made once for each."""
+    """The list of the current snapshot, sorted by name, built once for each snapshot."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -52,10 +52,10 @@ class Catalog:
 
     @property
     def listed(self) -> dict[str, Listed]:
-        """Everything that can be called, by the name under which it is listed."""
+        """The tools and skills that can be called, by their listed names."""
         made = self._made
         while made is None or made[0] is not self._workspace.registry:
-            # Again where a reload came in between: nobody sees half of two snapshots.
+            # Build again if a reload came in between: a list must not mix two snapshots.
             registry = self._workspace.registry
             made = registry, _listed(registry, self._workspace.exported("mcp"))
             self._made = made

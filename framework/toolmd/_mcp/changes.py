@@ -1,4 +1,4 @@
-"""Tell clients of both eras, once for each snapshot, that the lists have changed."""
+"""Notify clients of both eras, once for each snapshot, that the lists have changed."""
 
 import asyncio
 import logging
@@ -21,17 +21,17 @@ from toolmd._workspace import Workspace
 logger = logging.getLogger(__name__)
 
 MAX_STREAMS = 64
-"""Streams of changes at one time; each keeps a connection."""
+"""The most streams of changes at a time; each keeps a connection open."""
 
 
 class ListChanges:
-    """Knows who listens, and what they were told of last."""
+    """The clients that wait for changes, and the snapshot that they know."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_STREAMS)
-        """Serves `subscriptions/listen`, by which clients hear since 2026-07-28."""
+        """The handler of `subscriptions/listen`, the notifications since 2026-07-28."""
         self._connections: WeakSet[Connection] = WeakSet()
         self._told: Registry = workspace.registry
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -40,17 +40,17 @@ class ListChanges:
     async def initialized(
         self, ctx: ServerRequestContext[Any, Any], params: NotificationParams
     ) -> None:
-        """Remember a client of the old era, which hears over its own connection."""
+        """Store a client of the old era, which is notified over its own connection."""
         del params
-        # The SDK shows handlers a session for each message; the connection behind it lasts.
+        # The SDK creates a session for each message; the connection behind it stays.
         self._connections.add(ctx.session._connection)  # noqa: SLF001
 
     def serve_here(self) -> None:
-        """Say that the running loop is the one that serves."""
+        """Store the running loop as the one that serves."""
         self._loop = asyncio.get_running_loop()
 
     async def changed(self) -> None:
-        """Tell everybody, if there is a snapshot of which they do not know."""
+        """Notify every client, if the snapshot is a new one."""
         registry = self._workspace.registry
         if registry is self._told:
             return
@@ -62,11 +62,11 @@ class ListChanges:
                 await connection.send_tool_list_changed()
                 await connection.send_resource_list_changed()
             except Exception:
-                # One client that is gone keeps nobody else from hearing.
-                logger.exception("a client could not be told of a change")
+                # A disconnected client must not keep the others from being notified.
+                logger.exception("a client could not be notified of a change")
 
     def changed_soon(self) -> None:
-        """Do as `changed`, from any thread."""
+        """Schedule `changed`; any thread may call this."""
         loop = self._loop
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._start)
@@ -77,5 +77,5 @@ class ListChanges:
         task.add_done_callback(self._under_way.discard)
 
     def close(self) -> None:
-        """End every stream of changes, so that its client knows."""
+        """End every stream of changes, so that its client notices."""
         self.listen.close()

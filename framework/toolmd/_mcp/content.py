@@ -1,4 +1,4 @@
-"""Results that are content themselves: images, sounds and resources, not values to read."""
+"""Results that are content blocks (images, audio, resources) instead of values."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ _BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
 
 
 def gives_blocks(returns: Schema) -> bool:
-    """Tell whether a tool's Returns declare content blocks.
+    """Check whether a tool's Returns declare content blocks.
 
-    They do by a property `type` whose Enum names nothing but the protocol's kinds of content,
-    of the object or of the array's items. Declared, not guessed from a value.
+    They do if the object, or the array's items, has a property `type` whose Enum contains only
+    the protocol's kinds of content.
     """
     shape = returns.items if returns.types == ("array",) else returns
     for field in (shape.properties or ()) if shape is not None else ():
@@ -25,7 +25,7 @@ def gives_blocks(returns: Schema) -> bool:
 
 
 def read_blocks(data: Any) -> list[ContentBlock] | None:
-    """Give a value as content blocks; None where it is none."""
+    """Return a value as content blocks; None if it isn't valid."""
     try:
         return _BLOCKS.validate_python(data if isinstance(data, list) else [data])
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Keep what a crash says from clients: they get a reference, the log has the rest."""
+"""Keep the details of crashes from clients: they get a reference, the log has the rest."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from toolmd.errors import logged
 
 
 async def keep_crashes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Serve one request; the SDK would hand a crash's own words to clients of the old era."""
+    """Serve one request; the SDK would send a crash's details to clients of the old era."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
-        raise  # What the protocol has words for.
+        raise  # The protocol has its own answer for these.
     except Exception as error:
         reference = logged(error, "%s failed", ctx.method)
-        message = f"The server failed; its operator finds the reason under {reference}."
+        message = f"The server failed; its log has the reason under {reference}."
         raise MCPError(INTERNAL_ERROR, message) from error

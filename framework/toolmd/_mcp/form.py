@@ -1,4 +1,4 @@
-"""The form in which a person sees a held call, and may change its flat arguments."""
+"""Build the form that shows a pending call, and lets a person change its flat arguments."""
 
 import json
 from collections.abc import Mapping
@@ -7,9 +7,9 @@ from typing import Any
 from toolmd._types.schema import Parameter, Schema
 
 FORMATS = frozenset(("email", "uri", "date", "date-time"))
-"""What the protocol's forms know."""
+"""The formats that the protocol's forms know."""
 MULTI_SELECT_SINCE = "2025-11-25"
-"""The first revision whose forms take several of an enum's values."""
+"""The first revision with forms that accept several values of an enum."""
 _KEYWORDS = {
     "string": {"min_length": "minLength", "max_length": "maxLength"},
     "number": {"minimum": "minimum", "maximum": "maximum"},
@@ -21,9 +21,9 @@ _KEYWORDS = {
 def form(
     parameters: tuple[Parameter, ...], arguments: Mapping[str, Any], version: str
 ) -> dict[str, Any]:
-    """Give the form's schema: the arguments that would run, as defaults, where they are flat.
+    """Return the form's schema, with the call's flat arguments as defaults.
 
-    A Sensitive value is named in the question alone: the protocol wants none in a form.
+    Sensitive values are only in the question: the protocol forbids them in a form.
     """
     fields = {
         parameter.name: field
@@ -35,16 +35,16 @@ def form(
 
 
 def form_for_words(name: str) -> dict[str, Any]:
-    """Give the form in which a person answers a skill's question; left empty it is a plain yes."""
+    """Return the form for a skill's question; an empty answer is a plain yes."""
     return {"type": "object", "properties": {name: {"type": "string", "title": _title(name)}}}
 
 
 def changed(arguments: Mapping[str, Any], content: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Give what the form came back with that is not what would have run."""
+    """Return the values of the form that differ from the call's arguments."""
     return {
         name: value
         for name, value in (content or {}).items()
-        # As JSON text, where true is not 1.
+        # Compared as JSON text, where true differs from 1.
         if name not in arguments or json.dumps(value) != json.dumps(arguments[name])
     }
 

@@ -1,4 +1,4 @@
-"""What a host's own configuration says to reach this server: nothing is written, only shown."""
+"""Build the configuration with which a host finds this server; it is printed, not written."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ _FROM_ENVIRONMENT: Mapping[str, str] = {
 
 
 def over_stdio(host: str, name: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
-    """Give the configuration of a host that starts the server itself."""
+    """Return the configuration of a host that starts the server itself."""
     server: dict[str, Any] = {"command": command, "args": list(arguments)}
     if host == "vscode":
         return {"servers": {name: {"type": "stdio", **server}}}
@@ -20,9 +20,9 @@ def over_stdio(host: str, name: str, command: str, arguments: Sequence[str]) -> 
 
 
 def over_http(host: str, name: str, url: str) -> dict[str, Any]:
-    """Give the configuration of a host that finds the server running.
+    """Return the configuration of a host that connects to a running server.
 
-    The token stays out of the file: the host takes it from the environment, or asks for it.
+    The token is not in the file: the host reads it from the environment, or asks for it.
     """
     headers = {"Authorization": f"Bearer {_FROM_ENVIRONMENT[host]}"}
     if host == "cursor":
@@ -32,7 +32,7 @@ def over_http(host: str, name: str, url: str) -> dict[str, Any]:
         asked = {
             "type": "promptString",
             "id": "toolmd-token",
-            "description": "The token that toolmd serve has printed",
+            "description": "The token that toolmd serve printed",
             "password": True,
         }
         return {"inputs": [asked], "servers": {name: server}}

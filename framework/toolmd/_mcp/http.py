@@ -1,4 +1,4 @@
-"""Answer any number of hosts over streamable HTTP, behind the gate."""
+"""Serve any number of hosts over streamable HTTP, behind authentication."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -13,14 +13,14 @@ from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
 MAX_BODY = 512 * 1024
-"""Bytes of a request; a model's reply may have 256 KiB."""
+"""The most bytes of a request; a model's reply may have 256 KiB."""
 
 MAX_SESSIONS = 1000
-"""Sessions of the old era at one time; the SDK ends each after half an hour without a request."""
+"""The most sessions of the old era; the SDK ends each after half an hour without a request."""
 
 
 class McpEndpoint:
-    """The ASGI app behind `/mcp`; enter `running` around what serves it."""
+    """The ASGI app behind `/mcp`; enter `running` around the server."""
 
     def __init__(self, server: McpServer) -> None:
         self._manager = StreamableHTTPSessionManager(
@@ -39,9 +39,9 @@ class McpEndpoint:
                 self._server.changes.close()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request, which the gate has let in."""
+        """Answer one authenticated request."""
         caller: Caller = scope["state"][CALLER]
-        # A session belongs to whoever began it: nobody else may answer what it asks.
+        # A session belongs to its first caller: no other caller may answer its questions.
         token = AccessToken(
             token="", client_id=repr((caller.user, sorted(caller.context.items()))), scopes=[]
         )

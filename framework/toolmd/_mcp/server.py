@@ -1,4 +1,4 @@
-"""The server of a workspace: the SDK's low-level one, with our handlers."""
+"""The MCP server of a workspace: the SDK's low-level server with Toolmd's handlers."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -19,10 +19,10 @@ from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
 
 CallerOf = Callable[[ServerRequestContext[Any, Any]], Caller]
-"""Gives the caller of a request."""
+"""A function that returns the caller of a request."""
 NAME = "toolmd"
 INSTRUCTIONS = (
-    "A refused call says why under a stable code, and names the argument and what would be right."
+    "A denied call returns a stable code, the argument that is wrong, and the values it accepts."
 )
 _LISTS = (
     "tools/list",
@@ -33,10 +33,10 @@ _LISTS = (
 
 
 class McpServer:
-    """Serves one workspace to any number of clients; hand `low` to a transport."""
+    """A server of one workspace for any number of clients; pass `low` to a transport."""
 
     def __init__(self, workspace: Workspace, who: CallerOf) -> None:
-        """`who` gives the caller of a request: fixed at the start, or by its token."""
+        """Prepare to serve; `who` returns the caller of a request, fixed or by its token."""
         self.calls = Calls(workspace, who)
         self.skills = Skills(workspace)
         self.changes = ListChanges(workspace)
@@ -62,23 +62,23 @@ class McpServer:
         self.low.add_notification_handler(
             "notifications/initialized", NotificationParams, self.changes.initialized
         )
-        # The key lives as long as this process: what was sealed by another is refused.
+        # The key lives as long as this process: state that another one sealed is rejected.
         security = RequestStateSecurity.ephemeral(ttl=600)
         security.bind_principal = lambda ctx: _principal(who(ctx))
         self.low.middleware.append(keep_crashes)
         self.low.middleware.append(RequestStateBoundary(security, default_audience=NAME))
 
     async def changed(self) -> None:
-        """Tell every client of a new snapshot, once."""
+        """Notify every client of a new snapshot, once."""
         await self.changes.changed()
 
     def changed_soon(self) -> None:
-        """Do as `changed`, from any thread."""
+        """Schedule `changed`; any thread may call this."""
         self.changes.changed_soon()
 
 
 class _Low(Server[Any]):
-    """Says to clients of the old era, over any transport, that the lists may change."""
+    """The SDK's server, which also announces list changes to clients of the old era."""
 
     def create_initialization_options(
         self,

@@ -1,4 +1,4 @@
-"""Skills over MCP (SEP-2640): each a folder of resources, with the digests of its files."""
+"""Serve skills over MCP (SEP-2640): each is a folder of resources, with their digests."""
 
 import hashlib
 from typing import Any
@@ -26,21 +26,21 @@ EXTENSION = "io.modelcontextprotocol/skills"
 SCHEME = "skill://"
 MARKDOWN = "text/markdown"
 FRESH = {"ttlMs": 0, "cacheScope": "private"}
-"""A list may change with the next save."""
+"""Caching hints: a list may change with the next save."""
 
 
 class UriParams(RequestParams):
-    """What `skills/get` and `resources/directory/read` take."""
+    """The parameters of `skills/get` and `resources/directory/read`."""
 
     uri: str
     cursor: str | None = None
 
 
 class SkillFile:
-    """One skill's file, as it is served."""
+    """A skill's file in its served form."""
 
     def __init__(self, path: str, text: str) -> None:
-        """Take `review/SKILL.md` and what stands in it."""
+        """Parse a file, such as `review/SKILL.md`, and its text."""
         self.uri = f"{SCHEME}{path}"
         self.folder = self.uri.removesuffix("/SKILL.md")
         self.text = text
@@ -68,7 +68,7 @@ class SkillFile:
 
 
 class Skills:
-    """Serves the skills of the workspace's present snapshot."""
+    """The skills of the current snapshot, as resources."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -76,7 +76,7 @@ class Skills:
 
     @property
     def files(self) -> dict[str, SkillFile]:
-        """The files by URI, sorted; those of a skill that only people follow too."""
+        """The files by URI, sorted, including those of skills that only people follow."""
         registry = self._workspace.registry
         if self._made is None or self._made[0] is not registry:
             exported = self._workspace.exported("agentskills").items
@@ -88,39 +88,39 @@ class Skills:
     async def list_skills(
         self, ctx: RequestContext, params: PaginatedRequestParams
     ) -> dict[str, Any]:
-        """`skills/list`."""
+        """Handle `skills/list`."""
         del params
         return _fresh(ctx, {"skills": [file.entry for file in self.files.values()]})
 
     async def get_skill(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
-        """`skills/get`."""
+        """Handle `skills/get`."""
         return _fresh(ctx, {"skill": self._file(params.uri, "No skill is served at").entry})
 
     async def list_resources(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """`resources/list`: the skills' files are all there is."""
+        """Handle `resources/list`: the only resources are the skills' files."""
         del ctx, params
         return ListResourcesResult(resources=[file.resource for file in self.files.values()])
 
     async def list_templates(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """`resources/templates/list`: there are none."""
+        """Handle `resources/templates/list`, which is empty."""
         del ctx, params
         return ListResourceTemplatesResult(resource_templates=[])
 
     async def read_resource(
         self, ctx: RequestContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        """`resources/read`."""
+        """Handle `resources/read`."""
         del ctx
         file = self._file(params.uri, "Unknown resource:")
-        confirmation = TextResourceContents(uri=file.uri, mime_type=MARKDOWN, text=file.text)
-        return ReadResourceResult(contents=[confirmation])
+        contents = TextResourceContents(uri=file.uri, mime_type=MARKDOWN, text=file.text)
+        return ReadResourceResult(contents=[contents])
 
     async def read_folder(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
-        """`resources/directory/read`: a skill's folder holds its one file."""
+        """Handle `resources/directory/read`: a skill's folder has one file."""
         del ctx
         for file in self.files.values():
             if file.folder == params.uri:
@@ -145,7 +145,7 @@ def _invalid(uri: str, what: str) -> MCPError:
 
 
 def _fresh(ctx: RequestContext, result: dict[str, Any]) -> dict[str, Any]:
-    """Add what lists carry since 2026-07-28."""
+    """Add the keys of lists since 2026-07-28."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return result
     return {"resultType": "complete", **result, **FRESH}

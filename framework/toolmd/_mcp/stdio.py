@@ -15,16 +15,19 @@ from toolmd._workspace import Workspace
 async def serve_stdio(
     workspace: Workspace, caller: Caller, *, ready: Callable[[McpServer], None] | None = None
 ) -> None:
-    """Serve until the host closes the pipe; every call is `caller`'s.
+    """Serve until the host closes the pipe.
 
-    `ready` is called in the serving loop, before the first message.
+    Args:
+        workspace: The workspace to serve.
+        caller: The caller of every call.
+        ready: A function to call in the serving loop, before the first message.
     """
     server = McpServer(workspace, FixedCaller(caller))
     server.changes.serve_here()
     if ready is not None:
         ready(server)
-    # The SDK keeps the pipe for itself; what is printed meanwhile must not wait in a buffer that
-    # reaches the pipe at the end.
+    # The SDK uses the pipe alone: printed text must not stay in a buffer that is flushed to
+    # the pipe at the end.
     async with stdio_server() as (reads, writes):
         with redirect_stdout(sys.stderr):
             await server.low.run(reads, writes, server.low.create_initialization_options())

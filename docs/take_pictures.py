@@ -83,12 +83,12 @@ def tool(page: Page, _project: Path) -> None:
 
 
 def tried(page: Page, _project: Path) -> None:
-    """A form made of the schema, and the ladder explained for one call."""
+    """A form made of the schema, and the checks of one call."""
     go(page, "/tools/book_appointment")
     page.get_by_role("button", name="Brother and sister").click()
     page.locator("[name=context]").fill("patient=P-1001")
     page.get_by_role("button", name="Dry run").click()
-    page.wait_for_selector(".check.is-held")
+    page.wait_for_selector(".check.is-pending")
     page.locator("#try").evaluate("title => scrollTo(0, title.offsetTop - 24)")
 
 

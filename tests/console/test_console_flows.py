@@ -32,7 +32,7 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, confirmations):
     page = visitor.page
     entry = page.locator("article", has_text="order_supplies")
     expect(entry.get_by_text("live", exact=True)).to_be_visible()
-    page.get_by_label("Show only names and words with").fill("supplies")
+    page.get_by_label("Show only names and descriptions with").fill("supplies")
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
     confirmations.edit(
         "tools_md/order-supplies.tool.md",
@@ -52,7 +52,7 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, confirmations):
     )
     expect(entry.get_by_text("live", exact=True)).to_be_visible()
     expect(entry).to_contain_text("Order all that a shop needs.")
-    expect(page.get_by_label("Show only names and words with")).to_have_value("supplies")
+    expect(page.get_by_label("Show only names and descriptions with")).to_have_value("supplies")
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
 
 
@@ -81,7 +81,7 @@ def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, con
     )
     page.get_by_role("tab", name="openai", exact=True).click()
     lost = page.locator("#panel-openai .losses")
-    expect(lost).to_contain_text("Lost in openai; a call is held to the whole file all the same:")
+    expect(lost).to_contain_text("openai does not show these; Toolmd still checks them at each call:")
     expect(lost).to_contain_text("order_supplies.note: maxLength 80")
 
 
@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, confirm
     field(page, "floor").fill("up")
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result .outcome")).to_have_text("denied")
-    expect(page.locator(".check.is-stopped .check-title")).to_contain_text("Arguments that fit")
+    expect(page.locator(".check.is-stopped .check-name")).to_contain_text("arguments")
     expect(page.locator(".check.is-unreached")).to_have_count(6)
     expect(field(page, "amount")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[data-key='floor'] > [data-error]")).to_contain_text("integer")
@@ -146,7 +146,7 @@ def test_json_may_be_written_by_hand_with_mistakes_and_all(visitor):
     box.fill('{"item": "gauze", "item": "masks"}')
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result code").first).to_have_text("malformed_call")
-    expect(page.locator(".check.is-stopped .check-title")).to_contain_text("Well formed")
+    expect(page.locator(".check.is-stopped .check-name")).to_contain_text("syntax")
 
 
 def test_examples_are_run_from_the_page(visitor):
@@ -160,10 +160,10 @@ def hold(visitor, euros="12.5"):
     field(page, "invoice").fill("A-7")
     field(page, "euros").fill(euros)
     page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".check.is-stopped .check-title")).to_contain_text("Sure enough")
+    expect(page.locator(".check.is-stopped .check-name")).to_contain_text("confidence")
     page.get_by_label("Confidence, 0 to 1").fill("0.9")
     page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".check.is-held .check-title")).to_contain_text("A person's yes")
+    expect(page.locator(".check.is-pending .check-name")).to_contain_text("confirmation")
     return page
 
 
@@ -176,7 +176,7 @@ def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visit
     expect(field(page, "euros")).to_have_value("12.5")
     field(page, "euros").fill("11")
     slip.get_by_role("button", name="Approve with these values").click()
-    expect(page.get_by_text("Nothing waits for a person.")).to_be_visible()
+    expect(page.get_by_text("No call is pending.")).to_be_visible()
     expect(slip.locator(".outcome")).to_have_text("ok")
     ran = confirmations.called()[-1]
     assert ran["arguments"] == {"invoice": "A-7", "euros": 11}
@@ -189,7 +189,7 @@ def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, confirma
     expect(page.locator(".slip .result code")).to_have_text("rejected")
     page = hold(visitor)
     page.locator(".slip").get_by_role("button", name="Respond…").click()
-    page.get_by_label("What the model is told").fill("Paid by hand.")
+    page.get_by_label("Answer for the model").fill("Paid by hand.")
     page.locator(".slip").get_by_role("button", name="Respond", exact=True).click()
     expect(page.locator(".slip .result")).to_contain_text("Paid by hand.")
     assert "run" not in [r["decision"] for r in confirmations.called()]
@@ -199,7 +199,7 @@ def test_a_call_that_is_held_elsewhere_appears_by_itself(visitor, confirmations)
     page = visitor.go("/pending")
     confirmations.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
     expect(page.locator(".slip")).to_contain_text("B-1")
-    expect(page.get_by_role("link", name="Waiting 1")).to_be_visible()
+    expect(page.get_by_role("link", name="Pending 1")).to_be_visible()
 
 
 def test_a_question_of_a_run_that_began_elsewhere_appears_by_itself(visitor, confirmations):
@@ -213,7 +213,7 @@ def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, co
     confirmations.edit(
         "tools_md/pay-invoice.tool.md", "- **Min Confidence**: 0.8", "- **Min Confidence**: 0.2"
     )
-    card = page.locator(".slip", has_text="Loosened policy")
+    card = page.locator(".slip", has_text="Weakened policy")
     expect(card.locator("dt")).to_have_text("Safety: Min Confidence")
     expect(card.locator(".was")).to_contain_text("0.8")
     expect(card.locator(".will")).to_contain_text("0.2")
@@ -283,7 +283,7 @@ def test_a_question_that_is_no_call_is_answered_in_words(visitor, confirmations)
     told = confirmations.workspace.run_sync("ask_first", {"boxes": 1}, confidence=1.0)
     page = visitor.go(f"/runs/{told.run_id}")
     page.get_by_role("button", name="Respond…").click()
-    page.get_by_label("What the model is told").fill("Yes, from petty cash")
+    page.get_by_label("Answer for the model").fill("Yes, from petty cash")
     page.get_by_role("button", name="Respond", exact=True).click()
     expect(page.locator(".standing")).to_have_text("done")
     expect(page.locator("[data-live=log]")).to_contain_text("petty cash")
@@ -324,11 +324,11 @@ def test_a_run_is_cancelled_on_its_page(visitor, confirmations):
 def test_the_audit_is_verified_and_a_forged_record_shows(visitor, confirmations):
     confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
     page = visitor.go("/audit")
-    expect(page.locator(".verdict")).to_have_text("1 record: each is as it was written.")
+    expect(page.locator(".verdict")).to_have_text("1 record: all unchanged.")
     expect(page.locator("tbody tr")).to_contain_text("order_supplies")
     forge(confirmations.workspace.settings.state / "audit.sqlite3")
     page = visitor.go("/audit")
-    expect(page.locator(".verdict")).to_contain_text("Record 1 is not as it was written")
+    expect(page.locator(".verdict")).to_contain_text("Record 1 was changed")
 
 
 def test_the_audit_and_the_runs_follow_what_happens(visitor, confirmations):
@@ -340,7 +340,7 @@ def test_the_audit_and_the_runs_follow_what_happens(visitor, confirmations):
     expect(page.locator("tbody tr")).to_have_count(2)
     expect(page.locator("tr", has_text="gauze").locator("pre")).to_be_visible()
     page = visitor.go("/runs")
-    expect(page.get_by_text("No run yet")).to_be_visible()
+    expect(page.get_by_text("No runs yet")).to_be_visible()
     confirmations.workspace.run_sync("restock", {"boxes": 12})
     expect(page.locator("tbody tr")).to_contain_text("Too much gauze.")
 
@@ -362,7 +362,7 @@ TURN = """hidden => {
 def test_a_tab_that_nobody_looks_at_gives_its_connection_back(visitor, confirmations):
     page = visitor.page
     page.evaluate(TURN, True)
-    expect(page.locator("[data-feed]")).to_contain_text("resting")
+    expect(page.locator("[data-feed]")).to_contain_text("paused")
     confirmations.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Settle an invoice")
     confirmations.workspace.reload()
     page.evaluate(TURN, False)

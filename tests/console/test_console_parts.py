@@ -1,9 +1,9 @@
-"""The parts that pages are made of, without a browser."""
+"""The parts of the console's pages, without a browser."""
 
 import pytest
 from projects import ORDER, PAY
 
-from toolmd._http.console.checks import pipeline
+from toolmd._http.console.checks import checks_of
 from toolmd._http.console.findings import FileLines, by_file
 from toolmd._http.console.form import DEEPEST, fields_of
 from toolmd._http.console.layout import clock
@@ -34,7 +34,7 @@ def test_each_type_has_its_control(spec):
     }
 
 
-def test_a_field_tells_what_is_allowed(spec):
+def test_a_field_shows_the_allowed_values(spec):
     amount = fields_of(spec.parameters)[1]
     assert (amount.words, amount.required, amount.hint) == ("integer", True, "1 to 20")
 
@@ -51,11 +51,11 @@ def test_a_field_tells_what_is_allowed(spec):
         (Schema(types=("integer",), enum=(1, 2)), "enum"),
     ],
 )
-def test_what_has_no_plain_control_is_written_as_json(shape, control):
+def test_a_value_without_a_control_is_written_as_json(shape, control):
     assert fields_of((Parameter(name="x", shape=shape),))[0].control == control
 
 
-def test_a_form_ends_where_a_schema_nests_too_deep_to_draw():
+def test_a_form_has_a_deepest_level():
     shape = Schema(types=("string",))
     for _ in range(DEEPEST + 3):
         shape = Schema(types=("array",), items=shape)
@@ -67,7 +67,7 @@ def test_a_form_ends_where_a_schema_nests_too_deep_to_draw():
 
 
 def states(checks):
-    return {check.number: check.state for check in checks if check.state != "passed"}
+    return {check.name: check.state for check in checks if check.state != "passed"}
 
 
 @pytest.fixture
@@ -87,51 +87,51 @@ GOOD = {"invoice": "A-1", "euros": 1}
 @pytest.mark.parametrize(
     ("arguments", "confidence", "stands"),
     [
-        ("{", 1.0, {"1": "stopped", "9": "unreached"}),
-        ({}, 1.0, {"3": "stopped", "9": "unreached"}),
-        (GOOD, None, {"4": "stopped", "9": "unreached"}),
-        (GOOD, 0.5, {"4": "stopped", "9": "unreached"}),
-        (GOOD, 0.9, {"7": "held", "9": "unreached"}),
+        ("{", 1.0, {"syntax": "stopped", "run": "unreached"}),
+        ({}, 1.0, {"arguments": "stopped", "run": "unreached"}),
+        (GOOD, None, {"confidence": "stopped", "run": "unreached"}),
+        (GOOD, 0.5, {"confidence": "stopped", "run": "unreached"}),
+        (GOOD, 0.9, {"confirmation": "pending", "run": "unreached"}),
     ],
 )
-def test_the_ladder_shows_where_a_call_stopped(workspace, arguments, confidence, stands):
+def test_the_checks_show_where_a_call_stopped(workspace, arguments, confidence, stands):
     result = workspace.call_sync("pay_invoice", arguments, confidence=confidence, dry_run=True)
-    checks = pipeline(workspace.tools["pay_invoice"], workspace.settings, result, confidence)
+    checks = checks_of(workspace.tools["pay_invoice"], workspace.settings, result, confidence)
     shown = states(checks)
     assert stands.items() <= shown.items()
     stop = next(iter(stands))
-    assert next(check.told for check in checks if check.number == stop)
+    assert next(check.reason for check in checks if check.name == stop)
     assert next(iter(shown)) == stop
     assert all(state == "unreached" for state in list(shown.values())[1:])
 
 
-def test_a_call_that_ran_has_passed_every_rung(workspace):
-    held = workspace.call_sync("pay_invoice", GOOD, confidence=1.0)
-    result = workspace.confirmations.respond_sync(held.confirmation.id, "done")
-    checks = pipeline(workspace.tools["pay_invoice"], workspace.settings, result)
+def test_a_call_that_ran_has_passed_every_check(workspace):
+    pending = workspace.call_sync("pay_invoice", GOOD, confidence=1.0)
+    result = workspace.confirmations.respond_sync(pending.confirmation.id, "done")
+    checks = checks_of(workspace.tools["pay_invoice"], workspace.settings, result)
     assert states(checks) == {}
 
 
-def test_a_refusal_that_the_ladder_does_not_know_is_its_judges(workspace):
+def test_a_denial_with_an_unknown_code_is_from_a_guard(workspace):
     from toolmd._types.result import Failure, Result
 
     failure = Failure("too_late_today", "Nobody pays after six.")
-    refused = Result(success=False, tool="pay_invoice", outcome="denied", error=failure)
-    checks = pipeline(workspace.tools["pay_invoice"], workspace.settings, refused)
-    assert next(r for r in checks if r.state == "stopped").title == "Judges"
+    denied = Result(success=False, tool="pay_invoice", outcome="denied", error=failure)
+    checks = checks_of(workspace.tools["pay_invoice"], workspace.settings, denied)
+    assert next(check for check in checks if check.state == "stopped").name == "guards"
 
 
-def test_a_policy_is_told_in_words_and_in_short(workspace):
+def test_a_policy_is_described_in_words_and_in_labels(workspace):
     bound = workspace.tools["pay_invoice"]
-    asks = {check.number: check.asks for check in pipeline(bound, workspace.settings)}
-    assert asks["4"] == ("a confidence of at least 0.8",)
-    assert asks["7"] == ("a person confirms every call",)
-    assert asks["5"] == ()
+    asks = {check.name: check.asks for check in checks_of(bound, workspace.settings)}
+    assert asks["confidence"] == ("a confidence of at least 0.8",)
+    assert asks["confirmation"] == ("a person confirms every call",)
+    assert asks["intent"] == ()
     words = [word for word, _ in chips(bound, workspace.settings)]
     assert words == ["confirmed", "confidence ≥ 0.8"]
 
 
-def test_a_finding_shows_its_line_and_what_is_meant(tmp_path):
+def test_a_finding_shows_its_line_and_marks_its_place(tmp_path):
     (tmp_path / "a.tool.md").write_text("# A\n\t- **Type**: strng\n")
     found = Diagnostic(Span("a.tool.md", 2, 14, 2, 19), "unknown-type", Severity.ERROR, "m")
     file = by_file([found], FileLines(tmp_path))["a.tool.md"]
@@ -142,7 +142,7 @@ def test_a_finding_shows_its_line_and_what_is_meant(tmp_path):
 
 
 @pytest.mark.parametrize("span", [(9, 1, 9, 2), (0, 0, 0, 0), (2, 90, 2, 95), (1, 3, 2, 1)])
-def test_a_finding_without_its_place_is_told_all_the_same(tmp_path, span):
+def test_a_finding_without_a_place_is_kept(tmp_path, span):
     (tmp_path / "a.tool.md").write_text("# A\nb\n")
     found = Diagnostic(Span("a.tool.md", *span), "c", Severity.HINT, "m")
     assert by_file([found], FileLines(tmp_path))["a.tool.md"].findings[0].diagnostic is found
@@ -150,7 +150,7 @@ def test_a_finding_without_its_place_is_told_all_the_same(tmp_path, span):
     assert not by_file([gone], FileLines(tmp_path))["gone.tool.md"].findings[0].has_line
 
 
-def test_a_run_is_told_a_line_a_step_with_what_was_recorded_of_it():
+def test_a_run_has_a_line_for_each_step_with_its_records():
     spec, _ = parse_skill("# A: b\n\nC.\n", "a.skill.md")
     view = RunView("r", "a", "waiting", {}, "", (
         JournalEntry("1:get", {"outcome": "ok"}, "t1"),
@@ -174,5 +174,5 @@ def test_a_run_is_told_a_line_a_step_with_what_was_recorded_of_it():
 
 
 @pytest.mark.parametrize("moment", [None, "", "not a time", 0.0, "2026-03-05T09:00:00+00:00"])
-def test_a_moment_that_is_none_is_told_as_it_is(moment):
+def test_an_invalid_moment_is_shown_unchanged(moment):
     assert isinstance(clock(moment), str)

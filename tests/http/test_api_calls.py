@@ -130,7 +130,7 @@ def test_a_body_that_does_not_fit_is_a_problem(
         (
             "tools/echo/call",
             {"args": {}},
-            "args: no such key; known here: arguments, confidence, message, call_id, dry_run",
+            "args: is an unknown key; known keys: arguments, confidence, message, call_id, dry_run",
         ),
         (
             "tools/echo/call",

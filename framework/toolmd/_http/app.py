@@ -1,4 +1,4 @@
-"""The whole app behind the gate: the API, the console, and what else is served beside them."""
+"""Assemble the app behind authentication: the API, the console, and others such as MCP."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -19,7 +19,7 @@ Running = Callable[[], AbstractAsyncContextManager[None]]
 
 
 class Server:
-    """An ASGI app for one workspace."""
+    """The ASGI app for one workspace."""
 
     def __init__(
         self,
@@ -31,7 +31,16 @@ class Server:
         port: int,
         beside: Sequence[tuple[BaseRoute, Running]] = (),
     ) -> None:
-        """`event_source` are a plugin of the workspace; `beside` is served too, such as MCP."""
+        """Assemble the app.
+
+        Args:
+            workspace: The workspace to serve.
+            event_source: A plugin of the workspace that publishes its events.
+            addresses: The accepted values of Host and Origin.
+            tokens: The accepted bearer tokens.
+            port: The port, which is part of the cookie's name.
+            beside: Other routes to serve, such as MCP, and their contexts.
+        """
         sessions = Sessions(port)
         self.api = Api(workspace, event_source, tokens, sessions)
         view = ConsoleView(workspace, self.api.background.start)
@@ -42,7 +51,7 @@ class Server:
             lifespan=self._running,
             exception_handlers={HTTPException: told},
         )
-        # A redirect would name a Host of the request's choosing.
+        # A redirect would contain a Host that the request chooses.
         inner.router.redirect_slashes = False
         self.app = SafeHeaders(
             Authentication(

@@ -1,1 +1,1 @@
-"""The API: a route for everything that a program does with a workspace."""
+"""The API: a route for each operation that a program performs on a workspace."""

@@ -1,4 +1,4 @@
-"""The whole API of one workspace: its operations, its routes, and what it listens with."""
+"""Assemble the API of a workspace: its operations, routes and event source."""
 
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
@@ -26,11 +26,11 @@ from toolmd._http.api.tools import Tools
 from toolmd._workspace import Workspace
 
 OPEN_PATHS = frozenset((HEALTH, PATH))
-"""What needs no token."""
+"""Paths that need no token."""
 
 
 class Api:
-    """Serves a workspace; enter `running` around what serves it."""
+    """The API of a workspace; enter `running` around the server."""
 
     def __init__(
         self, workspace: Workspace, event_source: EventSource, tokens: Tokens, sessions: Sessions
@@ -50,12 +50,12 @@ class Api:
         )
 
     def document(self) -> dict[str, Any]:
-        """Give the OpenAPI document, with a path for each tool and skill there is now."""
+        """Return the OpenAPI document, with a path for each current tool and skill."""
         exported: Any = self.workspace.export("openapi")
         return document(self.operations, exported["paths"])
 
     def routes(self) -> list[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [operation.route() for operation in self.operations]
 
     @asynccontextmanager
@@ -71,7 +71,7 @@ class Api:
 
 
 def told(request: Request, error: Exception) -> Response:
-    """Answer what no route takes, as a problem."""
+    """Answer with a problem if no route accepts the request."""
     del request
     assert isinstance(error, HTTPException)
     codes = {404: "no_such_route", 405: "method_not_allowed"}

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document: the operations as they are served, and a path for each tool."""
+"""Build the OpenAPI 3.1 document: the operations, and a path for each tool and skill."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,18 +11,18 @@ from toolmd._http.api.schemas import SCHEMAS
 
 _DENIALS = {
     400: "The request could not be read.",
-    401: "No token, or one that nobody has.",
+    401: "The token is missing or not valid.",
     403: "The Origin, the context or the caller is not allowed.",
-    404: "There is no such thing.",
-    408: "The body did not come in time.",
-    413: "The body is over 512 KiB.",
-    415: "The body is no application/json.",
-    421: "The server has no such Host.",
-    500: "The server failed; the detail holds the reference under which it is logged.",
-    503: "The server is ending, or has no room.",
+    404: "The resource does not exist.",
+    408: "The body did not arrive in time.",
+    413: "The body is larger than 512 KiB.",
+    415: "The body is not application/json.",
+    421: "The server does not answer to this Host.",
+    500: "The server failed; the detail has the reference of the log entry.",
+    503: "The server is shutting down or busy.",
 }
 _GATE = (403, 421, 500)
-"""What may be answered anywhere."""
+"""Statuses that every route may answer."""
 HEADERS = (
     ("Toolmd-Context-Patient", "A fact about the caller; the token must allow its value."),
     ("Toolmd-Conversation", "The conversation whose calls Max Calls counts together."),
@@ -30,7 +30,7 @@ HEADERS = (
 
 
 def document(operations: Iterable[Operation], called: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the document; `called` are the paths of the tools and skills as they are now."""
+    """Return the document; `called` are the paths of the current tools and skills."""
     paths: dict[str, Any] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
@@ -41,7 +41,7 @@ def document(operations: Iterable[Operation], called: Mapping[str, Any]) -> dict
         "info": {
             "title": "Toolmd",
             "version": version("toolmd"),
-            "description": "The tools and skills of a project, called through the one door.",
+            "description": "The tools and skills of a project, called through one call pipeline.",
         },
         "security": [{"token": []}],
         "paths": paths,
@@ -68,9 +68,9 @@ def _described(operation: Operation) -> dict[str, Any]:
         },
     }
     if operation.id == "runSkill":
-        told["responses"]["202"] = _answer("Started", "It runs; the Location shows how far it is.")
+        told["responses"]["202"] = _answer("Started", "It runs; the Location shows its progress.")
     if operation.tagged:
-        told["responses"]["304"] = {"description": "The client has it: see If-None-Match."}
+        told["responses"]["304"] = {"description": "The client has the current version (ETag)."}
     if operation.details:
         told["description"] = operation.details
     parameters = [*_places(operation.path), *map(_asked, operation.query)]
@@ -92,7 +92,7 @@ def _described(operation: Operation) -> dict[str, Any]:
 
 
 def _of_a_tool(exported: dict[str, Any]) -> dict[str, Any]:
-    """Give the operation of one tool, which serves it under its own path."""
+    """Return the operation of one tool, with an id of its own."""
     return {**exported, "operationId": f"call_{exported['operationId']}"}
 
 

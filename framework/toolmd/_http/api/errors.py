@@ -1,4 +1,4 @@
-"""What is answered instead of what was asked for: problem details (RFC 9457)."""
+"""Answer errors as problem details (RFC 9457)."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -12,7 +12,7 @@ PROBLEM = "application/problem+json"
 
 
 class ApiError(Exception):
-    """A request that comes to nothing; `code` is stable, while the words are not."""
+    """An error of a request; its `code` is stable, its text is not."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class ApiError(Exception):
         headers: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
-        """`more` are members beside those that every problem has."""
+        """Store the error; `more` are members in addition to the standard ones."""
         super().__init__(detail)
         self.status = status
         self.headers = dict(headers or {})
@@ -37,7 +37,7 @@ class ApiError(Exception):
         }
 
     def answer(self) -> Response:
-        """Give the response."""
+        """Return the response."""
         return Response(
             json_bytes(self.problem), self.status, headers=self.headers, media_type=PROBLEM
         )

@@ -1,4 +1,4 @@
-"""Hear what happens in a workspace, whichever door it came through, and tell the feed."""
+"""Publish a workspace's calls, snapshots, diagnostics and runs to the feed of events."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from toolmd._workspace import Workspace
 from toolmd.hooks import hookimpl
 
 PLUGIN = "toolmd-events"
-"""The name by which `toolmd plugins` would show it: hand `EventSource` to `Workspace.open` so."""
+"""The plugin's name in `toolmd plugins`: pass `EventSource` to `Workspace.open` under it."""
 
 
 class EventSource:
-    """A plugin of the workspace that it listens to."""
+    """A plugin of the workspace that publishes its events."""
 
     def __init__(self, feed: Feed) -> None:
         self.feed = feed
@@ -31,7 +31,7 @@ class EventSource:
         return self._generation
 
     def listen(self, workspace: Workspace) -> None:
-        """Begin to hear of snapshots, decisions and runs."""
+        """Start to publish snapshots, findings and runs."""
         self._ends = [
             workspace.on_change(self._changed),
             workspace.on_checked(self._checked),
@@ -39,13 +39,13 @@ class EventSource:
         ]
 
     def close(self) -> None:
-        """Hear no more."""
+        """Stop publishing."""
         for end in self._ends:
             end()
 
     @hookimpl
     def toolmd_after_call(self, call: Call, spec: ToolSpec, result: Result) -> None:
-        """Tell of a call, and of what it waits for."""
+        """Publish a call, and the confirmation that it needs."""
         del spec
         if call.dry_run:
             return

@@ -1,4 +1,4 @@
-"""The stream of events: server-sent, typed, taken up where a client left off."""
+"""Serve the stream of events: typed server-sent events that a client can resume."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,46 +11,46 @@ from toolmd._http.api.event_stream import EventSource
 from toolmd._http.api.operation import ApiRequest, Operation
 
 MOST = 64
-"""Clients that may follow at one time."""
+"""The most clients of the stream."""
 HEARTBEAT_S = 15
-"""A comment goes out when nothing else did for so many seconds."""
+"""The time without an event after which a comment is sent, in seconds."""
 SEND_S = 30
-"""A client that takes nothing for so many seconds is let go."""
+"""The time after which a client that reads nothing is disconnected, in seconds."""
 
 KINDS = {
-    "hello": ("`{generation}`", "First of all; the snapshot's number since the start."),
+    "hello": ("`{generation}`", "The first event; the snapshot's number since the start."),
     "snapshot": (
         "`{generation, tools, skills, added, removed, changed}`",
         "A new snapshot is live: how many there are, and the names that changed.",
     ),
     "diagnostics": (
         "`{errors, warnings, hints}`",
-        "How many findings there are now; `GET /api/diagnostics` has them. For the operator.",
+        "How many findings there are; `GET /api/diagnostics` lists them. For the operator.",
     ),
     "policy-change": (
         "`{names}`",
-        "The edits that loosen a policy and wait have changed. For the operator.",
+        "The pending edits that weaken a policy have changed. For the operator.",
     ),
     "call": (
         "`{tool, outcome, tool_call_id?, code?}`",
-        "A call came to its result, whichever door it came through.",
+        "A call ended, on any interface.",
     ),
     "pending": (
         "`{id, state, tool}`",
-        "A call is held (`pending`); or `approved`, `edited`, `rejected`, `responded`.",
+        "A call is `pending`, or was `approved`, `edited`, `rejected` or `responded`.",
     ),
-    "run": ("`{run_id, skill, state}`", "A run came to another state."),
+    "run": ("`{run_id, skill, state}`", "A run changed its state."),
     "run-step": (
         "`{run_id, kind, skill, step, title, text}`",
         "`started`, `skipped`, `waiting`, `done`, `failed`, `undone`, `kept` or `progress`.",
     ),
-    "resync": ("`{}`", "Events were lost: look at everything anew."),
+    "resync": ("`{}`", "Events were lost: read everything again."),
 }
-"""The kinds of events: their `data`, and when they come."""
+"""The kinds of events: their `data`, and when they are sent."""
 
 
 class Events:
-    """Serves the feed."""
+    """The operation that serves the feed."""
 
     def __init__(self, event_source: EventSource) -> None:
         self._feed = event_source.feed
@@ -58,15 +58,15 @@ class Events:
         self._followers = 0
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
-            Operation("GET", "/api/events", "followEvents", "Follow what happens.", self._follow,
+            Operation("GET", "/api/events", "followEvents", "Follow the events.", self._follow,
                       "Events", problems=(503,), kind="text/event-stream", details=EVENTS),
         )  # fmt: skip
 
     async def _follow(self, asked: ApiRequest) -> Any:
         if self._followers >= MOST:
-            detail = f"{MOST} clients follow already."
+            detail = f"{MOST} clients already follow the events; try again later."
             raise ApiError(503, "too_many_streams", detail, headers={"retry-after": "5"})
         last = asked.request.headers.get("last-event-id")
         return EventSourceResponse(
@@ -79,7 +79,7 @@ class Events:
     async def _stream(self, last: str | None, user: str | None) -> AsyncIterator[ServerSentEvent]:
         self._followers += 1
         try:
-            # From here on, so that nothing falls between the greeting and what follows it.
+            # Follow from this number, so that no event is lost between the greeting and the next.
             following = self._feed.follow(last or self._feed.latest, user)
             hello = json.dumps({"generation": self._event_source.generation})
             yield ServerSentEvent(hello, event="hello", retry=1000, sep="\n")
@@ -95,7 +95,7 @@ class Events:
 
 
 EVENTS = (
-    "Server-sent events; `data` is a JSON object. `hello` comes first. `Last-Event-ID` takes the"
-    " stream up where it was left; `resync` says that events were lost, so look at everything"
-    " anew. See docs/reference/http.md for each event."
+    "Server-sent events; `data` is a JSON object. `hello` comes first. `Last-Event-ID` resumes"
+    " the stream; `resync` means that events were lost, so read everything"
+    " again. See docs/reference/http.md for each event."
 )

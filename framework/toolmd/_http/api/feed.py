@@ -1,4 +1,4 @@
-"""What happens in a workspace, as events that any number of clients follow at their own pace."""
+"""Store the latest events of a workspace; each client reads them at its own speed."""
 
 import asyncio
 import secrets
@@ -8,23 +8,23 @@ from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 KEPT = 1000
-"""Events that a client may fall behind, or miss while it is away."""
+"""The number of events that a client may fall behind, or miss while it is away."""
 FOR_ALL = "*"
-"""Whose an event is that everybody may hear."""
+"""The owner of events for every user."""
 
 
 class StreamedEvent(NamedTuple):
-    """One event."""
+    """An event, with its number and owner."""
 
     number: int
     kind: str
     data: dict[str, Any]
     whose: str | None
-    """A user, FOR_ALL, or None for whoever started the server alone."""
+    """A user, FOR_ALL, or None for the operator only."""
 
 
 class Feed:
-    """A ring of the latest events: a slow client falls behind, and holds up nobody."""
+    """A ring of the latest events: a slow client falls behind, and delays no other."""
 
     def __init__(self) -> None:
         self._start = secrets.token_hex(4)
@@ -36,12 +36,12 @@ class Feed:
         self._closed = False
 
     def serve_here(self) -> None:
-        """Say that the running loop is the one that serves."""
+        """Store the running loop as the one that serves."""
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
 
     def publish(self, kind: str, data: dict[str, Any], whose: str | None = FOR_ALL) -> None:
-        """Tell everyone whom it concerns; from any thread."""
+        """Publish an event to its owner's clients; any thread may call this."""
         with self._lock:
             self._number += 1
             self._ring.append(StreamedEvent(self._number, kind, data, whose))
@@ -58,13 +58,13 @@ class Feed:
         return self.id_of(self._number)
 
     def id_of(self, number: int) -> str:
-        """Give the id of an event; one of an earlier start is known as such."""
+        """Return the id of an event; it contains a random part that identifies this process."""
         return f"{self._start}-{number}"
 
     async def follow(self, last_id: str, user: str | None) -> AsyncIterator[StreamedEvent]:
-        """Give what comes, and what was missed since `last_id`; of one user, or of all.
+        """Return the events since `last_id` and all that follow, of one user or of all.
 
-        Where that is not known any more, `resync` comes first: look at everything anew.
+        If `last_id` is unknown or too old, the first event is `resync`: read everything again.
         """
         last = self._place(last_id)
         while not self._closed:
@@ -85,7 +85,7 @@ class Feed:
                 await news.wait()
 
     def _place(self, last_id: str) -> int:
-        """Give the number of the last event that a client heard; below 0 where nobody knows."""
+        """Return the number of the last event that a client received; -1 if it is unknown."""
         start, _, number = last_id.partition("-")
         known = start == self._start and number.isascii() and number.isdigit() and len(number) < 16  # noqa: PLR2004
         return int(number) if known and int(number) <= self._number else -1

@@ -1,4 +1,4 @@
-"""What is wrong in the files, which edits wait to be acknowledged, and exports of the tools."""
+"""The operations on files: diagnostics, pending edits, and exports of the tools."""
 
 import asyncio
 from typing import Any
@@ -14,14 +14,14 @@ from toolmd.errors import NotFoundError
 
 
 class Files:
-    """Answers about definitions as their author sees them."""
+    """The operations on definitions from their author's view."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
-        names = NamesInQuery("name", "Only these tools and skills; may stand more than once.")
+        """Return the routes."""
+        names = NamesInQuery("name", "Only these tools and skills; repeatable.")
         return (
             Operation(
                 "GET",
@@ -37,7 +37,7 @@ class Files:
                 "GET",
                 "/api/changes",
                 "listChanges",
-                "List the edits that loosen a policy and wait.",
+                "List the pending edits that weaken a policy.",
                 self._confirmation,
                 "PendingChanges",
                 problems=(403,),
@@ -47,7 +47,7 @@ class Files:
                 "POST",
                 "/api/changes/{name}/accept",
                 "acceptChange",
-                "Acknowledge what an edit loosened: it is live from then on.",
+                "Accept an edit that weakens a policy: it is live from then on.",
                 self._accept,
                 "PendingChange",
                 Nothing,
@@ -58,7 +58,7 @@ class Files:
                 "GET",
                 "/api/exports/{target}",
                 "export",
-                "Give the tools and skills as another program reads them.",
+                "Export the tools and skills for another program.",
                 self._export,
                 "Export",
                 problems=(400, 404),
@@ -68,7 +68,7 @@ class Files:
 
     async def _diagnostics(self, asked: ApiRequest) -> Any:
         del asked
-        # The first look imports every implementation.
+        # The first check imports every implementation.
         return await asyncio.to_thread(
             lambda: _json([diagnostic.to_dict() for diagnostic in self._workspace.diagnostics])
         )
@@ -97,5 +97,5 @@ class Files:
 
 
 def _json(value: Any) -> Response:
-    """Write an answer that may be long, so that it takes no time of the event loop."""
+    """Return a JSON response that is not encoded on the event loop, as it may be long."""
     return Response(json_bytes(value), media_type="application/json")

@@ -1,4 +1,4 @@
-"""One operation of the API: its route, what it takes and gives, and how it is answered."""
+"""One operation of the API: its route, parameters and answers."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
@@ -18,13 +18,13 @@ from toolmd.errors import ArgumentError, NotFoundError, ToolmdError, logged
 
 
 class Body(BaseModel):
-    """The JSON object of a request: its keys are closed and its types strict."""
+    """The JSON object of a request: unknown keys are rejected and types are strict."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Number(NamedTuple):
-    """A parameter of the query that is a whole number."""
+    """An integer in the query."""
 
     name: str
     summary: str
@@ -34,36 +34,36 @@ class Number(NamedTuple):
 
 
 class NamesInQuery(NamedTuple):
-    """A parameter of the query that is a name, and may stand more than once."""
+    """A name in the query, which may be repeated."""
 
     name: str
     summary: str
 
 
 class ApiRequest(NamedTuple):
-    """A request that the gate has let in."""
+    """An authenticated request."""
 
     request: Request
     caller: Caller
     operator: bool
-    """Whether it is whoever started the server."""
+    """Whether the caller started the server."""
     body: Any
-    """What the operation takes."""
+    """The parsed body of the operation."""
     numbers: Mapping[str, int]
-    """The whole numbers of the query, by name."""
+    """The integers of the query, by name."""
 
     @property
     def name(self) -> str:
-        """The part of the path that names the thing."""
+        """The last part of the path: a name or an id."""
         return str(next(iter(self.request.path_params.values())))
 
     @property
     def theirs(self) -> str | None:
-        """The user whose things they see and decide; None for all: whoever looks after them."""
+        """The user whose data is visible; None for the operator, who sees all."""
         return None if self.operator else self.caller.user
 
     def names(self, parameter: str) -> list[str]:
-        """Give the names of the query."""
+        """Return the names of a parameter of the query."""
         return self.request.query_params.getlist(parameter)
 
 
@@ -71,33 +71,33 @@ Act = Callable[[ApiRequest], Awaitable[Any]]
 
 
 class Operation(NamedTuple):
-    """What a client can do at one path by one method."""
+    """An action of the API, at one path and method."""
 
     method: str
     path: str
-    """As in OpenAPI: `/api/tools/{name}`."""
+    """The path as in OpenAPI: `/api/tools/{name}`."""
     id: str
     summary: str
     act: Act
-    """Gives the JSON value of the answer, or a Response."""
+    """A function that returns the JSON value of the answer, or a Response."""
     gives: str
-    """The name of its schema in the document; empty where there is no body."""
+    """The name of the answer's schema in the document; empty without a body."""
     body: type[Body] | None = None
     problems: tuple[int, ...] = ()
-    """The statuses of what may go wrong beside what the gate refuses."""
+    """The statuses of the operation's own errors, without those of authentication."""
     query: tuple[Number | NamesInQuery, ...] = ()
     status: int = 200
     kind: str = "application/json"
     operator: bool = False
-    """Whether it is for whoever started the server alone."""
+    """Whether only the operator may use it."""
     open: bool = False
     """Whether it needs no token."""
     details: str = ""
     tagged: bool = False
-    """Whether its answer has an ETag, and is 304 where the client has it."""
+    """Whether its answer has an ETag, and is 304 if the client has the current version."""
 
     def route(self) -> Route:
-        """Give what serves it."""
+        """Return the route."""
         # A run's question is named `RUN/KEY`.
         path = self.path.replace("{id}", "{id:path}") if self.path.endswith("{id}") else self.path
         return Route(path, self._answer, methods=[self.method])
@@ -115,9 +115,9 @@ class Operation(NamedTuple):
             return ApiError(404, "not_found", str(error)).answer()
         except ToolmdError as error:
             return ApiError(503, "unavailable", str(error)).answer()
-        except Exception as error:  # noqa: BLE001 - told under a reference, never as a trace
+        except Exception as error:  # noqa: BLE001 - answered with a reference, never a trace
             reference = logged(error, "%s failed", self.id)
-            detail = f"The server failed; its operator finds the reason under {reference}."
+            detail = f"The server failed; its log has the reason under {reference}."
             return ApiError(500, "internal_error", detail).answer()
         if isinstance(given, Response):
             return given
@@ -127,12 +127,12 @@ class Operation(NamedTuple):
         state = request.scope.get("state", {})
         caller, operator = state.get(CALLER), bool(state.get(OPERATOR))
         if caller is None and not self.open:
-            raise PermissionError("a request came in past the gate")
+            raise PermissionError("the request was not authenticated")
         if self.operator and not operator:
-            detail = "Only whoever started the server may do this."
+            detail = "Only the operator, who started the server, may do this."
             raise ApiError(403, "operator_only", detail)
         if self.query and (unknown := set(request.query_params) - {q.name for q in self.query}):
-            detail = f"There is no parameter {min(unknown)[:40]!r} here."
+            detail = f"The parameter {min(unknown)[:40]!r} is unknown here."
             raise ApiError(400, "malformed_request", detail)
         numbers = {q.name: _number(request, q) for q in self.query if isinstance(q, Number)}
         body = None if self.body is None else _fitting(self.body, await read_json(request))
@@ -147,7 +147,7 @@ def _number(request: Request, wanted: Number) -> int:
         number = int(given)
         if wanted.least <= number <= wanted.most:
             return number
-    detail = f"{wanted.name} is a whole number from {wanted.least} to {wanted.most}."
+    detail = f"{wanted.name} must be an integer from {wanted.least} to {wanted.most}."
     raise ApiError(400, "malformed_request", detail)
 
 
@@ -157,7 +157,7 @@ def _fitting(kind: type[Body], value: Any) -> Body:
     except ValidationError as error:
         said: dict[str, list[str]] = {}
         for found in error.errors(include_url=False, include_context=False, include_input=False):
-            # Behind the key stands, if anything, which of its types was tried.
+            # After the key, a location may name the tried type.
             said.setdefault(str(*found["loc"][:1]), []).append(_said(kind, found))
         problems = [{"path": key, "message": " or ".join(told)} for key, told in said.items()]
         first = problems[0]
@@ -170,7 +170,7 @@ def _said(kind: type[Body], found: Mapping[str, Any]) -> str:
         case "missing":
             return "is missing"
         case "extra_forbidden":
-            return f"no such key; known here: {', '.join(kind.model_fields) or 'none'}"
+            return f"is an unknown key; known keys: {', '.join(kind.model_fields) or 'none'}"
         case "model_type":
             return "Input should be a JSON object"
         case "dict_type":

@@ -1,4 +1,4 @@
-"""The decision records, page by page, and whether they are as they were written."""
+"""The operations on decision records: pages of them, and their verification."""
 
 import asyncio
 from typing import Any
@@ -12,21 +12,21 @@ MOST = 1000
 
 
 class Records:
-    """Answers about the audit; each time from the file, which other processes write too."""
+    """The operations on the audit; each reads the file, because other processes write it too."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
-        before = Number("before", "Only records below this number.", 2**52, 1, 2**52)
-        limit = Number("limit", "How many at most.", PAGE, 1, MOST)
+        """Return the routes."""
+        before = Number("before", "Only records before this number.", 2**52, 1, 2**52)
+        limit = Number("limit", "The most records to list.", PAGE, 1, MOST)
         return (
             Operation("GET", "/api/audit", "listDecisions",
                       "List the decision records, the latest first.", self._list, "Decisions",
                       problems=(400, 403), query=(before, limit), operator=True),
             Operation("GET", "/api/audit/verify", "verifyDecisions",
-                      "Hold the decision records to their chain.", self._verify, "Verified",
+                      "Verify the chain of the decision records.", self._verify, "Verified",
                       problems=(403,), operator=True),
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A model's whole reply handled, and what waits for a person decided."""
+"""The operations on replies and confirmations: handle a model's reply, decide on calls."""
 
 from typing import Any, Literal
 
@@ -16,38 +16,38 @@ class ReplyBody(Body):
     """A model's reply."""
 
     reply: Any = Field(description="Text, or the provider's message as JSON.")
-    dialect: str = Field("auto", description="`auto` looks at the reply.")
-    message: str = Field("", description="The user's own words, in which intent is looked for.")
-    dry_run: bool = Field(default=False, description="Check and judge everything, run nothing.")
+    dialect: str = Field("auto", description="`auto` detects it from the reply.")
+    message: str = Field("", description="The user's own words, for the intent check.")
+    dry_run: bool = Field(default=False, description="Run all checks, but not the tools.")
 
 
 class DecisionBody(Body):
-    """What a person decided on a held call."""
+    """A person's decision on a pending call."""
 
     decision: Literal["approve", "confirm", "edit", "reject", "respond"] = Field(
-        description="`approve`, `edit`, `reject` or `respond`; `confirm` is another word for the"
-        " first, as on the command line."
+        description="`approve`, `edit`, `reject` or `respond`; `confirm` means `approve`, as on the"
+        " command line."
     )
     edit: dict[str, Any] | None = Field(
-        None, description="Arguments that change, for `edit`: validated and judged again."
+        None, description="The changed arguments, for `edit`; they are checked again."
     )
-    text: str | None = Field(None, description="The answer in the tool's stead, for `respond`.")
+    text: str | None = Field(None, description="The answer in place of the tool, for `respond`.")
 
 
 class Replies:
-    """Handles replies and decisions."""
+    """The operations on replies and decisions."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
-            Operation("POST", "/api/handle", "handleReply", "Take the calls of a model's reply.",
+            Operation("POST", "/api/handle", "handleReply", "Run the calls of a model's reply.",
                       self._handle, "Turn", ReplyBody, (400, 404, 408, 413)),
-            Operation("GET", "/api/pending", "listPending", "List what waits for a person.",
-                      self._pending, "HeldCalls"),
-            Operation("POST", "/api/pending/{id}", "decide", "Decide on a held call.",
+            Operation("GET", "/api/pending", "listPending", "List the pending calls.",
+                      self._pending, "Confirmations"),
+            Operation("POST", "/api/pending/{id}", "decide", "Decide on a pending call.",
                       self._decide, "Result", DecisionBody, (400, 404, 408, 413),
                       details=DECIDE),
         )  # fmt: skip
@@ -78,7 +78,7 @@ class Replies:
     async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
         confirmations, user = self._workspace.confirmations, asked.theirs
         if user is not None and await self._is_anothers_review(asked.name, user):
-            raise ApiError(404, "confirmation_not_found", "no such call waits for you to decide")
+            raise ApiError(404, "confirmation_not_found", "no such call is pending for you")
         match body.decision:
             case "reject":
                 return await confirmations.reject(asked.name, user=user)
@@ -88,7 +88,7 @@ class Replies:
                 return await confirmations.respond(asked.name, body.text, user=user)
             case "edit":
                 if not body.edit:
-                    raise ApiError(400, "malformed_request", "edit needs the arguments that change")
+                    raise ApiError(400, "malformed_request", "edit needs the changed arguments")
                 return await confirmations.approve(asked.name, body.edit, user=user)
             case _:
                 return await confirmations.approve(asked.name, body.edit, user=user)
@@ -105,7 +105,7 @@ class Replies:
 
 
 DECIDE = (
-    "A held call is decided once: the result of a second decision says `confirmation_used`. An"
-    " edit counts as approval but for critical tools, which are held anew. Where the tool changed"
-    " since, the result says `confirmation_stale` and holds the call with a fresh prompt."
+    "A pending call is decided once: a second decision returns `confirmation_used`. An edit"
+    " counts as approval, except for critical tools, which need another confirmation. If the tool"
+    " has changed, the result is `confirmation_stale`, with a new prompt."
 )

@@ -1,4 +1,4 @@
-"""Skills run, and their runs looked at, taken up and cancelled."""
+"""The operations on runs of skills: start, list, show, resume and cancel them."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ from toolmd.errors import NotFoundError
 
 _log = logging.getLogger(__name__)
 FIRST_SIGN_S = 5
-"""How long the answer waits for the first sign of a run that goes on behind it, in seconds."""
+"""The time to wait for the first event of a background run, in seconds."""
 
 
 class RunBody(Body):
@@ -31,19 +31,19 @@ class RunBody(Body):
         default_factory=dict, description="The inputs, an object or its JSON text."
     )
     confidence: Confidence | None = Field(None, description=SURE)
-    message: str = Field("", description="The user's own words, in which intent is looked for.")
+    message: str = Field("", description="The user's own words, for the intent check.")
     wait: bool = Field(
         default=True,
-        description="Answer when it ended or waits for a person; else at once, with its id.",
+        description="Answer when it ended or waits for a person; if false, at once, with its id.",
     )
 
 
 class Nothing(Body):
-    """A body that says no more than the path."""
+    """An empty body."""
 
 
 class Background:
-    """Runs that go on while nobody waits for them."""
+    """The runs that no request waits for."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -52,7 +52,7 @@ class Background:
     def start(
         self, name: str, inputs: Mapping[str, Any] | str, caller: Caller, confidence: float | None
     ) -> str:
-        """Start a run in the running loop, and give its id."""
+        """Start a run in the running loop, and return its id."""
         run_id = f"run-{secrets.token_hex(8)}"
         task = asyncio.get_running_loop().create_task(
             self._play(name, inputs, caller, confidence, run_id)
@@ -62,7 +62,7 @@ class Background:
         return run_id
 
     async def close(self) -> None:
-        """Cut off what is under way; runs that are kept go on at the next start."""
+        """Cancel the tasks; stored runs resume at the next start."""
         for task in tuple(self._under_way):
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
@@ -86,28 +86,28 @@ class Background:
                 conversation=caller.conversation,
                 run_id=run_id,
             )
-        except Exception:  # noqa: BLE001 - nobody waits for it: it is told in the log
+        except Exception:  # noqa: BLE001 - no request waits for it, so the log has the error
             _log.exception("the run %s failed", run_id)
 
 
 class RunAnswers:
-    """Answers about runs."""
+    """The operations on runs."""
 
     def __init__(self, workspace: Workspace, background: Background) -> None:
         self._workspace = workspace
         self._background = background
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
             Operation("POST", "/api/skills/{name}/run", "runSkill", "Run a skill.", self._run,
                       "Result", RunBody, (400, 404, 408, 413), details=RUN),
             Operation("GET", "/api/runs", "listRuns", "List the runs, the newest first.",
                       self._page, "Runs", problems=(400, 404), query=(LIMIT, AFTER)),
-            Operation("POST", "/api/runs/{run}/resume", "resumeRun", "Take up a run.",
+            Operation("POST", "/api/runs/{run}/resume", "resumeRun", "Resume a run.",
                       self._resume, "Result", Nothing, (400, 404, 408, 413)),
             Operation("POST", "/api/runs/{run}/cancel", "cancelRun",
-                      "Stop a run, and undo what it did.",
+                      "Stop a run, and undo its completed steps.",
                       self._cancel, "Result", Nothing, (400, 404, 408, 413)),
             Operation("GET", "/api/runs/{id}", "showRun", "Show a run step by step.", self._show,
                       "Run", problems=(404,)),
@@ -179,17 +179,17 @@ class RunAnswers:
 
 @contextmanager
 def _known() -> Iterator[None]:
-    """Answer 404 where there is no such run."""
+    """Answer 404 if the run does not exist."""
     try:
         yield
     except NotFoundError as error:
         raise ApiError(404, "unknown_run", str(error)) from None
 
 
-LIMIT = Number("limit", "At most so many; a page that has fewer is the last.", PAGE, 1, 1000)
-AFTER = NamesInQuery("after", "The id of the last run of the page before.")
+LIMIT = Number("limit", "The most runs to list; a shorter list is the last page.", PAGE, 1, 1000)
+AFTER = NamesInQuery("after", "The id of the last run of the previous page.")
 RUN = (
-    "Answers with the skill's result, whether it succeeded or not, or what it waits for: its"
-    " questions stand among the held calls, as `RUN/KEY`. With `wait: false` the answer is a 202"
-    " with the run's id, and the run goes on behind it."
+    "Returns the skill's result, whether it succeeded or not, or its questions; they are among"
+    " the pending calls, as `RUN/KEY`. With `wait: false` the answer is a 202 with the run's id,"
+    " and the run goes on in the background."
 )

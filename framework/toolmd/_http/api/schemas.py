@@ -1,4 +1,4 @@
-"""The schemas of what the API gives: JSON Schema 2020-12, as docs/reference/json.md tells them."""
+"""The schemas of the API's answers: JSON Schema 2020-12, as in docs/reference/json.md."""
 
 from typing import Any, get_args
 
@@ -40,7 +40,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         **_object({"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT,
                    "code": TEXT, "errors": {"type": "array", "items": _PROBLEM},
                    "result": _ref("Result")}, "type", "title", "status", "detail", "code"),
-        "description": "RFC 9457 problem details; `code` is stable, while the words are not.",
+        "description": "RFC 9457 problem details; `code` is stable, the text is not.",
     },
     "Entry": _object({
         "kind": {"enum": ["tool", "skill"]}, "name": TEXT, "title": TEXT, "description": TEXT,
@@ -53,7 +53,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                    "input_schema": OBJECT, "source": _SOURCE, "implementation": OBJECT,
                    "stale": FLAG, "diagnostics": _list("Diagnostic")},
                   "kind", "name", "hash", "source", "implementation", "stale", "diagnostics"),
-        "description": "The canonical JSON; more keys in docs/reference/json.md.",
+        "description": "The canonical JSON; docs/reference/json.md lists more keys.",
     },
     "Failure": _object({
         "code": TEXT, "message": TEXT, "retry_after_ms": WHOLE,
@@ -83,7 +83,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "sensitivity": TEXT, "created": NUMBER, "expires": _or_null(NUMBER),
         "state": {"enum": list(get_args(ConfirmationState))}, "saves": TEXT,
     }, "id", "kind", "tool", "prompt", "created", "expires", "state"),
-    "HeldCalls": _list("Confirmation"),
+    "Confirmations": _list("Confirmation"),
     "Started": _object({"run_id": TEXT}, "run_id"),
     "Run": _object({
         "id": TEXT, "skill": TEXT, "state": {"enum": list(get_args(RunState))}, "inputs": OBJECT,
@@ -117,4 +117,4 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                        "overdue_imports": WHOLE}, "status", "version", "overdue_imports"),
     "Document": _object({"openapi": TEXT, "paths": OBJECT}, "openapi", "paths"),
 }  # fmt: skip
-"""By the name under which an operation gives one."""
+"""Schemas by the names that the operations use."""

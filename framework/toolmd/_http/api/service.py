@@ -1,4 +1,4 @@
-"""What the server says of itself: that it is there, and what can be asked."""
+"""The operations of the server itself: health and the OpenAPI document."""
 
 from importlib.metadata import version
 from typing import Any
@@ -11,25 +11,25 @@ HEALTH = "/health"
 
 
 class Service:
-    """Answers about the server."""
+    """The operations of the server itself."""
 
     def __init__(self, workspace: Workspace, document: SnapshotDocument) -> None:
-        """`document` is the OpenAPI document."""
+        """Store the workspace; `document` is the OpenAPI document."""
         self._workspace = workspace
         self._document = document
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
-            Operation("GET", HEALTH, "health", "Say that the server is there.", self._health,
+            Operation("GET", HEALTH, "health", "Report the server's health.", self._health,
                       "Health", open=True),
-            Operation("GET", "/openapi.json", "openapi", "Give this document.",
+            Operation("GET", "/openapi.json", "openapi", "Return this document.",
                       self._document.answer, "Document", tagged=True),
         )  # fmt: skip
 
     async def _health(self, asked: ApiRequest) -> Any:
         del asked
-        # Open to all: how many, but not what.
+        # Open to everyone: the number, but no names.
         late = len(self._workspace.overdue_imports)
         status = "degraded" if late else "ok"
         return {"status": status, "version": version("toolmd"), "overdue_imports": late}

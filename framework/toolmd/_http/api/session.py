@@ -1,4 +1,4 @@
-"""Begin a browser's session: the token is shown once, and a cookie stands for it from then on."""
+"""Start a browser's session: exchange the token for a cookie."""
 
 from typing import Any
 
@@ -13,28 +13,28 @@ PATH = "/api/session"
 
 
 class SessionBody(Body):
-    """What a browser shows once."""
+    """The token of a browser."""
 
-    token: str = Field(max_length=4096, description="As the link that was printed holds it.")
+    token: str = Field(max_length=4096, description="The token of the printed link.")
 
 
 class Session:
-    """Answers who shows a token."""
+    """The operation that starts sessions."""
 
     def __init__(self, tokens: Tokens, sessions: Sessions) -> None:
         self._tokens = tokens
         self._sessions = sessions
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
-            Operation("POST", PATH, "beginSession", "Begin a browser's session.", self._begin, "",
+            Operation("POST", PATH, "beginSession", "Start a browser's session.", self._begin, "",
                       SessionBody, (400, 401, 408, 413), status=204, open=True),
         )  # fmt: skip
 
     async def _begin(self, asked: ApiRequest) -> Any:
         passed = self._tokens.of(asked.body.token)
         if passed is None:
-            detail = "This is not the token of this start."
+            detail = "The token is not valid; the server prints a new one at each start."
             raise ApiError(401, "unauthorized", detail, headers={"www-authenticate": "Bearer"})
         return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})

@@ -1,4 +1,4 @@
-"""Build a JSON document once for each snapshot, off the event loop, and name it by an ETag."""
+"""Build a JSON document once for each snapshot, off the event loop, with an ETag."""
 
 import asyncio
 import hashlib
@@ -20,17 +20,17 @@ class _Made(NamedTuple):
 
 
 class SnapshotDocument:
-    """What an operation answers as long as the workspace's snapshot stays the same."""
+    """The answer of an operation, which stays the same as long as the snapshot does."""
 
     def __init__(self, workspace: Workspace, build: Callable[[], Any]) -> None:
-        """`build` returns the JSON value of the present snapshot; it is called in a thread."""
+        """Store `build`, which returns the snapshot's JSON value and is called in a thread."""
         self._workspace = workspace
         self._build = build
         self._made: _Made | None = None
         self._building = asyncio.Lock()
 
     async def answer(self, asked: ApiRequest) -> Response:
-        """Return the document, or 304 where the client has it."""
+        """Return the document, or 304 if the client has it."""
         made = await self._present()
         headers = {"etag": made.tag, "cache-control": "private, no-cache"}
         known = asked.request.headers.get("if-none-match", "")
@@ -45,7 +45,7 @@ class SnapshotDocument:
         async with self._building:
             made = self._made
             while made is None or made.registry is not self._workspace.registry:
-                # Again where a reload came in between: nobody sees half of two snapshots.
+                # Build again if a reload came in between: an answer must not mix two snapshots.
                 made = self._made = await asyncio.to_thread(self._make, self._workspace.registry)
         return made
 

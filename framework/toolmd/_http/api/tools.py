@@ -1,4 +1,4 @@
-"""The tools and skills that there are, each whole, and a call of one through the one door."""
+"""The operations on tools and skills: list and show them, and call a tool."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -16,7 +16,7 @@ from toolmd._workspace.names import known_name
 from toolmd.errors import NotFoundError
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
-SURE = "How sure the model is, 0 to 1."
+SURE = "The model's confidence, 0 to 1."
 
 
 class CallBody(Body):
@@ -26,13 +26,13 @@ class CallBody(Body):
         default_factory=dict, description="The arguments, an object or its JSON text."
     )
     confidence: Confidence | None = Field(None, description=SURE)
-    message: str = Field("", description="The user's own words, in which intent is looked for.")
-    call_id: str | None = Field(None, description="Comes back with the result.")
-    dry_run: bool = Field(default=False, description="Check and judge everything, run nothing.")
+    message: str = Field("", description="The user's own words, for the intent check.")
+    call_id: str | None = Field(None, description="The result has the same id.")
+    dry_run: bool = Field(default=False, description="Run all checks, but not the tool.")
 
 
 class Tools:
-    """Answers about tools and skills."""
+    """The operations on tools and skills."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -40,17 +40,17 @@ class Tools:
         self._skills = SnapshotDocument(workspace, lambda: _entries(workspace.skills))
 
     def operations(self) -> tuple[Operation, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
             Operation("GET", "/api/tools", "listTools", "List the tools.",
                       self._tools.answer, "Entries", tagged=True),
-            Operation("GET", "/api/tools/{name}", "showTool", "Show a tool whole.", self._tool,
+            Operation("GET", "/api/tools/{name}", "showTool", "Show a tool.", self._tool,
                       "Definition", problems=(404,)),
             Operation("POST", "/api/tools/{name}/call", "callTool", "Call a tool.", self._call,
                       "Result", CallBody, (400, 404, 408, 413), details=CALL),
             Operation("GET", "/api/skills", "listSkills", "List the skills.",
                       self._skills.answer, "Entries", tagged=True),
-            Operation("GET", "/api/skills/{name}", "showSkill", "Show a skill whole.", self._skill,
+            Operation("GET", "/api/skills/{name}", "showSkill", "Show a skill.", self._skill,
                       "Definition", problems=(404,)),
         )  # fmt: skip
 
@@ -78,14 +78,14 @@ class Tools:
 
 
 CALL = (
-    "A result is a 200 whatever its outcome: a call that was refused (`denied`) or is held"
-    " (`confirm`, `review`) is what the model must read. Only a tool that is not there is a 404,"
-    " a problem with `result` beside its members."
+    "A result is a 200 with any outcome: the model must read that a call was denied (`denied`) or"
+    " is pending (`confirm`, `review`). Only an unknown tool is a 404, a problem with the"
+    " additional member `result`."
 )
 
 
 def answered(result: Result) -> dict[str, Any]:
-    """Give a result's JSON; raises Trouble where what was asked for is not there."""
+    """Return a result's JSON; raise ApiError if the tool or the confirmation is unknown."""
     code = result.error.code if result.error is not None else ""
     if code in {"unknown_tool", "confirmation_not_found"}:
         assert result.error is not None
@@ -94,7 +94,7 @@ def answered(result: Result) -> dict[str, Any]:
 
 
 def known(name: str, workspace: Workspace, kind: Literal["tool", "skill"]) -> str:
-    """Return a name as it is known; raises Trouble with the near ones."""
+    """Return a name in its known form; raise ApiError with similar names."""
     try:
         return known_name(name, workspace.registry, kind)
     except NotFoundError as error:

@@ -1,10 +1,10 @@
-"""JSON on the wire."""
+"""Encode JSON for HTTP."""
 
 import json
 from typing import Any
 
 
 def json_bytes(value: Any) -> bytes:
-    """Write a JSON value; half of a surrogate pair, which UTF-8 has no bytes for, as its escape."""
+    """Encode a JSON value as UTF-8; half of a surrogate pair becomes an escape."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""What a person does in the console: try a call, decide, acknowledge, run; answers are parts."""
+"""Handle actions in the console: try, decide, accept, run; each answers with a part of a page."""
 
 import asyncio
 import json
@@ -20,25 +20,25 @@ from toolmd._workspace.examples import try_examples
 from toolmd.errors import NotFoundError, ToolmdError
 
 LONGEST = 512 * 1024
-"""Bytes of a request."""
+"""The most bytes of a request."""
 
 
 class _UnfitError(Exception):
-    """The request is not what the console's own script sends."""
+    """A request that the console's own script would not send."""
 
 
 class ConsoleActions:
-    """Answers POST with a part of a page."""
+    """The POST routes, which answer with a part of a page."""
 
     def __init__(self, view: ConsoleView) -> None:
         self._view = view
         self._workspace = view.workspace
 
     async def try_tool(self, request: Request) -> Response:
-        """Call a tool, or only ask what would come of it."""
+        """Call a tool, or only check the call."""
         bound = find_tool(self._workspace, request.path_params["name"])
         if bound is None:
-            return _problem("The tool is not there any more.", 404)
+            return _problem("This tool no longer exists.", 404)
         try:
             given = await _read(request)
             confidence = _number(given.get("confidence"))
@@ -64,7 +64,7 @@ class ConsoleActions:
         return page("part_tried.html", result=result, checks=checks, slip=slip, dry_run=dry_run)
 
     async def examples(self, request: Request) -> Response:
-        """Run the examples of a tool as `toolmd test` does."""
+        """Run the examples of a tool, as `toolmd test` does."""
         name = request.path_params["name"]
         try:
             tried = await asyncio.to_thread(try_examples, self._workspace.settings.root, [name])
@@ -73,7 +73,7 @@ class ConsoleActions:
         return page("part_examples.html", tried=tried)
 
     async def decide(self, request: Request) -> Response:
-        """Approve, edit, reject or answer a held call."""
+        """Approve, edit, reject or answer a pending call."""
         confirmation_id = request.path_params["confirmation_id"]
         try:
             given = await _read(request)
@@ -86,17 +86,17 @@ class ConsoleActions:
         slip = await find_slip(self._workspace, again.id) if again is not None else None
         return page("part_decided.html", result=result, slip=slip)
 
-    async def acknowledge(self, request: Request) -> Response:
-        """Make an edit live that loosens a policy."""
+    async def accept(self, request: Request) -> Response:
+        """Make an edit that weakens a policy live."""
         await _read(request)
         try:
             edit = await self._workspace.changes.accept(request.path_params["name"])
         except NotFoundError as error:
             return _problem(str(error), 409)
-        return page("part_acknowledged.html", edit=edit)
+        return page("part_accepted.html", edit=edit)
 
     async def run(self, request: Request) -> Response:
-        """Start a run of a skill; its events follow on the feed."""
+        """Start a run of a skill; its events come over the feed."""
         name = request.path_params["name"].replace("-", "_")
         try:
             given = await _read(request)
@@ -118,7 +118,7 @@ class ConsoleActions:
         return await self._steered(request, self._workspace.runs.cancel)
 
     async def resume(self, request: Request) -> Response:
-        """Take up a run that stands still."""
+        """Resume a run that is stuck."""
         return await self._steered(request, self._workspace.runs.resume)
 
     async def _steered(self, request: Request, steer: Any) -> Response:
@@ -128,7 +128,7 @@ class ConsoleActions:
             result = await steer(run_id)
         except ToolmdError as error:
             return _problem(str(error), 409)
-        return page("part_said.html", said=result.message)
+        return page("part_message.html", message=result.message)
 
     async def _decided(self, confirmation_id: str, given: dict[str, Any]) -> Result:
         confirmations = self._workspace.confirmations
@@ -142,7 +142,7 @@ class ConsoleActions:
             case "respond":
                 return await confirmations.respond(confirmation_id, _text(given, "text"))
             case _:
-                raise _UnfitError("A decision is approve, edit, reject or respond.")
+                raise _UnfitError("A decision must be approve, edit, reject or respond.")
 
 
 async def _read(request: Request) -> dict[str, Any]:
@@ -150,18 +150,18 @@ async def _read(request: Request) -> dict[str, Any]:
     async for piece in request.stream():
         body += piece
         if len(body) > LONGEST:
-            raise _UnfitError(f"A request may have {LONGEST // 1024} KiB.")
+            raise _UnfitError(f"A request may have at most {LONGEST // 1024} KiB.")
     try:
         given = json.loads(bytes(body) or b"{}")
     except (ValueError, RecursionError):
-        raise _UnfitError("The request is no JSON.") from None
+        raise _UnfitError("The request is not JSON.") from None
     if not isinstance(given, dict):
-        raise _UnfitError("The request is no JSON object.")
+        raise _UnfitError("The request is not a JSON object.")
     return given
 
 
 def _context(given: dict[str, Any]) -> dict[str, str]:
-    """Read the facts about the caller: `patient=P-1001, tenant=north`."""
+    """Parse the facts about the caller: `patient=P-1001, tenant=north`."""
     facts: dict[str, str] = {}
     for stated in filter(None, (part.strip() for part in _text(given, "context").split(","))):
         name, equals, value = stated.partition("=")
@@ -177,7 +177,7 @@ def _text(given: dict[str, Any], key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _UnfitError(f"{key} must be a text.")
+        raise _UnfitError(f"{key} must be text.")
     return value
 
 
@@ -197,4 +197,4 @@ def _number(value: Any) -> float | None:
 
 
 def _problem(said: str, status: int) -> Response:
-    return page("part_problem.html", status=status, said=said)
+    return page("part_problem.html", status=status, message=said)

@@ -1,4 +1,4 @@
-"""Read the audit trail for a page: the newest records, and whether the chain holds."""
+"""Read the audit for a page: the newest records, and whether their chain is valid."""
 
 import sqlite3
 from typing import NamedTuple
@@ -7,14 +7,14 @@ from toolmd._call.audit.chain import AUDIT_FILE, Audit, Record
 from toolmd._types.settings import Settings
 
 SHOWN = 200
-"""How many records a page holds."""
+"""The number of records on a page."""
 
 
 class AuditView(NamedTuple):
-    """The records, the newest first, and what their verification found."""
+    """The records, the newest first, and the result of their verification."""
 
     kept: bool
-    """Whether decisions are recorded at all."""
+    """Whether decisions are recorded."""
     decisions: tuple[Record, ...] = ()
     total: int = 0
     first_bad: int | None = None
@@ -24,7 +24,7 @@ class AuditView(NamedTuple):
 
 
 def read_audit(settings: Settings) -> AuditView:
-    """Read and verify the project's decisions; a file that can't be read is told, not raised."""
+    """Read and verify the project's decisions; report an unreadable file instead of raising."""
     file = settings.state / AUDIT_FILE
     if not Audit.is_kept(file):
         return AuditView(settings.audit)
@@ -32,7 +32,7 @@ def read_audit(settings: Settings) -> AuditView:
     try:
         bad, count = audit.verify(), audit.count()
         if bad is not None:
-            # What a record says that was tampered with may be no JSON any more.
+            # A record that was tampered with may not be JSON any more.
             return AuditView(settings.audit, (), count, bad)
         return AuditView(settings.audit, tuple(audit.latest(count + 1, SHOWN)), count)
     except (sqlite3.Error, ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""List what is there: tools, skills and broken files, each with its state and its findings."""
+"""List tools, skills and broken files, each with its state and its findings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
@@ -13,21 +13,21 @@ from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import can_run
 
-Status = Literal["live", "stale", "held", "broken", "idle"]
+Status = Literal["live", "stale", "pending", "broken", "idle"]
 STATUS_WORDS: Mapping[Status, str] = {
     "live": "live",
     "stale": "last good version",
-    "held": "stricter version live",
+    "pending": "stricter version live",
     "broken": "not loaded",
     "idle": "no implementation",
 }
 
 
 class CatalogueLine(NamedTuple):
-    """One line of the catalogue."""
+    """A line of the catalogue."""
 
     name: str
-    """Of the tool or skill; of a file that gives neither, its path."""
+    """The name of the tool or skill; for a file without one, its path."""
     kind: Literal["tool", "skill", "file"]
     title: str
     description: str
@@ -35,11 +35,11 @@ class CatalogueLine(NamedTuple):
     status: Status
     chips: tuple[tuple[str, str], ...] = ()
     files: tuple[FileFindings, ...] = ()
-    """What is said of its markdown and its Python."""
+    """The findings in its markdown and its Python."""
 
     @property
     def status_words(self) -> str:
-        """The state, for people."""
+        """The state in words."""
         return STATUS_WORDS[self.status]
 
     def count(self, severity: str) -> int:
@@ -48,7 +48,7 @@ class CatalogueLine(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """Everything, at one moment."""
+    """The whole catalogue at one moment."""
 
     groups: Mapping[str, tuple[CatalogueLine, ...]]
     """By category, broken files first."""
@@ -63,14 +63,12 @@ class Catalogue(NamedTuple):
 
 
 def catalogue(workspace: Workspace) -> Catalogue:
-    """Read the workspace; imports all Python on the first look at a snapshot, so it takes time."""
+    """Read the workspace; the first read of a snapshot imports all Python, so it may take long."""
     registry, settings = workspace.registry, workspace.settings
     files = by_file(workspace.diagnostics, FileLines(settings.root))
-    confirmation = {edit.name for edit in registry.pending_changes}
+    changing = {edit.name for edit in registry.pending_changes}
     everything: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
-    entries = [
-        entry_of(one, settings, files, confirmation=one.name in confirmation) for one in everything
-    ]
+    entries = [entry_of(one, settings, files, changing=one.name in changing) for one in everything]
     spoken = {file.path for entry in entries for file in entry.files}
     groups: dict[str, list[CatalogueLine]] = {}
     for broken in _broken(files, spoken):
@@ -88,9 +86,9 @@ def catalogue(workspace: Workspace) -> Catalogue:
 
 
 def entry_of(
-    bound: Bound[Any], settings: Settings, files: Mapping[str, FileFindings], *, confirmation: bool
+    bound: Bound[Any], settings: Settings, files: Mapping[str, FileFindings], *, changing: bool
 ) -> CatalogueLine:
-    """Give the line of one tool or skill."""
+    """Return the line of one tool or skill."""
     spec = bound.spec
     is_tool = isinstance(spec, ToolSpec)
     paths = dict.fromkeys((spec.source.path, bound.binding.target.rpartition(":")[0]))
@@ -101,14 +99,14 @@ def entry_of(
         spec.title,
         spec.description,
         spec.category,
-        "stale" if bound.stale else "held" if confirmation else "live" if runs else "idle",
+        "stale" if bound.stale else "pending" if changing else "live" if runs else "idle",
         chips(bound, settings) if is_tool else _steps(bound),
         tuple(files[path] for path in paths if path in files),
     )
 
 
 def find_tool(workspace: Workspace, name: str) -> BoundTool | None:
-    """Give a tool by its name, kebab or snake."""
+    """Return a tool by its name, in kebab-case or snake_case."""
     return workspace.tools.get(name) or workspace.tools.get(name.replace("-", "_"))
 
 
@@ -122,7 +120,7 @@ def _steps(bound: Bound[Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _broken(files: Mapping[str, FileFindings], spoken: Iterable[str]) -> list[CatalogueLine]:
-    """Give the files with errors that no tool and no skill stands for."""
+    """Return the files with errors that belong to no tool or skill."""
     return [
         CatalogueLine(
             file.path, "file", file.path.rpartition("/")[2], "", "", "broken", (), (file,)

@@ -1,4 +1,4 @@
-"""Explain a call's verdict rung by rung (behaviour.md, "The checks of a call")."""
+"""Show the checks of a call, and where a call stopped (behaviour.md)."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -9,56 +9,56 @@ from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 
-State = Literal["idle", "passed", "stopped", "held", "unreached"]
+State = Literal["idle", "passed", "stopped", "pending", "unreached"]
 
-_TITLES = {
-    "0": "Of a size",
-    "1": "Well formed",
-    "2": "A known tool",
-    "2a": "The right caller",
-    "3": "Arguments that fit",
-    "4": "Sure enough",
-    "5": "Asked for",
-    "6": "Nothing to review",
-    "7": "A person's yes",
-    "8": "Within limits",
-    "9": "Runs",
+CHECKS = (
+    "size",
+    "syntax",
+    "lookup",
+    "context",
+    "arguments",
+    "confidence",
+    "intent",
+    "review",
+    "confirmation",
+    "limits",
+    "run",
+)
+"""The checks in their order."""
+_FIXED = {
+    "size": ("a reply of at most 256 KiB, 32 calls, 32 levels",),
+    "syntax": ("one JSON object, no key twice",),
+    "lookup": ("a tool of this snapshot",),
 }
-_ASKED = {
-    "0": ("a reply of at most 256 KiB, 32 calls, 32 levels",),
-    "1": ("one JSON object, no key twice",),
-    "2": ("in this snapshot",),
-}
-"""What is asked of every tool's calls."""
+"""The requirements that are the same for every tool."""
 _STOPS = {
-    "malformed_call": "1",
-    "unknown_tool": "2",
-    "auth_required": "2a",
-    "context_required": "2a",
-    "invalid_arguments": "3",
-    "missing_argument": "3",
-    "low_confidence": "4",
-    "missing_confidence": "4",
-    "no_explicit_intent": "5",
-    "not_stated_by_user": "5",
-    "held_for_review": "6",
-    "rejected": "7",
-    "rate_limited": "8",
-    "budget_exhausted": "8",
-    "domain_not_approved": "8",
+    "malformed_call": "syntax",
+    "unknown_tool": "lookup",
+    "auth_required": "context",
+    "context_required": "context",
+    "invalid_arguments": "arguments",
+    "missing_argument": "arguments",
+    "low_confidence": "confidence",
+    "missing_confidence": "confidence",
+    "no_explicit_intent": "intent",
+    "not_stated_by_user": "intent",
+    "held_for_review": "review",
+    "rejected": "confirmation",
+    "rate_limited": "limits",
+    "budget_exhausted": "limits",
+    "domain_not_approved": "limits",
 }
-"""The codes of a refusal, and the rung where it falls."""
+"""The codes of denials, each with the check that returns it."""
 
 
 class CheckShown(NamedTuple):
-    """One rung: what it asks, and how a call passed it."""
+    """A check: its requirements, and the state of a call at it."""
 
-    number: str
-    title: str
+    name: str
     asks: tuple[str, ...]
     state: State = "idle"
-    told: str = ""
-    """Why the call stopped there."""
+    reason: str = ""
+    """The reason why the call stopped here."""
 
 
 def checks_of(
@@ -67,45 +67,49 @@ def checks_of(
     result: Result | None = None,
     confidence: float | None = None,
 ) -> tuple[CheckShown, ...]:
-    """Give the rungs of a tool; with a result, where that call stands on them.
+    """Return the checks of a tool; with a result, also the state of that call at each.
 
-    `confidence` is what the call stated, by which a hold for want of it is known.
+    Args:
+        bound: The tool.
+        settings: The project's settings.
+        result: The result of a call, if there was one.
+        confidence: The confidence that the call stated.
     """
-    asks: Mapping[str, tuple[str, ...]] = {**_ASKED, **demands(bound, settings)}
-    checks = [CheckShown(number, title, asks.get(number, ())) for number, title in _TITLES.items()]
+    asks: Mapping[str, tuple[str, ...]] = {**_FIXED, **demands(bound, settings)}
+    checks = [CheckShown(name, asks.get(name, ())) for name in CHECKS]
     if result is None:
         return tuple(checks)
     unstated = confidence is None and on_missing(bound.spec, settings.safety) == "confirm"
-    stop, state, told = _stop(result, unstated=unstated)
+    stop, state, reason = _stop(result, unstated=unstated)
     if stop == "":
-        checks.insert(-2, CheckShown("+", "Judges", ("what plugins and guards ask",)))
-        stop = "+"
-    numbers = [check.number for check in checks]
-    last = numbers.index(stop)
+        checks.insert(-2, CheckShown("guards", ("the rules of plugins and guards",)))
+        stop = "guards"
+    names = [check.name for check in checks]
+    last = names.index(stop)
     return tuple(
         check._replace(
             state="passed" if place < last else state if place == last else "unreached",
-            told=told if place == last else "",
+            reason=reason if place == last else "",
         )
         for place, check in enumerate(checks)
     )
 
 
 def _stop(result: Result, *, unstated: bool) -> tuple[str, State, str]:
-    """Give the last rung that the call came to, its state and what was said there."""
+    """Return the last check that the call reached, its state there, and the reason."""
     error = result.error
-    told = error.message if error is not None else result.message
+    reason = error.message if error is not None else result.message
     match result.outcome:
         case "ok":
-            return "9", "passed", ""
+            return "run", "passed", ""
         case "allowed":
-            return "9", "unreached", "A dry run ends here: everything before has passed."
+            return "run", "unreached", "A dry run ends here: all checks before have passed."
         case "review":
-            return "6", "held", told
+            return "review", "pending", reason
         case "confirm":
             unsure = unstated and "confidence" in result.message
-            return ("4" if unsure else "7"), "held", told
+            return ("confidence" if unsure else "confirmation"), "pending", reason
         case "denied":
-            return _STOPS.get(error.code if error else "", ""), "stopped", told
+            return _STOPS.get(error.code if error else "", ""), "stopped", reason
         case _:
-            return "9", "stopped", told
+            return "run", "stopped", reason

@@ -1,4 +1,4 @@
-"""Held calls as slips: what would run, for whom, and a form to change it before it does."""
+"""Prepare pending calls for a page: arguments, caller, and a form to change them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
@@ -10,28 +10,28 @@ from toolmd._workspace import Workspace
 
 
 class Slip(NamedTuple):
-    """One held call."""
+    """A pending call on a page."""
 
     confirmation: Confirmation
     kind: Literal["tool", "skill"]
-    """What would go on: a call, or a skill that asks something else."""
+    """The kind of its subject: a call, or a skill with a question."""
     shown: Mapping[str, Any]
-    """The arguments, Sensitive values hidden."""
+    """The arguments, with Sensitive values hidden."""
     fields: tuple[FormField, ...]
-    """Of the arguments that may be changed; one that hides something would lose it."""
+    """The arguments that may be changed; those with a hidden part may not."""
     run_id: str
-    """Of the run that asks; empty for a call of its own."""
+    """The run that asks; empty for a call of its own."""
 
 
 def held_slips(workspace: Workspace) -> list[Slip]:
-    """Give what waits, the oldest first."""
+    """Return the pending calls, the oldest first."""
     return [
         _slip(workspace, confirmation) for confirmation in workspace.confirmations.pending_sync()
     ]
 
 
 async def find_slip(workspace: Workspace, confirmation_id: str) -> Slip | None:
-    """Return one held call; None where it waits no more."""
+    """Return a pending call; None if it is not pending any more."""
     confirmation = await workspace.confirmations.get(confirmation_id)
     return (
         _slip(workspace, confirmation)
@@ -47,7 +47,7 @@ def _slip(workspace: Workspace, confirmation: Confirmation) -> Slip:
     parameters = () if bound is None else bound.spec.parameters
     run_id, slash, _ = confirmation.id.partition("/")
     given = confirmation.shown if isinstance(confirmation.shown, Mapping) else {}
-    # What a run asks about comes as it stands in the run.
+    # The arguments of a run's question are already redacted.
     shown = dict.fromkeys(given, HIDDEN) if bound is None else redacted(given, parameters)
     plain = () if tool is None else tuple(p for p in parameters if not p.shape.holds_sensitive)
     kind: Literal["tool", "skill"] = "skill" if name in workspace.skills else "tool"

@@ -1,4 +1,4 @@
-"""Render a definition's own markdown, harmlessly: no HTML of its author, no pictures."""
+"""Render a definition's markdown safely: without its HTML and pictures."""
 
 import re
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from toolmd._http.console.visible import visible
 
 _SAFE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
-"""The page has headings of its own above those of the document."""
+"""The page has its own headings above those of the document."""
 
 
 def rendered(text: str) -> Markup:
-    """Give a file's text as HTML; front matter becomes a block of code."""
+    """Return a file's text as HTML; front matter becomes a block of code."""
     text = visible(text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"))
     return Markup(_reader().render(_fenced_front_matter(text)))  # noqa: S704 - html is off
 

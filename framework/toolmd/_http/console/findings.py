@@ -1,4 +1,4 @@
-"""Diagnostics as a page shows them: the source line, and what is meant in it."""
+"""Prepare diagnostics for a page: the source line, and the marked part of it."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,12 +10,12 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
 
 
 class Finding(NamedTuple):
-    """One diagnostic and the line it speaks of."""
+    """A diagnostic and its source line."""
 
     diagnostic: Diagnostic
     before: str = ""
     meant: str = ""
-    """The stretch that the caret stands below; empty where the line can't be shown."""
+    """The part above the caret; empty if the line can't be shown."""
     after: str = ""
 
     @property
@@ -25,46 +25,46 @@ class Finding(NamedTuple):
 
     @property
     def gutter(self) -> str:
-        """The blanks, and tabs, that bring a caret below its column."""
+        """The spaces and tabs that move a caret below its column."""
         return "".join("\t" if letter == "\t" else " " for letter in self.before)
 
     @property
     def carets(self) -> str:
-        """One for each character that is meant."""
+        """A caret for each marked character."""
         return "^" * max(1, len(self.meant.rstrip()))
 
 
 class FileFindings(NamedTuple):
-    """What is to be said of one file."""
+    """The findings in one file."""
 
     path: str
     findings: tuple[Finding, ...]
 
     def count(self, severity: str) -> int:
-        """Count those of one severity."""
+        """Count the findings of one severity."""
         return sum(f.diagnostic.severity == severity for f in self.findings)
 
     @property
     def worst(self) -> str:
-        """The severest of them."""
+        """The highest severity of the findings."""
         return min((f.diagnostic.severity for f in self.findings), key=_ORDER.__getitem__)
 
 
 class FileLines:
-    """The lines of a project's files, each read once; one that can't be read has none."""
+    """The lines of a project's files, each read once; an unreadable file has none."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._known: dict[str, Sequence[str]] = {}
 
     def lines(self, path: str) -> Sequence[str]:
-        """Give the lines of a file of a diagnostic."""
+        """Return the lines of a diagnostic's file."""
         if path not in self._known:
             self._known[path] = self.text(path).split("\n")
         return self._known[path]
 
     def text(self, path: str) -> str:
-        """Give a file's text; nothing where it can't be read."""
+        """Return a file's text; "" if it can't be read."""
         try:
             text = (self._root / path).read_bytes().decode("utf-8-sig", "replace")
         except (OSError, ValueError):
@@ -72,7 +72,7 @@ class FileLines:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def finding(self, diagnostic: Diagnostic) -> Finding:
-        """Give a diagnostic with its line."""
+        """Return a diagnostic with its line."""
         span = diagnostic.span
         lines = self.lines(span.path)
         if not 0 < span.line <= len(lines) or not lines[span.line - 1].strip():
@@ -85,7 +85,7 @@ class FileLines:
 
 
 def by_file(diagnostics: Iterable[Diagnostic], source: FileLines) -> dict[str, FileFindings]:
-    """Give the findings of each file, files with errors first."""
+    """Return the findings of each file, files with errors first."""
     paths: dict[str, list[Finding]] = {}
     for diagnostic in diagnostics:
         paths.setdefault(diagnostic.span.path, []).append(source.finding(diagnostic))

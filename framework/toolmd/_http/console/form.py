@@ -1,4 +1,4 @@
-"""Make a form of a schema: which control takes each value, whatever their nesting."""
+"""Build a form from a schema: a control for each value, nested ones too."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -9,13 +9,13 @@ Control = Literal[
     "array", "json",
 ]  # fmt: skip
 DEEPEST = 6
-"""Levels that are drawn; what lies deeper is written as JSON."""
+"""The number of nested levels with controls; deeper values are written as JSON."""
 LONG = 160
-"""Characters from which a text gets several lines."""
+"""The length from which a text gets several lines, in characters."""
 
 
 class FormField(NamedTuple):
-    """One control, and those within it."""
+    """A control, and those within it."""
 
     key: str
     """The name of the value in its object; empty for an item of a list."""
@@ -23,22 +23,22 @@ class FormField(NamedTuple):
     required: bool
     description: str = ""
     hint: str = ""
-    """What is allowed, in words."""
+    """The allowed values in words."""
     options: tuple[Any, ...] = ()
     default: Any = None
     has_default: bool = False
     example: Any = None
     fields: "tuple[FormField, ...]" = ()
-    """Of an object."""
+    """The controls of an object."""
     item: "FormField | None" = None
-    """Of a list."""
+    """The control of a list's items."""
     sensitive: bool = False
     words: str = ""
-    """The type, as an author writes it."""
+    """The type in the notation of definitions."""
 
 
 def fields_of(parameters: tuple[Parameter, ...], depth: int = 0) -> tuple[FormField, ...]:
-    """Give the controls of these parameters, in the file's order."""
+    """Return the controls of these parameters, in the file's order."""
     return tuple(_field(p.name, p.shape, required=p.required, depth=depth) for p in parameters)
 
 
@@ -92,7 +92,7 @@ def _text_control(shape: Schema) -> Control:
 
 
 def type_words(shape: Schema) -> str:
-    """Give the type as an author writes it."""
+    """Return the type in the notation of definitions."""
     words = [
         f"array of {type_words(shape.items)}" if name == "array" and shape.items else name
         for name in shape.types

@@ -1,4 +1,4 @@
-"""Set JSON for reading: indented, its keys, texts and numbers marked for the stylesheet."""
+"""Format JSON for reading: indented, with marks for keys, texts and numbers."""
 
 import json
 import re
@@ -13,16 +13,16 @@ _TOKEN = re.compile(
     r"|(?P<number>-?\d[\d.eE+-]*)|(?P<word>true|false|null)"
 )
 LONGEST = 200_000
-"""Characters that are shown; a browser chokes on more."""
+"""The most characters to show; browsers become slow with more."""
 
 
 def as_text(value: Any) -> str:
-    """Give indented JSON, as it is."""
+    """Return indented JSON as text."""
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def as_html(value: Any) -> Markup:
-    """Give indented JSON as HTML, cut where nobody reads on."""
+    """Return indented JSON as HTML, truncated after `LONGEST` characters."""
     text = as_text(value)
     cut = len(text) > LONGEST
     text = visible(text[:LONGEST])

@@ -1,4 +1,4 @@
-"""Print the console's pages: templates that escape everything, and the headers that pages carry."""
+"""Render the console's pages: templates that escape everything, with safe headers."""
 
 import datetime as dt
 import re
@@ -50,12 +50,12 @@ def _templates() -> Environment:
 
 
 def printed(template: str, **values: Any) -> str:
-    """Give a template filled in."""
+    """Return a filled template."""
     return _templates().get_template(template).render(values)
 
 
 def page(template: str, *, status: int = 200, **values: Any) -> Response:
-    """Give a page, or a part of one, with the policy that holds its scripts to our own."""
+    """Return a page, or a part of one, with a policy that only allows our own scripts."""
     headers = {"content-security-policy": PAGE_POLICY, "cache-control": "no-store"}
     return HTMLResponse(printed(template, **values), status, headers)
 
@@ -66,19 +66,19 @@ def _asset_bytes(name: str) -> bytes:
 
 
 def asset(name: str) -> Response:
-    """Give one of the files that pages load."""
+    """Return one of the files that pages load."""
     return Response(
         _asset_bytes(name), media_type=ASSETS[name], headers={"cache-control": "no-cache"}
     )
 
 
 def slug(text: str) -> str:
-    """Give text as an id may be written: another one for each text."""
+    """Return text in a form that is valid in an id, and unique for each text."""
     return re.sub(r"[^A-Za-z0-9-]", lambda found: f"_{ord(found[0]):x}_", text)
 
 
 def clock(moment: str | float | None) -> str:
-    """Give a moment, ISO 8601 or seconds since the epoch, as people here read it."""
+    """Return a moment, ISO 8601 or seconds since the epoch, in local time."""
     if moment is None or moment == "":
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The console's pages: each looks at the workspace anew and prints what it finds."""
+"""The console's pages; each reads the workspace again."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,11 +29,11 @@ from toolmd._workspace.names import can_run
 from toolmd.errors import NotFoundError, ToolmdError
 
 TARGETS = ("openai", "openai-responses", "anthropic", "gemini", "mcp", "prompt")
-"""What a tool's page shows it as."""
+"""The export targets on a tool's page."""
 
 
 class Pages:
-    """Answers GET; every method runs in a worker thread."""
+    """The GET routes; every method runs in a worker thread."""
 
     def __init__(self, view: ConsoleView) -> None:
         self._view = view
@@ -43,17 +43,17 @@ class Pages:
         return self._view.workspace
 
     def catalogue(self, request: Request) -> Response:
-        """Everything there is."""
+        """Show all definitions."""
         found = catalogue(self._workspace)
         return self._page(request, "catalogue.html", "catalogue", found=found)
 
     def problems(self, request: Request) -> Response:
-        """All diagnostics, by file."""
+        """Show all diagnostics, by file."""
         found = catalogue(self._workspace)
         return self._page(request, "problems.html", "problems", found=found)
 
     def tool(self, request: Request) -> Response:
-        """One tool: what is written, what a model sees, and a call of it."""
+        """Show one tool: its definition, its exports, and a form to call it."""
         bound = find_tool(self._workspace, request.path_params["name"])
         if bound is None:
             return self._missing(request, "tool")
@@ -72,7 +72,7 @@ class Pages:
         )
 
     def skill(self, request: Request) -> Response:
-        """One skill: its steps as a graph, and a run of it."""
+        """Show one skill: its steps as a graph, and a form to run it."""
         name = request.path_params["name"]
         skills = self._workspace.skills
         bound = skills.get(name) or skills.get(name.replace("-", "_"))
@@ -93,18 +93,18 @@ class Pages:
         )
 
     def pending(self, request: Request) -> Response:
-        """What waits for a person."""
+        """Show the pending calls."""
         slips = held_slips(self._workspace)
         return self._page(request, "pending.html", "pending", slips=slips)
 
     def runs(self, request: Request) -> Response:
-        """The runs, the latest first."""
+        """Show the runs, the latest first."""
         return self._page(
             request, "runs.html", "runs", runs=self._workspace.runs.list_sync(limit=SHOWN)
         )
 
     def run(self, request: Request) -> Response:
-        """One run, step by step over its graph."""
+        """Show one run, step by step on its graph."""
         run_id = request.path_params["run_id"]
         try:
             trace = self._workspace.runs.trace_sync(run_id)
@@ -127,7 +127,7 @@ class Pages:
         )
 
     def audit(self, request: Request) -> Response:
-        """The decisions that were recorded."""
+        """Show the recorded decisions."""
         audit_view = read_audit(self._workspace.settings)
         return self._page(request, "audit.html", "audit", audit_view=audit_view, shown=SHOWN)
 
@@ -154,8 +154,8 @@ class Pages:
     def _entry(self, bound: Bound[Any]) -> CatalogueLine:
         workspace = self._workspace
         files = by_file(workspace.diagnostics, FileLines(workspace.settings.root))
-        confirmation = any(edit.name == bound.name for edit in workspace.changes.list_sync())
-        return entry_of(bound, workspace.settings, files, confirmation=confirmation)
+        changing = any(edit.name == bound.name for edit in workspace.changes.list_sync())
+        return entry_of(bound, workspace.settings, files, changing=changing)
 
     def _document(self, bound: Bound[Any]) -> Markup:
         return rendered(FileLines(self._workspace.settings.root).text(bound.spec.source.path))
@@ -176,7 +176,7 @@ class Pages:
 
 def _graph(spec: SkillSpec, states: Mapping[str, StepState] | None = None) -> Markup:
     drawn = svg(chart_of(spec), states, standalone=False)
-    return Markup(drawn)  # noqa: S704 - the drawing escapes what it is given
+    return Markup(drawn)  # noqa: S704 - the drawing escapes its texts
 
 
 def _caller(request: Request) -> Caller:

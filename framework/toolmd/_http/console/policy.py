@@ -1,4 +1,4 @@
-"""Say in words what each rung of the ladder asks of a tool's calls."""
+"""Describe in words the requirements of each check of a tool's calls."""
 
 from toolmd._call.guards.policy import on_missing, threshold
 from toolmd._types.call_spec import Limits
@@ -8,19 +8,19 @@ from toolmd._types.tool import ToolSpec
 
 
 def demands(bound: BoundTool, settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Give by the rung's number what it asks; a rung that asks nothing is left out."""
+    """Return the requirements by the check's name; checks without any are left out."""
     spec, safety = bound.spec, settings.safety
-    told = {
-        "2a": _caller(spec),
-        "3": _arguments(spec),
-        "4": _confidence(bound, safety),
-        "5": _intent(spec),
-        "6": _escalation(spec, safety),
-        "7": _confirmation(spec),
-        "8": _limits(spec.limits),
-        "9": _running(spec),
+    found = {
+        "context": _caller(spec),
+        "arguments": _arguments(spec),
+        "confidence": _confidence(bound, safety),
+        "intent": _intent(spec),
+        "review": _escalation(spec, safety),
+        "confirmation": _confirmation(spec),
+        "limits": _limits(spec.limits),
+        "run": _running(spec),
     }
-    return {number: tuple(words) for number, words in told.items() if words}
+    return {name: tuple(words) for name, words in found.items() if words}
 
 
 def _caller(spec: ToolSpec) -> list[str]:
@@ -30,11 +30,13 @@ def _caller(spec: ToolSpec) -> list[str]:
 
 def _arguments(spec: ToolSpec) -> list[str]:
     if not spec.parameters:
-        return ["no arguments at all" if spec.unknown_parameters == "reject" else "no arguments"]
+        return [
+            "no arguments" if spec.unknown_parameters == "reject" else "none; others are ignored"
+        ]
     needed = sum(p.required for p in spec.parameters)
     words = [f"{_counted(len(spec.parameters), 'parameter')}, {needed or 'none'} required"]
     if spec.unknown_parameters == "ignore":
-        words.append("unknown ones are dropped")
+        words.append("unknown ones are ignored")
     return [*words, *(rule.message for rule in spec.rules)]
 
 
@@ -44,7 +46,7 @@ def _confidence(bound: BoundTool, safety: SafetySettings) -> list[str]:
         return []
     words = [f"a confidence of at least {least:g}"]
     if on_missing(bound.spec, safety) == "confirm":
-        words.append("unstated, a person is asked")
+        words.append("without one, a person is asked")
     return words
 
 
@@ -59,9 +61,9 @@ def _intent(spec: ToolSpec) -> list[str]:
 
 
 def _escalation(spec: ToolSpec, safety: SafetySettings) -> list[str]:
-    words = ["no word of a crisis"] if safety.crisis_words else []
+    words = ["no crisis words"] if safety.crisis_words else []
     when = spec.safety.escalate_when
-    return [*words, f"held for review when {when}"] if when is not None else words
+    return [*words, f"a person reviews it when {when}"] if when is not None else words
 
 
 def _confirmation(spec: ToolSpec) -> list[str]:
@@ -90,7 +92,7 @@ def _running(spec: ToolSpec) -> list[str]:
     limits = spec.limits
     words = [f"within {limits.timeout_s:g} s"] if limits.timeout_s is not None else []
     if limits.retries:
-        words.append(f"{_counted(limits.retries, 'more try', 'more tries')} on a broken connection")
+        words.append(f"{_counted(limits.retries, 'retry', 'retries')} after a broken connection")
     if limits.max_rows is not None:
         words.append(f"at most {limits.max_rows} rows")
     if limits.max_bytes is not None:
@@ -101,7 +103,7 @@ def _running(spec: ToolSpec) -> list[str]:
 
 
 def chips(bound: BoundTool, settings: Settings) -> tuple[tuple[str, str], ...]:
-    """Give a policy in a few words, each with its tone: what a list has room for."""
+    """Return a policy as short labels with their tones, for a list."""
     spec = bound.spec
     own = spec.safety
     least = threshold(spec, bound.default_min, settings.safety)
@@ -111,7 +113,7 @@ def chips(bound: BoundTool, settings: Settings) -> tuple[tuple[str, str], ...]:
         (own.confirm_when is not None, "confirmed when…", "guard"),
         (own.escalate_when is not None, "reviewed when…", "guard"),
         (least is not None, f"confidence ≥ {least or 0:g}", "guard"),
-        (own.explicit_intent, "asked for in words", "guard"),
+        (own.explicit_intent, "explicit intent", "guard"),
         (spec.requires_auth, "user", "plain"),
         *((True, fact, "plain") for fact in spec.requires_context),
         (spec.limits.rate is not None, "rate", "plain"),

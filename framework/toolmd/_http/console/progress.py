@@ -1,4 +1,4 @@
-"""What a run did, one line a step, each with what was recorded of it."""
+"""Prepare a run for a page: a line for each step, with its records."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,10 @@ from toolmd._types.run import JournalEntry, RunEvent, RunKind, RunTrace
 
 
 class StepLine(NamedTuple):
-    """One step of a run, or one turn of a loop, as it stands."""
+    """A step of a run, or one turn of a loop, with its state."""
 
     step: str
-    """Its key: `2`, `No slots/1[3]`, `2:visit/4`."""
+    """The key: `2`, `No slots/1[3]`, `2:visit/4`."""
     title: str
     kind: RunKind
     text: str = ""
@@ -17,12 +17,12 @@ class StepLine(NamedTuple):
 
     @property
     def at(self) -> str:
-        """When the last thing was recorded of it; empty where nothing was."""
+        """The time of the last record; empty without records."""
         return self.entries[-1].at if self.entries else ""
 
 
 def lines(trace: RunTrace) -> tuple[StepLine, ...]:
-    """Give the lines in the order in which the steps began."""
+    """Return the lines in the order in which the steps began."""
     last: dict[str, RunEvent] = {}
     for event in trace.events:
         if event.kind != "progress" or event.step not in last:
@@ -44,6 +44,6 @@ def lines(trace: RunTrace) -> tuple[StepLine, ...]:
 
 
 def _step_of(key: str, steps: dict[str, RunEvent]) -> str:
-    """Give the step within which something was recorded, the innermost."""
+    """Return the innermost step that contains a record's key."""
     known = [step for step in steps if key.startswith((f"{step}:", f"{step}["))]
     return max(known, key=len, default="")

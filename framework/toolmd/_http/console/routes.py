@@ -1,4 +1,4 @@
-"""Where each page, part and asset of the console is found."""
+"""The routes of the console's pages, parts and assets."""
 
 from collections.abc import Awaitable, Callable
 from functools import cache
@@ -15,11 +15,11 @@ from toolmd._http.console.pages import Pages
 from toolmd._http.console.view import ConsoleView
 
 OPEN_PATHS = frozenset(("/enter", *(f"/assets/{name}" for name in ASSETS)))
-"""What may be asked for before one is let in: it holds nothing of the project."""
+"""Paths that need no session: they contain nothing of the project."""
 
 
 def console_routes(view: ConsoleView) -> list[Route]:
-    """Give the routes of the console, all below `/`; but for the way in, its operator's alone."""
+    """Return the console's routes; all but the entry and the assets are for the operator only."""
     pages, actions = Pages(view), ConsoleActions(view)
     looks: dict[str, Callable[[Request], Response]] = {
         "/": pages.catalogue,
@@ -35,7 +35,7 @@ def console_routes(view: ConsoleView) -> list[Route]:
         "/view/tools/{name}/try": actions.try_tool,
         "/view/tools/{name}/examples": actions.examples,
         "/view/pending/{confirmation_id:path}": actions.decide,
-        "/view/changes/{name}": actions.acknowledge,
+        "/view/changes/{name}": actions.accept,
         "/view/skills/{name}/run": actions.run,
         "/view/runs/{run_id}/cancel": actions.cancel,
         "/view/runs/{run_id}/resume": actions.resume,
@@ -49,7 +49,7 @@ def console_routes(view: ConsoleView) -> list[Route]:
 
 
 def _looked(look: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """Look in a thread: the first look at a snapshot imports all its Python."""
+    """Run a page in a thread: the first read of a snapshot imports all its Python."""
 
     async def looked(request: Request) -> Response:
         if not _is_operator(request):
@@ -64,20 +64,20 @@ def _done(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def done(request: Request) -> Response:
         if not _is_operator(request):
-            return page("part_problem.html", status=403, said="Only its operator works here.")
+            return page("part_problem.html", status=403, message="This is for the operator only.")
         return await deed(request)
 
     return done
 
 
 def _is_operator(request: Request) -> bool:
-    # The console names users and their context, and shows what all of them do.
+    # The console shows the calls of all users and their context.
     return request.scope.get("state", {}).get(OPERATOR) is True
 
 
 @cache
 def stranger_page() -> bytes:
-    """Give the page for whoever comes without a session: where to find the way in."""
+    """Return the page for a browser without a session."""
     return printed("stranger.html").encode()
 
 

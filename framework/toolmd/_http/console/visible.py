@@ -1,4 +1,4 @@
-"""Show what text hides: controls that would turn, blank or overwrite what people read."""
+"""Show hidden characters: controls that would reorder, hide or overwrite text."""
 
 import re
 
@@ -12,18 +12,18 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Give text with each such character as its code point, `⟨U+202E⟩`; lines stay lines."""
+    """Replace each such character by its code point, `⟨U+202E⟩`; line breaks stay."""
     return _HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
 def shown(value: object) -> object:
-    """Do so with whatever a template prints; what is HTML already went through it before."""
+    """Apply `visible` to a template's value; HTML has already passed it."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)
     return value
 
 
 def exact(text: str) -> Markup:
-    """Give text for an attribute that the script reads: escaped, and otherwise as it is."""
-    # A lone surrogate can't be sent; the script could do nothing with it either.
+    """Return text for an attribute that the script reads: escaped, otherwise unchanged."""
+    # A lone surrogate can't be sent, and the script could not use it.
     return Markup.escape(text.encode("utf-8", "replace").decode())

@@ -1,4 +1,4 @@
-// What a person does on a page: try, decide, acknowledge, run, look through tabs, filter.
+// Handle a person's actions on a page: try, decide, accept, run, switch tabs, filter.
 
 import { blame, collect, fill, filled, joined } from "./forms.js";
 import { announce, parsed, refresh } from "./live.js";
@@ -13,18 +13,18 @@ async function post(path, body) {
     });
     const kind = answer.headers.get("content-type") ?? "";
     if (kind.startsWith("text/html")) return parsed(await answer.text()).body;
-    return note(answer.status === 401 ? "The session is over: open the link that the terminal shows." : `It was refused (${answer.status}).`);
+    return note(answer.status === 401 ? "The session has ended: open the link that the terminal shows." : `The server denied the request (${answer.status}).`);
   } catch {
-    return note("Nobody answers: is toolmd dev still running?");
+    return note("The server does not answer: is toolmd dev still running?");
   }
 }
 
 function note(words) {
   const body = document.createElement("body");
-  const told = document.createElement("p");
-  told.className = "note is-danger";
-  told.textContent = words;
-  body.append(told);
+  const line = document.createElement("p");
+  line.className = "note is-danger";
+  line.textContent = words;
+  body.append(line);
   return body;
 }
 
@@ -38,7 +38,7 @@ async function busy(form, work) {
   }
 }
 
-/** Put what came back into its place, and let it be read out and reached. */
+/** Put an answer into its place on the page; return its result part. */
 function place(where, body) {
   const part = body.querySelector("[data-part=result]");
   where.replaceChildren(...(part ? [part] : body.childNodes));
@@ -77,15 +77,15 @@ async function decide(form, decision) {
   const text = form.querySelector("[name=text]").value;
   const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit }));
   const slip = form.closest(".slip");
-  place(slip.querySelector("[data-said]"), body);
+  place(slip.querySelector("[data-message]"), body);
   if (!body.querySelector(".note.is-danger")) {
     slip.dataset.decided = decision;
     form.remove();
   }
-  announce(slip.querySelector("[data-said]").textContent);
+  announce(slip.querySelector("[data-message]").textContent);
 }
 
-/** Give the fields that say something else than at the beginning. */
+/** Return the fields that differ from their first values. */
 function changed(root) {
   const before = new Map(JSON.parse(root.dataset.before));
   return [...filled(root)].filter(([key, text]) => before.get(key) !== text);
@@ -99,7 +99,7 @@ async function run(form) {
   where.focus({ preventScroll: true });
 }
 
-/** Fill a form with the values that it begins with, and remember them as the form gives them. */
+/** Fill a form with its first values, and store them in the form's own notation. */
 function begin(root) {
   fill(root, JSON.parse(root.dataset.values));
   root.dataset.before = JSON.stringify([...filled(root)]);
@@ -114,8 +114,8 @@ document.addEventListener("submit", async (event) => {
   if (form.dataset.run) await run(form);
   if (form.dataset.accept) {
     const body = await busy(form, () => post(form.dataset.accept, {}));
-    place(form.parentElement.querySelector("[data-said]"), body);
-    announce(form.parentElement.querySelector("[data-said]").textContent);
+    place(form.parentElement.querySelector("[data-message]"), body);
+    announce(form.parentElement.querySelector("[data-message]").textContent);
     await refresh();
   }
   if (form.dataset.post) {
@@ -159,7 +159,7 @@ function asJson(button) {
     try {
       fill(root, JSON.parse(text.value));
     } catch {
-      announce("This is no JSON, so the form stays as it was.");
+      announce("This is not JSON, so the form did not change.");
     }
   }
   box.hidden = !on;
@@ -188,7 +188,7 @@ document.addEventListener("keydown", (event) => {
   select(tabs[(tabs.indexOf(tab) + to + tabs.length) % tabs.length]);
 });
 
-// A form that changed on the server keeps what was typed where a field is still there.
+// A form that changed on the server keeps the typed values of its remaining fields.
 document.addEventListener("kept", ({ detail: { old, next } }) => {
   const before = old.querySelector("[data-root]");
   const after = next.querySelector("[data-root]");

@@ -1,4 +1,4 @@
-// Read the generated forms into JSON text, fill them from JSON, and show what was wrong with them.
+// Read the generated forms as JSON text, fill them from JSON, and show their errors.
 
 const OPTIONAL = "[data-control]";
 let made = 0;
@@ -8,12 +8,12 @@ const owner = (field) => field.parentElement.closest("[data-control], [data-root
 const input = (field) => field.querySelector("[data-input]");
 const items = (field) => [...field.querySelector(":scope > .items").children].map((item) => item.querySelector(OPTIONAL));
 
-/** Give the JSON text of all that is filled in below a root; numbers stay as they were typed. */
+/** Return the JSON text of the filled fields below a root; numbers stay as typed. */
 export function collect(root) {
   return object(root) ?? "{}";
 }
 
-/** Give each filled field below a root with the JSON text of its value, by key. */
+/** Return the filled fields below a root, by key, with the JSON text of their values. */
 export function filled(root) {
   return new Map(
     within(root).flatMap((field) => {
@@ -23,7 +23,7 @@ export function filled(root) {
   );
 }
 
-/** Give the JSON text of an object of such fields. */
+/** Return the JSON text of an object of such fields. */
 export function joined(fields) {
   return `{${[...fields].map(([key, text]) => `${JSON.stringify(key)}: ${text}`).join(", ")}}`;
 }
@@ -62,7 +62,7 @@ function plain(control, text) {
   return JSON.stringify(text);
 }
 
-/** Fill the fields below a root with a value; what it does not name is emptied. */
+/** Fill the fields below a root with a value; other fields are emptied. */
 export function fill(root, values) {
   const given = values !== null && typeof values === "object" ? values : {};
   for (const field of within(root)) put(field, Object.hasOwn(given, field.dataset.key) ? given[field.dataset.key] : undefined);
@@ -95,7 +95,7 @@ function add(list) {
   return item.querySelector(OPTIONAL);
 }
 
-// What lies in a template within the item gets its number when that one is used.
+// Templates within the item get their numbers when they are used.
 function number(item) {
   for (const part of item.querySelectorAll("*")) {
     if (part instanceof HTMLTemplateElement) {
@@ -107,7 +107,7 @@ function number(item) {
   }
 }
 
-/** Mark the fields that a refusal speaks of, `items[0].name`; gives those that were found. */
+/** Mark the fields of a denial's problems, such as `items[0].name`; return them. */
 export function blame(root, problems) {
   for (const place of root.querySelectorAll("[data-error]")) place.textContent = "";
   for (const marked of root.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");

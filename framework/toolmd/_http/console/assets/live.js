@@ -1,18 +1,18 @@
-// Follow what happens, and bring the page up to date where it says something else now.
+// Follow the events, and update the parts of the page that have changed.
 
-// What every page shows in its margin, and what this one is about.
-const MATTERS = ["snapshot", "diagnostics", "policy-change", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
+// The events that every page shows in its margin, and those of this page.
+const KINDS = ["snapshot", "diagnostics", "policy-change", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
 const SETTLE_MS = 15;
 const known = new Map();
 const sources = new WeakMap();
-const held = new Set();
+const locked = new Set();
 let timer;
 let fetching = false;
 let again = false;
 let feed = null;
 const listeners = [];
 
-/** Remember what the server said of each part, for people and the script change the page too. */
+/** Store the server's version of each part, because people and scripts change the page too. */
 function remember(root, into) {
   for (const part of root.querySelectorAll("[data-live]")) into.set(part.dataset.live, part.outerHTML);
   for (const child of root.querySelectorAll("[data-list] > *")) sources.set(child, child.outerHTML);
@@ -27,20 +27,20 @@ export function announce(words) {
   document.getElementById("announcer").textContent = words;
 }
 
-/** Let a part be, or no more, whatever the server says of it. */
+/** Lock a part against updates, or unlock it. */
 export function hold(name, on) {
-  if (on) held.add(name);
-  else held.delete(name);
+  if (on) locked.add(name);
+  else locked.delete(name);
 }
 
-/** Hear the events of one kind, with their JSON. */
+/** Call a function for the events of one kind, with their JSON. */
 export function hear(kind, listener) {
   const heard = (event) => listener(JSON.parse(event.data));
   listeners.push([kind, heard]);
   feed?.addEventListener(kind, heard);
 }
 
-/** Ask for the page anew and exchange what is different. */
+/** Load the page again and replace the parts that differ. */
 export async function refresh() {
   if (fetching) {
     again = true;
@@ -55,7 +55,7 @@ export async function refresh() {
       exchange(parsed(await answer.text()));
     }
   } catch {
-    // The feed tells that nobody answers.
+    // The feed shows that the server does not answer.
   } finally {
     fetching = false;
     if (again) {
@@ -71,15 +71,15 @@ function exchange(fresh) {
   const changed = [];
   for (const [name, html] of now) {
     if (known.get(name) === html) continue;
-    if (held.has(name)) {
-      // It is being played over; whoever holds it asks again.
+    if (locked.has(name)) {
+      // A replay has locked it, and refreshes the page at its end.
       now.delete(name);
       continue;
     }
     const old = document.querySelector(`[data-live="${CSS.escape(name)}"]`);
     const next = fresh.querySelector(`[data-live="${CSS.escape(name)}"]`);
     if (!old) {
-      // A part under a new name takes the place of the one that is no more: `checks HASH`.
+      // A part with a new name replaces the one that is gone: `checks HASH`.
       const [kind] = name.split(" ");
       const gone = [...document.querySelectorAll("[data-live]")].find((part) => part.dataset.live.split(" ")[0] === kind && !now.has(part.dataset.live));
       if (gone) {
@@ -109,7 +109,7 @@ function replace(old, next) {
   swap(old, next, () => kept && document.dispatchEvent(new CustomEvent("kept", { detail: { old: kept, next } })));
 }
 
-// Children keep their places by key: only what is different flashes, and an open detail stays open.
+// Children are matched by key: only changed ones flash, and open details stay open.
 function reconcile(old, next) {
   const children = new Map([...old.children].map((child) => [child.dataset.key, child]));
   let place = null;
@@ -131,7 +131,7 @@ function reconcile(old, next) {
     if (here !== after) old.insertBefore(here, after);
     place = here;
   }
-  // What was decided here stays, with what came of it.
+  // A call that was decided here stays, with its result.
   for (const gone of children.values()) if (!("decided" in gone.dataset)) gone.remove();
 }
 
@@ -163,23 +163,23 @@ function follow() {
   feed = new EventSource("/api/events");
   feed.addEventListener("open", () => {
     state("live", "following your files");
-    // Something may have happened since the page was made, or since the feed broke off.
+    // The project may have changed since the page was made, or since the feed broke off.
     soon();
   });
   feed.addEventListener("error", () => {
-    state("lost", "nobody answers");
-    // A browser gives up after an answer that is no stream: the session may be over.
+    state("lost", "no answer");
+    // A browser stops after an answer that is not a stream: the session may have ended.
     if (feed.readyState === EventSource.CLOSED) refresh();
   });
-  for (const kind of MATTERS) feed.addEventListener(kind, soon);
+  for (const kind of KINDS) feed.addEventListener(kind, soon);
   for (const [kind, heard] of listeners) feed.addEventListener(kind, heard);
 }
 
-// A browser opens six connections to one server: a tab that nobody looks at gives its own back.
+// A browser opens six connections to one server: a hidden tab closes its own.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     feed.close();
-    state("waiting", "resting");
+    state("waiting", "paused");
   } else {
     awake();
   }

@@ -1,4 +1,4 @@
-// Play a run over the graph of its skill: what happens now, or again what was recorded.
+// Show a run on the graph of its skill: live, or replayed from the records.
 
 import { announce, hear, hold, refresh } from "./live.js";
 
@@ -16,14 +16,14 @@ const graph = () => document.querySelector("[data-graph]");
 const stateOf = (box) => Object.keys(WORDS).find((one) => box.classList.contains(one));
 const step = (key) => graph()?.querySelector(`[data-step="${CSS.escape(key)}"]`);
 
-/** Give the step of the skill itself that an event's key lies in. */
+/** Return the skill's own step that contains an event's key. */
 function node(key) {
   const steps = [...(graph()?.querySelectorAll("[data-step]") ?? [])].map((one) => one.dataset.step);
   const fits = steps.filter((one) => key === one || key.startsWith(`${one}:`) || key.startsWith(`${one}[`));
   return fits.sort((a, b) => b.length - a.length)[0] ?? key;
 }
 
-/** Watch a run from now on; what was heard of it before is played first. */
+/** Follow a run; earlier events are shown first. */
 export function watch(runId) {
   watched = runId;
   clear();
@@ -38,7 +38,7 @@ function clear() {
   document.querySelector("[data-run-log]")?.replaceChildren();
 }
 
-/** Show how a step fares, in colour and in a word. */
+/** Show the state of a step, in colour and in a word. */
 function set(box, state) {
   box.classList.remove(...Object.keys(WORDS));
   if (state) box.classList.add(state);
@@ -65,19 +65,19 @@ function show({ step: key, kind, title, text }) {
   const here = node(key);
   const box = step(here);
   if (box) {
-    // What happens within a step shows only that the step runs, or waits.
+    // Events within a step only show that the step runs, or waits.
     const whole = here === key || ["undone", "kept", "waiting"].includes(kind);
     if (whole && STATES[kind]) set(box, STATES[kind]);
     else if (!stateOf(box) || kind === "started") set(box, "running");
-    if (last && last !== here && !takesBack(kind)) walk(last, here);
-    if (!takesBack(kind)) last = here;
+    if (last && last !== here && !undoes(kind)) walk(last, here);
+    if (!undoes(kind)) last = here;
     box.scrollIntoView({ block: "nearest", inline: "nearest", behavior: PAUSE_MS ? "smooth" : "auto" });
   }
   log({ key, kind, title, text });
   if (["waiting", "failed", "kept"].includes(kind)) announce(`${title}: ${WORDS[kind]}. ${text}`);
 }
 
-function takesBack(kind) {
+function undoes(kind) {
   return kind === "undone" || kind === "kept";
 }
 
@@ -85,12 +85,12 @@ function walk(from, to) {
   graph().querySelector(`[data-from="${CSS.escape(from)}"][data-to="${CSS.escape(to)}"]`)?.classList.add("taken");
 }
 
-// One line a step: it begins, and the same line tells how it ended.
+// One line for each step, from its start to its end.
 function log({ key, kind, title, text }) {
   const list = document.querySelector("[data-run-log]");
   if (!list) return;
   let line = [...list.children].findLast((one) => one.dataset.step === key);
-  if (!line || takesBack(kind)) {
+  if (!line || undoes(kind)) {
     line = document.createElement("li");
     line.dataset.step = key;
     list.append(line);

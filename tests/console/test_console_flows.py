@@ -81,7 +81,7 @@ def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, con
     )
     page.get_by_role("tab", name="openai", exact=True).click()
     lost = page.locator("#panel-openai .losses")
-    expect(lost).to_contain_text("openai does not show these; Toolmd still checks them at each call:")
+    expect(lost).to_contain_text("openai does not show these; Toolmd still checks them")
     expect(lost).to_contain_text("order_supplies.note: maxLength 80")
 
 

@@ -1,4 +1,4 @@
-"""What the conformance suite asks for that does not apply to Toolmd, each with its reason."""
+"""The checks of the conformance suite that do not apply to Toolmd, each with its reason."""
 
 from fnmatch import fnmatchcase
 
@@ -17,7 +17,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "resources-read-binary:resources-read-binary",
         "resources-templates-read:resources-templates-read",
     ),
-    "no single resource is watched: a new snapshot is told as a changed list": (
+    "no single resource can be subscribed to: a new snapshot is announced as a changed list": (
         "resources-subscribe:resources-subscribe",
         "resources-unsubscribe:resources-unsubscribe",
     ),
@@ -32,7 +32,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "logging-set-level:logging-set-level",
         "tools-call-with-logging:tools-call-with-logging",
     ),
-    "an Enum has no titles beside its values": (
+    "an Enum has no titles for its values": (
         "elicitation-sep1330-enums:elicitation-sep1330-titled-*",
         "elicitation-sep1330-enums:elicitation-sep1330-legacy-enumnames",
     ),
@@ -42,25 +42,25 @@ REASONS: dict[str, tuple[str, ...]] = {
         "server-stateless:sep-2575-missing-capability-http-400",
     ),
     "an answer counts only with the sealed state of its question; without it, the question is "
-    "asked anew": ("input-required-result-ignore-extra-params:sep-2322-ignore-unexpected-params",),
+    "asked again": ("input-required-result-ignore-extra-params:sep-2322-ignore-unexpected-params",),
     "schemas are made from markdown, which has no `$defs` and no `if`": (
         "json-schema-2020-12:json-schema-2020-12-tool-found",
     ),
     "no argument is repeated in a header": ("http-custom-header-server-validation:sep-2243-*",),
-    "a stream that broke off is not taken up; a call that began runs to its end": (
+    "an interrupted stream is not resumed; a call that began finishes": (
         "server-sse-polling:server-sse-*",
     ),
-    "a skill's folder holds its one file, and no folder": (
+    "a skill's folder contains its one file, and no folder": (
         "sep-2640-skills-directory:sep-2640-directory-read-subdir-mimetype",
     ),
     "the extension `io.modelcontextprotocol/tasks` is not served": ("tasks-*:*",),
 }
 NEVER = frozenset(("wire-schema-valid", "scenario-timeout"))
-"""Checks that nothing excuses."""
+"""Checks that always apply."""
 
 
 def reason_against(scenario: str, check: str) -> str | None:
-    """Give why a check does not apply; None where it does."""
+    """Return the reason why a check does not apply, or None if it does."""
     if check in NEVER:
         return None
     name = f"{scenario}:{check}"

@@ -59,7 +59,7 @@ def main() -> int:
 
 def table(rows: list[Row]) -> Iterator[str]:
     """Give the table of what was found."""
-    yield "| judge | of what | held | of those that apply | does not apply |"
+    yield "| client or suite | part | passed | of those that apply | does not apply |"
     yield "|---|---|---|---|---|"
     for row in rows:
         applies = row.passed + len(row.failed)

@@ -22,7 +22,7 @@ class Guard(NamedTuple):
 
 
 GUARDS = {
-    "judge": Guard(
+    "guards": Guard(
         {
             "_call/guards/[ip]*.py": (
                 "tests/call/guards",
@@ -34,7 +34,7 @@ GUARDS = {
         },
         ("tests/call",),
     ),
-    "confirm": Guard(
+    "confirmation": Guard(
         {
             "_call/confirmation/*.py": ("tests/call/confirmation", "tests/call/test_locked.py"),
             "_types/confirmation.py": ("tests/call/confirmation",),
@@ -58,7 +58,7 @@ GUARDS = {
             for name in ("definition", "canonical", "contract", "tool", "skill", "schema")
         },
     ),
-    "gate": Guard(
+    "authentication": Guard(
         {
             f"_auth/{name}.py": ("tests/auth",)
             for name in ("gate", "tokens", "sessions", "addresses", "headers")

@@ -5,23 +5,23 @@ import shutil
 from playwright.sync_api import Browser, BrowserType, Error
 
 NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
-"""What a Chromium is called on the PATH."""
+"""The names of Chromium on the PATH."""
 REMEDY = "playwright install chromium, or on Debian: apt-get install chromium-headless-shell"
 
 
 class NoBrowserError(Exception):
-    """Neither Playwright nor the PATH has a Chromium that starts."""
+    """Raised if neither Playwright nor the PATH has a Chromium that starts."""
 
 
 def open_browser(chromium: BrowserType, path: str | None = None) -> Browser:
     """Open the first Chromium that starts.
 
     Args:
-        chromium: Playwright's browser type, which knows the browsers that Playwright installed.
-        path: The folders to search after that, as in PATH; PATH itself where it is None.
+        chromium: Playwright's browser type, with the browsers that Playwright installed.
+        path: The folders to search after that, in the form of PATH; None searches PATH.
 
     Raises:
-        NoBrowserError: No Chromium starts; the message tells the remedy.
+        NoBrowserError: No Chromium starts; the message names the remedy.
 
     """
     found = [None, *filter(None, (shutil.which(name, path=path) for name in NAMES))]

@@ -1,4 +1,4 @@
-"""Read what the code says of itself: docstrings, signatures, and the sentences under names."""
+"""Read docstrings, signatures and attribute sentences from the code."""
 
 import ast
 import inspect
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def signature(name: str, member: Any) -> str:
-    """Give a function's or a property's head as a block."""
+    """Return the signature of a function or property as a code block."""
     getter = getattr(member, "fget", None) or getattr(member, "func", None)
     shown = re.sub(
         r"\((self|cls)(: \w+)?(, )?", "(", _unhomed(str(inspect.signature(getter or member)))
@@ -22,20 +22,20 @@ def signature(name: str, member: Any) -> str:
 
 
 def type_text(annotation: Any) -> str:
-    """Give a type as a reader writes it."""
+    """Return a type as users write it."""
     plain = isinstance(annotation, type) and not hasattr(annotation, "__args__")
     return annotation.__name__ if plain else _unhomed(str(annotation))
 
 
 def _unhomed(text: str) -> str:
-    """Leave out the modules of classes, the quotes around a name that comes later, and objects."""
+    """Remove module names, the quotes of forward references, and addresses of objects."""
     plain = re.sub(r"\((?:<[^<>]* at 0x\w+>(?:, )?)+\)|<[^<>]* at 0x\w+>", "...", text)
     named = re.sub(r"ForwardRef\('(\w+)'\)|'([A-Z][\w |]*)'", r"\1\2", plain)
     return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", named.replace("toolmd._types.", ""))
 
 
 def attribute_docs(module: ModuleType | None) -> dict[str, str]:
-    """Give the sentence that stands under each name, by `Class.name` or `name`."""
+    """Return the sentence below each attribute, by `Class.name` or `name`."""
     found: dict[str, str] = {}
 
     def read(body: list[ast.stmt], prefix: str) -> None:
@@ -57,17 +57,17 @@ def attribute_docs(module: ModuleType | None) -> dict[str, str]:
 
 
 def doc(thing: object) -> str:
-    """Give a docstring without its indent."""
+    """Return a docstring without its indent."""
     return dedent(inspect.getdoc(thing) or "")
 
 
 def line_of(text: str | None) -> str:
-    """Give a text in one line."""
+    """Return a text in one line."""
     return " ".join((text or "").split())
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Give a table of markdown."""
+    """Return a markdown table."""
 
     def line(cells: tuple[str, ...]) -> str:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"

@@ -1,4 +1,4 @@
-"""Write the pages of docs/reference that can be read off the code; `make docs` runs it."""
+"""Write the pages of docs/reference that come from the code; `make docs` runs it."""
 
 import inspect
 import sys
@@ -29,44 +29,50 @@ NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
 
 FIELDS = """# Fields
 
-Each field of a definition, as `- **Name**: value`. A misspelt field is read as the near one, with
-a warning; one marked **closes** restricts calls, and where it can't be read the tool does not load.
-Another word for a field ("read with a warning") is read as that field, with a warning and a fix.
+Each field of a definition, written as `- **Name**: value`. A misspelt field is read as the nearest
+one, with a warning. A field marked **restricts** restricts calls; if it can't be read, the tool
+does not load. A synonym ("read with a warning") is read as that field, with a warning and a fix.
 """
 DIAGNOSTICS = """# Diagnostics
 
-What `toolmd check` may say. The code is the interface, the words of a message are not;
-`toolmd rule CODE` prints what stands here.
+Every problem that `toolmd check` can report. The codes are stable; the messages may change.
+`toolmd rule CODE` prints the text below a code.
 """
 CONFIGURATION = """# Configuration
 
-Every setting of a project, and every variable. Settings stand in `toolmd.toml`, or under
-`[tool.toolmd]` of `pyproject.toml`; one such as `safety.floor` in the table before its dot. The
-command line is stronger than the environment, that than the file, that than the default.
+Every setting of a project, and every environment variable. Write settings in `toolmd.toml`, or in
+`[tool.toolmd]` of `pyproject.toml`; one such as `safety.floor` belongs in the table `safety`. The
+command line overrides the environment, which overrides the file, which overrides the default.
 """
 VARIABLES = {
-    "TOOLMD_TOKEN": "The token that requests over HTTP must bear; else each start makes its own.",
-    "TOOLMD_DEBUG": "Set, a command shows the whole trace of what broke, not a line.",
-    "OPENROUTER_API_KEY": "The key for OpenRouter; a model on this machine gets it too.",
+    "TOOLMD_TOKEN": "The token of requests over HTTP; without it, each start creates one.",
+    "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of a line.",
+    "OPENROUTER_API_KEY": "The key for OpenRouter, also sent to models on this machine.",
     "OPENAI_API_KEY": "The key for every other endpoint.",
-    "NO_COLOR": "Set, nothing is coloured.",
+    "NO_COLOR": "If set, the output has no colours.",
 }
 COMMANDS = """# Commands
 
-Every command of `toolmd`, as `-h` tells it too. Data goes to standard output, everything else
-to standard error. The exit status is 0 when done, 1 with findings or a failed tool, 2 for a wrong
-command line, 3 when policy refused, 4 when a confirmation was not given, 5 when something was not
-found or not reached, 70 when Toolmd itself is at fault.
+Every command of `toolmd`, as in its `-h`. Data goes to standard output, everything else to standard
+error. The exit status is:
+
+- 0 for success,
+- 1 for problems that were found, or a failed tool,
+- 2 for a wrong command line,
+- 3 for a denied call,
+- 4 for a call that needs a confirmation,
+- 5 for something that was not found or not reached,
+- 70 for an error in Toolmd itself.
 """
 
 
 def fields_page() -> str:
-    """Tell each section and field of a definition, off the field table."""
+    """Build the page of all sections and fields from the field table."""
     parts = [FIELDS]
     for kind, sections in TABLES.items():
         parts.append(f"## {kind.capitalize()} files: `{{name}}.{kind}.md`\n")
         for section in sections:
-            needed = " Needed." if section.needed else ""
+            needed = " Required." if section.needed else ""
             parts.append(f"### {kind.capitalize()}: {section.name}\n\n{section.says}{needed}\n")
             if section.aliases:
                 parts.append(f"Also read as: {', '.join(section.aliases)}.\n")
@@ -88,23 +94,23 @@ def _field_table(rows: Iterable[Field]) -> str:
             f"**{field.name}**",
             field.says + choices + fits,
             field.default,
-            "closes" if field.restricts else "",
+            "restricts" if field.restricts else "",
             ", ".join(field.aliases),
             ", ".join(field.synonyms),
         )
 
-    heads = ("field", "what it says", "default", "", "also read as", "read with a warning")
+    heads = ("field", "meaning", "default", "", "also read as", "read with a warning")
     return table(heads, map(row, rows))
 
 
 def diagnostics_page() -> str:
-    """Tell each code, off the enum; the page has an anchor for each."""
+    """Build the page of all codes, with an anchor for each."""
     codes = [f"## {code}\n\n{code.says}\n" for code in sorted(Code)]
     return "\n".join([DIAGNOSTICS, *codes])
 
 
 def hooks_page() -> str:
-    """Tell each hook, off its specification."""
+    """Build the page of all hooks from their specifications."""
     parts = [f"# Hooks\n\n{doc(hooks).partition(chr(10))[2].strip()}\n"]
     for name, function in vars(hooks).items():
         if hasattr(function, "toolmd_spec"):
@@ -113,7 +119,7 @@ def hooks_page() -> str:
 
 
 def configuration_page() -> str:
-    """Tell each setting, off the settings' own classes."""
+    """Build the page of all settings from their classes."""
     says = attribute_docs(settings)
     parts = [CONFIGURATION]
 
@@ -126,16 +132,16 @@ def configuration_page() -> str:
         variable = config.PREFIX + key.upper().replace(".", "_")
         return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown, f"`{variable}`"
 
-    head = ("setting", "what it says", "default", "variable")
+    head = ("setting", "meaning", "default", "variable")
     parts.append(table(head, map(row, values.READERS)))
     others = {config.LOAD_PLUGINS: attribute_docs(config)["LOAD_PLUGINS"], **VARIABLES}
-    rows = [(f"`{name}`", told) for name, told in others.items()]
-    parts.append(f"## Variables beside the settings\n\n{table(('variable', 'what it does'), rows)}")
+    rows = [(f"`{name}`", text) for name, text in others.items()]
+    parts.append(f"## Other variables\n\n{table(('variable', 'what it does'), rows)}")
     return "\n".join(parts)
 
 
 def commands_page() -> str:
-    """Tell each command, off the command line itself."""
+    """Build the page of all commands from the command line itself."""
     parts = [COMMANDS]
     for words, command in _commands(typer.main.get_command(make_app()), ("toolmd",)):
         context = typer.Context(command, info_name=" ".join(words), terminal_width=100)
@@ -160,26 +166,26 @@ def _commands(group: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, .
 
 
 def python_page() -> str:
-    """Tell each name of the face."""
+    """Build the page of all public names."""
 
-    def face(module: ModuleType) -> list[str]:
+    def described(module: ModuleType) -> list[str]:
         names: list[str] = module.__all__
-        told = [
+        found = [
             (n, getattr(module, n), import_module(toolmd._HOME.get(n, module.__name__)))
             for n in names
         ]
-        return [f"## {name}\n\n{_described(name, value, home)}" for name, value, home in told]
+        return [f"## {name}\n\n{_described(name, value, home)}" for name, value, home in found]
 
     return "\n".join(
         [
             f"# Python\n\n{doc(toolmd)}\n",
-            *face(toolmd),
+            *described(toolmd),
             f"# toolmd.database\n\n{doc(database)}\n",
-            *face(database),
+            *described(database),
             f"# toolmd.importing\n\n{doc(importing)}\n",
-            *face(importing),
+            *described(importing),
             f"# toolmd.testing\n\n{doc(testing)}\n",
-            *face(testing),
+            *described(testing),
         ]
     )
 
@@ -191,7 +197,7 @@ def _described(name: str, value: Any, module: ModuleType) -> str:
     if not inspect.isclass(value):
         return f"{signature(name, value)}\n{doc(value)}\n"
     parts = [doc(value) + "\n"]
-    if _made_by_readers(value):
+    if _constructed_by_users(value):
         made = inspect.cleandoc(vars(value)["__init__"].__doc__ or "")
         parts.append(signature(name, value).replace(" -> None", "") + (made and f"\n{made}\n"))
     rows = [
@@ -206,21 +212,21 @@ def _described(name: str, value: Any, module: ModuleType) -> str:
         if not field.startswith("_") and not issubclass(value, BaseException)
     ]
     if rows:
-        parts.append(table(("", "is", "what it holds"), rows))
+        parts.append(table(("", "type", "meaning"), rows))
     for member, method in _members(value):
         parts.append(f"{signature(f'{name}.{member}', method)}\n{doc(method)}\n")
     return "\n".join(parts)
 
 
-def _made_by_readers(value: type) -> bool:
-    """Tell whether a reader makes it, and no table of fields says how."""
+def _constructed_by_users(value: type) -> bool:
+    """Return whether users construct it themselves, so that the page needs its signature."""
     if value in {toolmd.Bound, toolmd.Context, toolmd.Workspace}:
         return False
     return "__init__" in vars(value) and not is_dataclass(value)
 
 
 def _of_the_format(value: type, name: str) -> str:
-    """Give what the field table says of a spec's field."""
+    """Return the field table's sentence for a field of a spec."""
     if value not in {toolmd.ToolSpec, toolmd.SkillSpec, toolmd.Schema, toolmd.Parameter}:
         return ""
     tables = [section.fields for kind in TABLES.values() for section in kind]
@@ -265,7 +271,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write every page that differs."""
+    """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(NOTE + page(), encoding="utf-8", newline="\n")
         print(f"docs/reference/{name}")

@@ -1,4 +1,4 @@
-"""The page of the API over HTTP, off its operations."""
+"""Build the page of the HTTP API from its operations."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from toolmd._http.api.operation import Operation
 
 HEAD = """# HTTP
 
-What `toolmd dev` and `toolmd serve --transport http` answer. `GET /openapi.json` is the same
-for programs: OpenAPI 3.1, with a path of its own for each tool and skill.
+The API of `toolmd dev` and `toolmd serve --transport http`. For programs, `GET /openapi.json`
+returns it as OpenAPI 3.1, with a path of its own for each tool and skill.
 
-Every request names its Host as the server knows it, and has the token: `Authorization: Bearer
-TOKEN`. A body is `application/json` of at most 512 KiB; keys that are not told here are refused.
-The caller is whom the token names. `Toolmd-Context-Patient` states the fact
-`patient`, where the token allows its value;
-`Toolmd-Conversation` the conversation whose calls **Max Calls** counts together. A token of the
-settings sees its own user's held calls, runs and events; that of the start sees all, and it alone
-may do what is marked *operator*.
+Every request needs the exact `Host` of the server and the token: `Authorization: Bearer TOKEN`. A
+body is `application/json` of at most 512 KiB; unknown keys are rejected. The token names the
+caller. The header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its
+value. `Toolmd-Conversation` names the conversation whose calls **Max Calls** counts together.
+
+A token from the settings sees its own user's pending calls, runs and events. The token of the start
+sees all, and only it may use the routes marked *operator*.
 """
 PROBLEMS = """## Problems
 
-What comes to nothing is answered with problem details (RFC 9457): `type`, `title`, `status`,
-`detail`, and a stable `code`. A body that does not fit has `errors`, a list of `{path, message}`;
-a tool or held call that is not there has the `result` as well.
+A failed request returns problem details (RFC 9457): `type`, `title`, `status`, `detail`, and a
+stable `code`. For an invalid body they include `errors`, a list of `{path, message}`; for an
+unknown tool or pending call, the `result`.
 
 | status | code |
 |---|---|
@@ -49,19 +49,20 @@ CODES = {
 EVENTS = """## Events
 
 `GET /api/events` is a stream of server-sent events; `data` is a JSON object. Send `Last-Event-ID`
-to go on where the stream broke off, as `EventSource` does by itself: the latest 1,000 events are
-kept. A comment comes every 15 seconds. Who takes nothing for 30 seconds is let go.
+to continue an interrupted stream, as `EventSource` does by itself: the server keeps the latest
+1,000 events. It sends a comment every 15 seconds, and disconnects a client that reads nothing for
+30 seconds.
 
-| event | data | comes when |
+| event | data | sent when |
 |---|---|---|
 """
 
 
 def http_page() -> str:
-    """Tell each route, each problem and each event."""
+    """Build the page: each route, each problem and each event."""
     no_workspace: Any = None
     api = Api(no_workspace, EventSource(Feed()), no_workspace, no_workspace)
-    parts = [HEAD, "## Routes\n", *map(_told, api.operations)]
+    parts = [HEAD, "## Routes\n", *map(_described, api.operations)]
     events = "".join(f"| `{kind}` | {data} | {when} |\n" for kind, (data, when) in KINDS.items())
     codes = "".join(
         f"| {n} | {', '.join(f'`{c}`' for c in known)} |\n" for n, known in CODES.items()
@@ -69,7 +70,7 @@ def http_page() -> str:
     return "\n".join([*parts, PROBLEMS + codes, EVENTS + events])
 
 
-def _told(operation: Operation) -> str:
+def _described(operation: Operation) -> str:
     marks = [("operator", operation.operator), ("no token", operation.open)]
     mark = "".join(f" *{word}*" for word, is_so in marks if is_so)
     parts = [f"### `{operation.method} {operation.path}`", f"{operation.summary}{mark}"]
@@ -78,11 +79,11 @@ def _told(operation: Operation) -> str:
     items = [f"- `?{query.name}=`: {query.summary}" for query in operation.query]
     if operation.body is not None:
         for name, field in operation.body.model_fields.items():
-            needed = ", needed" if field.is_required() else ""
+            needed = ", required" if field.is_required() else ""
             items.append(f"- `{name}`{needed}: {field.description}")
     if items:
         parts.append("\n".join(items))
     problems = ", ".join(map(str, operation.problems))
-    gives = f"Gives `{operation.gives}`" if operation.gives else f"Answers {operation.status}"
+    gives = f"Returns `{operation.gives}`" if operation.gives else f"Returns {operation.status}"
     parts.append(f"{gives}; or {problems}." if problems else f"{gives}.")
     return "\n\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""Take the pictures of the console anew; `make pictures` runs it where there is a Chromium."""
+"""Take the pictures of the console; `make pictures` runs it, and needs a Chromium."""
 
 import re
 import shutil
@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[1]
 PICTURES = Path(__file__).parent / "pictures"
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 LARGEST = 300_000
-"""Bytes of a picture."""
+"""The most bytes that a picture may have."""
 TODAY = "2026-11-23"
-"""The day as of which the clinic's book is filled."""
+"""The first day of the clinic's sample data."""
 TOOL = "tools_md/appointment"
 
 
 def main() -> None:
-    """Work on a copy of the clinic, and take each picture."""
+    """Copy the clinic, and take each picture."""
     PICTURES.mkdir(exist_ok=True)
     with TemporaryDirectory() as scratch, sync_playwright() as playwright:
         try:
@@ -58,7 +58,7 @@ def toolmd(*words: str) -> None:
 
 @contextmanager
 def served(project: Path) -> Iterator[str]:
-    """Serve a project, and give the link to its console."""
+    """Serve a project, and yield the link to its console."""
     command = [sys.executable, "-m", "toolmd", "dev", f"--project={project}", "--port=0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -72,18 +72,18 @@ def served(project: Path) -> Iterator[str]:
 
 
 def go(page: Page, path: str) -> None:
-    """Open a page of the console, and wait until it follows what happens."""
+    """Open a page of the console, and wait until it follows the events."""
     page.goto(re.sub(r"(//[^/]+).*", r"\1", page.url) + path)
     page.wait_for_selector("[data-feed=live]")
 
 
 def tool(page: Page, _project: Path) -> None:
-    """What is written, what a model sees, and where a call stopped."""
+    """Show the markdown and the export of a tool."""
     go(page, "/tools/book_appointment")
 
 
 def tried(page: Page, _project: Path) -> None:
-    """A form made of the schema, and the checks of one call."""
+    """Show the form of a tool, and the checks of one call."""
     go(page, "/tools/book_appointment")
     page.get_by_role("button", name="Brother and sister").click()
     page.locator("[name=context]").fill("patient=P-1001")
@@ -93,7 +93,7 @@ def tried(page: Page, _project: Path) -> None:
 
 
 def run(page: Page, _project: Path) -> None:
-    """A skill's run that waits for a person."""
+    """Show a skill's run that waits for a person."""
     go(page, "/skills/schedule_appointment")
     values = {"patientId": "P-1001", "date": TODAY, "numChildren": "2", "parentPhone": "+1214555"}
     for key, value in values.items():
@@ -109,13 +109,13 @@ def run(page: Page, _project: Path) -> None:
 
 
 def waiting(page: Page, _project: Path) -> None:
-    """The call that the run waits for, to be approved as it is or changed."""
+    """Show the pending call of the run, with the form to edit it."""
     go(page, "/pending")
     page.get_by_role("button", name="Edit…").click()
 
 
 def catalogue(page: Page, project: Path) -> None:
-    """The catalogue after two saves: one loosens a policy, one breaks a file."""
+    """Show the catalogue after two saves: one weakens a policy, one breaks a file."""
     replaced(
         project / TOOL / "book-appointment.tool.md", "Confirmation**: true", "Confirmation**: false"
     )
@@ -126,7 +126,7 @@ def catalogue(page: Page, project: Path) -> None:
 
 
 def replaced(file: Path, old: str, new: str) -> None:
-    """Save a file with one thing changed."""
+    """Replace a text in a file."""
     text = file.read_text("utf-8")
     assert old in text
     file.write_text(text.replace(old, new, 1), "utf-8")

@@ -48,20 +48,21 @@ GUARDS = {
     "limits": Guard(
         {
             "_call/limits/postgres_rates.py": ("tests/durability/test_shared_rates.py",),
-            "_call/limits/[dpst]*.py": ("tests/call/limits", "tests/call/test_locked.py"),
+            "_call/limits/[drst]*.py": ("tests/call/limits", "tests/call/test_locked.py"),
+            "_call/limits/counter.py": ("tests/call/limits",),
         },
         ("tests/call",),
     ),
     "hash": Guard(
         {
             f"_types/{name}.py": ("tests/types",)
-            for name in ("definition", "canonical", "contract", "tool", "skill", "schema")
+            for name in ("definition", "canonical", "call_spec", "tool", "skill", "schema")
         },
     ),
     "authentication": Guard(
         {
             f"_auth/{name}.py": ("tests/auth",)
-            for name in ("gate", "tokens", "sessions", "addresses", "headers")
+            for name in ("authentication", "tokens", "sessions", "addresses", "headers")
         },
         ("tests/http", "tests/console"),
     ),

@@ -145,7 +145,7 @@ def test_a_crisis_is_shown(garden) -> None:
 @pytest.mark.parametrize(
     ("reply", "status", "says"),
     [
-        (RawReply(401, '{"error": {"message": "who?"}}'), 1, "refuses the key"),
+        (RawReply(401, '{"error": {"message": "who?"}}'), 1, "rejects the key"),
         (RawReply(404, '{"error": {"message": "no model"}}'), 5, "--model"),
         (RawReply(429, "", {"retry-after-ms": "1"}), 1, "asked too often"),
         (RawReply(503, "", {"retry-after-ms": "1"}), 5, "not available"),

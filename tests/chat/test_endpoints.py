@@ -22,7 +22,7 @@ def error_body(message: str, **more) -> str:
 
 
 FAULTS = [
-    (RawReply(401, error_body("No such key: sk-secret")), "unauthorized", "look at the key"),
+    (RawReply(401, error_body("No such key: sk-secret")), "unauthorized", "check the key"),
     (RawReply(402, error_body("Insufficient credits")), "not_paid", "Insufficient credits"),
     (RawReply(403, error_body("Not yours")), "unauthorized", "Not yours"),
     (RawReply(404, error_body("no model x")), "not_found", "--model"),

@@ -304,11 +304,11 @@ def test_half_of_a_character_refuses_the_reply_in_an_object_as_in_text(changes):
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ({"object": "chat.completion.chunk", "choices": [{"delta": {}}]}, "a stream's pieces"),
-        ([{"object": "chat.completion.chunk", "choices": []}], "a stream's pieces"),
-        ([{"type": "message_start"}, {"type": "content_block_start"}], "a stream's pieces"),
-        ([{"type": "response.output_item.added"}], "a stream's pieces"),
-        (chat(function_call={"name": "x", "arguments": "{}"}), "the form before tool_calls"),
+        ({"object": "chat.completion.chunk", "choices": [{"delta": {}}]}, "pieces of a stream"),
+        ([{"object": "chat.completion.chunk", "choices": []}], "pieces of a stream"),
+        ([{"type": "message_start"}, {"type": "content_block_start"}], "pieces of a stream"),
+        ([{"type": "response.output_item.added"}], "pieces of a stream"),
+        (chat(function_call={"name": "x", "arguments": "{}"}), "the old form of tool_calls"),
     ],
 )
 def test_a_call_in_a_form_that_is_not_read_is_refused_and_not_lost(reply, said) -> None:

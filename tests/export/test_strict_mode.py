@@ -105,7 +105,7 @@ def test_a_description_that_some_models_refuse_is_told_and_not_cut(target: str) 
     exported = export(target, [tool(description=said), tool(name="y", description=said[1:])])
     assert said in str(exported.items[0])
     assert [str(loss) for loss in exported.losses] == [
-        "x: nothing yet, but some models refuse a description of 1025 characters: 1024 are safe"
+        "x: nothing yet, but some models reject a description of 1025 characters: 1024 are safe"
     ]
 
 

@@ -38,7 +38,7 @@ def test_tools_and_skills_of_a_taken_folder_are_told() -> None:
     exported = export("agentskills", [tool()], [SCHEDULE, twin])
     assert len(exported.items) == 1
     assert [str(loss) for loss in exported.losses] == [
-        "x: a tool is no Agent Skill, and is left out",
+        "x: a tool can't be an Agent Skill, and is left out",
         "schedule__appointment: the skill is left out: schedule-appointment/SKILL.md is taken",
     ]
 

@@ -105,11 +105,11 @@ TOLD = [
     ({"type": "string", "not": {"const": "x"}}, "`not` is not kept"),
     ({"type": "string", "pattern": "(?=a)b"}, "the pattern is not kept"),
     ({"$ref": "https://example.org/other.json"}, "is not fetched"),
-    ({"$ref": "#/nowhere"}, "leads nowhere"),
+    ({"$ref": "#/nowhere"}, "does not exist"),
     ({"type": "string", "default": 5}, "the default 5 is outside the schema"),
     ({"type": "array", "contains": {"type": "string"}}, "`contains` is not kept"),
     ({"anyOf": [{"enum": ["a"]}, {"type": "integer"}]}, "the enum is not kept"),
-    ({"type": "strange"}, "no JSON type: strange"),
+    ({"type": "strange"}, "not a JSON type: strange"),
     ({"type": "number", "multipleOf": 0.5}, "`multipleOf 0.5` is not kept"),
     ({"type": "string", "deprecated": True}, "calls it deprecated"),
 ]

@@ -1,4 +1,4 @@
-"""Converse with a model over an OpenAI-compatible endpoint: its calls come to the one door."""
+"""Converse with a model over an OpenAI-compatible endpoint; its calls go to the dispatcher."""
 
 from toolmd._chat.conversation import Conversation
 

@@ -1,4 +1,4 @@
-"""Choose the endpoint, the model and the key, and make the client that talks with them."""
+"""Choose the endpoint, the model and the key, and open the client."""
 
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -12,11 +12,11 @@ OPENROUTER = "https://openrouter.ai/api/v1"
 OPENROUTER_KEY = "OPENROUTER_API_KEY"
 OPENAI_KEY = "OPENAI_API_KEY"
 NO_KEY = "none"
-"""What is sent to this machine's own servers, which mostly ask for no key."""
+"""Key for servers on this machine, which usually need none."""
 
 
 def model_of(given: str | None, settings: Settings) -> str:
-    """Give the model's name, or raise ConfigError with the ways to name one."""
+    """Return the model's name, or raise ConfigError with the ways to set it."""
     if (model := given or settings.chat.model) is None:
         raise ConfigError(
             "no model is named: give one (--model NAME), set TOOLMD_CHAT_MODEL, or write"
@@ -26,7 +26,7 @@ def model_of(given: str | None, settings: Settings) -> str:
 
 
 def base_url_of(given: str | None, settings: Settings) -> str:
-    """Give where the endpoint is; OpenRouter where nobody says."""
+    """Return the endpoint's URL; OpenRouter by default."""
     url = given or settings.chat.base_url or OPENROUTER
     try:
         parts = urlsplit(url)
@@ -39,9 +39,9 @@ def base_url_of(given: str | None, settings: Settings) -> str:
 
 
 def key_of(url: str, environ: Mapping[str, str]) -> str:
-    """Give the key for an endpoint: OpenRouter's own goes to OpenRouter, and to this machine.
+    """Return the key for an endpoint: OpenRouter's key goes only to OpenRouter and this machine.
 
-    Raises ConfigError with the name of the variable that is missing.
+    Raises ConfigError with the name of the missing variable.
     """
     host = urlsplit(url).hostname or ""
     if host == "openrouter.ai" or host.endswith(".openrouter.ai"):
@@ -59,7 +59,7 @@ def key_of(url: str, environ: Mapping[str, str]) -> str:
 
 
 def open_client(url: str, key: str, seconds: float) -> Any:
-    """Make the openai SDK's client; raises ConfigError where the package is missing."""
+    """Open the openai SDK's client; raises ConfigError where the package is missing."""
     try:
         from openai import AsyncOpenAI
     except ImportError as error:

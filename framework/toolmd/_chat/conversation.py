@@ -1,4 +1,4 @@
-"""A conversation: the user's words to the model, its calls to the door, their results back."""
+"""A conversation: the user's messages, the model's calls, and their results."""
 
 import asyncio
 import os
@@ -20,25 +20,27 @@ from toolmd._workspace import Workspace
 from toolmd.errors import ConfigError, ToolmdError
 
 NATIVE = "openai"
-"""The dialect of the interface itself; all others are spoken in words."""
+"""The dialect of the API itself; all others are written in the reply's text."""
 MAX_ROUNDS = 10
 MAX_CALLS = 32
 MAX_MENDS = 2
 TIMEOUT_S = 120.0
 IN_A_REPLY = 32
-"""Calls that one reply may make (the ladder, row 0)."""
+"""Calls that one reply may make (the `size` check)."""
 MAX_SAID = 8
-"""Things the user said, in which intent and stated values are looked for: the last of those since
-something was done. A question back, as "At what time?", must not cost the user's word."""
+"""How many of the user's messages since the last change count for intent and verbatim values.
+
+Several count, so that a question back ("At what time?") does not void the earlier message.
+"""
 _CUT: dict[str, Stop] = {"length": "length", "content_filter": "content_filter"}
 
 
 class Conversation:
-    """Talks with a model for one user; what it calls comes down the same ladder as every call.
+    """A conversation between one user and a model; its calls use the usual call pipeline.
 
     `say` asks the model until it answers in words, at most `max_rounds` times and with at most
-    `max_calls` calls; a reply whose calls can't be read is told so, `max_mends` times in a row.
-    `messages` is the history, as the endpoint sees it.
+    `max_calls` calls. A model whose calls can't be read gets the error, at most `max_mends` times
+    in a row. `messages` is the history, as the endpoint sees it.
     """
 
     def __init__(  # noqa: PLR0913 - what a conversation is made of, by keyword
@@ -63,17 +65,18 @@ class Conversation:
         max_mends: int = MAX_MENDS,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Prepare it; nothing is sent before the first `say`.
+        """Prepare the conversation; nothing is sent before the first `say`.
 
-        `model` and `base_url` are the settings' own where they are None. `client` is an
-        AsyncOpenAI of yours, which stays open; else one is made with the key of the environment
-        and waits `timeout_s` seconds for each answer. `dialect` is `openai`, or one that is spoken
-        in words (`inline`, `action`, `plan`, a plugin's), for models without tool calls.
-        `name` is the host's name for this conversation, whose calls Max Calls counts together; it
-        gets one of its own where it is None. `confirm` decides on held calls; without it they stay
-        held. `on_text` hears the model's words, with `stream` as they come, and `on_result` each
-        call's result. Raises ConfigError where no model is named, a key or the openai package is
-        missing, or the dialect can't be spoken here.
+        `model` and `base_url` come from the settings where they are None. `client` is your own
+        AsyncOpenAI, which stays open; else a client is opened with the key of the environment and
+        waits `timeout_s` seconds for each answer. `dialect` is `openai`, or a text dialect
+        (`inline`,
+        `action`, `plan`, a plugin's) for models without tool calls. `name` is the host's name for
+        this conversation, by which Max Calls counts its calls; the default is a random one.
+        `confirm` decides on pending calls; without it they wait. `on_text` receives the model's
+        text,
+        with `stream` piece by piece, and `on_result` each call's result. Raises ConfigError where
+        the model, a key or the openai package is missing, or the dialect can't be used here.
         """
         settings = workspace.settings
         self.messages: list[Message] = list(history)
@@ -90,8 +93,8 @@ class Conversation:
         self._busy = False
         if dialect != NATIVE and not workspace.system_prompt(dialect):
             raise ConfigError(
-                f"dialect {dialect!r} can't be spoken over chat completions: choose openai,"
-                " inline, action, plan, or a plugin's that is spoken in words"
+                f"dialect {dialect!r} can't be used over chat completions: choose openai,"
+                " inline, action, plan, or a plugin's text dialect"
             )
         chosen = model_of(model, settings)
         self._own = client is None
@@ -113,10 +116,10 @@ class Conversation:
             await self._client.close()
 
     async def say(self, message: str) -> Exchange:
-        """Say something to the model and give what came of it; one thing at a time.
+        """Send a message to the model and return the exchange; one message at a time.
 
-        Raises ModelError where the endpoint fails: what was said is taken back then if nothing
-        came of it, so that it can be said again.
+        Raises ModelError where the endpoint fails: if nothing was done, the message is removed from
+        the history, so that it can be sent again.
         """
         if self._busy:
             raise ToolmdError("the model has not answered yet: await `say` before the next one")
@@ -149,7 +152,7 @@ class Conversation:
         )
 
     async def _go_on(self, work: "_Work") -> Stop:
-        """Ask the model until it answers, or until a bound is reached."""
+        """Ask the model until it answers, or until a limit is reached."""
         native = self._dialect == NATIVE
         tools = await asyncio.to_thread(self._workspace.export, NATIVE) if native else ()
         mends = 0
@@ -177,7 +180,7 @@ class Conversation:
                 return "malformed"
 
     async def _take(self, choice: Choice, work: "_Work") -> Turn:
-        """Handle one reply, ask a person where it must be, and keep both in the history."""
+        """Handle one reply, ask a person for confirmations, and add both to the history."""
         results: list[Result] | None = None
         turn: Turn | None = None
         try:
@@ -190,7 +193,7 @@ class Conversation:
             results = list(turn.results)
             work.pending += await self._confirmations.decide(results, turn.pending)
         except BaseException:
-            # What ran is told with the next message, else the model would call it again.
+            # Report completed calls with the next message, or the model would repeat them.
             told = turn.render(results) if turn and results else choice.broken_off()
             self.messages += [choice.kept(), *told] if told else []
             raise
@@ -217,7 +220,7 @@ class Conversation:
         )
 
     def _with_system(self) -> list[Message]:
-        """Give the history below what the model is told first; the tools as they are now."""
+        """Return the history after the system prompt, with the tools as they are now."""
         taught = "" if self._dialect == NATIVE else self._workspace.system_prompt(self._dialect)
         system = "\n\n".join(part for part in (self._system, taught) if part)
         first = [{"role": "system", "content": system}] if system else []
@@ -230,19 +233,19 @@ class Conversation:
                 self._on_text(words)
 
     def _keep(self, words: str) -> None:
-        # Some endpoints refuse a message without words.
+        # Some endpoints reject a message without text.
         if words:
             self.messages.append({"role": "assistant", "content": words})
 
     def _has_done(self, result: Result) -> bool:
-        """Tell whether a call may have changed something: what the user asked for is done then."""
+        """Return whether a call may have changed something, and so met the user's request."""
         bound = self._workspace.tools.get(result.tool)
         return result.outcome in {"ok", "unknown"} and not (bound and bound.spec.read_only)
 
 
 @dataclass(slots=True)
 class _Work:
-    """What one exchange has come to so far."""
+    """The state of one exchange."""
 
     text: str = ""
     said: list[str] = field(default_factory=list)

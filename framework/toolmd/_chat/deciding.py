@@ -1,4 +1,4 @@
-"""Ask a person about the calls that a turn holds, and do what they decide."""
+"""Ask a person to confirm the calls of a turn, and carry out the decisions."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
@@ -11,13 +11,13 @@ from toolmd._workspace import Workspace
 
 Said = Decision | bool | None
 Confirmer = Callable[[PendingCall], Said | Awaitable[Said]]
-"""Decides on a held call: a Decision, plain yes or no, or None where nobody is at hand."""
+"""Decides on a pending call: a Decision, plain yes or no, or None where nobody is available."""
 MAX_ASKED = 8
-"""How often one call is asked about, when edits don't fit or must be shown anew."""
+"""How often one call is asked about, when edits don't fit or need another confirmation."""
 
 
 class Decider:
-    """Takes a turn's held calls to a person, one after the other."""
+    """Asks a person about a turn's pending calls, one after the other."""
 
     def __init__(self, workspace: Workspace, confirm: Confirmer | None, user: str | None) -> None:
         self._workspace = workspace
@@ -27,10 +27,9 @@ class Decider:
     async def decide(
         self, results: list[Result], pending: Sequence[PendingCall]
     ) -> list[PendingCall]:
-        """Put what came of the decisions into `results`, each as soon as it is known.
+        """Write the outcomes of the decisions into `results`, each as soon as it is known.
 
-        Gives what still waits. What is held for review is nobody's here to decide: it waits for
-        somebody who looks after the system.
+        Return the calls that still wait. Reviews are not decided here: they wait for an operator.
         """
         known = {confirmation.id: confirmation for confirmation in pending}
         waiting = []
@@ -59,7 +58,7 @@ class Decider:
             results[place] = _interrupted(result)
             after = await self._carry_out(pending, decision)
             if decision.kind == "edit" and after.error and after.error.code == "invalid_arguments":
-                # The call is held as it was: the person sees why, and decides again.
+                # The pending call is unchanged: the person sees the error and decides again.
                 results[place], problem = result, after.error.message
                 continue
             if decision.kind == "edit" and after.confirmation is not None:
@@ -78,7 +77,7 @@ class Decider:
             return Decision.approve() if said else Decision.reject()
         if said is None or isinstance(said, Decision):
             return said
-        # Anything else is no word of a person: nothing runs.
+        # Anything else is not a decision, so nothing runs.
         raise TypeError(f"a confirmation is a Decision, a bool or None, not {said!r}")
 
     async def _carry_out(self, pending: PendingCall, decision: Decision) -> Result:
@@ -96,7 +95,7 @@ class Decider:
 
 
 def _interrupted(result: Result) -> Result:
-    """Give what is told of a call if its decision is never carried out to the end."""
+    """Return the result to report if the decision is never carried out to the end."""
     message = "It was interrupted and may have taken effect: look before calling it again."
     return result._replace(
         outcome="unknown",
@@ -107,7 +106,7 @@ def _interrupted(result: Result) -> Result:
 
 
 def _pending(result: Result) -> PendingCall:
-    """Give what waits behind a result that came of a decision."""
+    """Return the pending call in a result of a decision."""
     confirmation = result.confirmation
     assert confirmation is not None
     kind: Literal["confirm", "review"] = "review" if result.outcome == "review" else "confirm"

@@ -1,4 +1,4 @@
-"""Ask a model over the chat completions of an OpenAI-compatible endpoint, whole or as it speaks."""
+"""Ask a model over an OpenAI-compatible chat completions endpoint, with or without streaming."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from toolmd.errors import ModelError
 
 Message = dict[str, Any]
 Teller = Callable[[str], None]
-"""Hears the model's words."""
+"""Receives the model's text."""
 
 
 _KEPT = ("content", "reasoning_details")
@@ -27,28 +27,28 @@ _BROKEN_OFF = json.dumps(
 
 
 class Choice(NamedTuple):
-    """What the model said."""
+    """One reply of the model."""
 
     message: Message
-    """The assistant's, as the API has it: `content`, and `tool_calls` with ids of their own."""
+    """The assistant's message, as the API has it: `content`, and `tool_calls` with unique ids."""
     finish: str
     """Why it ended: `stop`, `tool_calls`, `length`, `content_filter`, …"""
 
     @property
     def words(self) -> str:
-        """Its text."""
+        """The text of the message."""
         content = self.message.get("content")
         return content if isinstance(content, str) else ""
 
     def kept(self) -> Message:
-        """Give what of the message goes back with the next question."""
+        """Return the part of the message that goes back with the next question."""
         kept = {name: self.message[name] for name in _KEPT if self.message.get(name)}
         if calls := self._calls():
             kept["tool_calls"] = calls
         return {"role": "assistant", "content": None, **kept}
 
     def broken_off(self) -> list[Message]:
-        """Give what the model is told of its calls where nobody knows how they ended."""
+        """Return the messages for calls with an unknown outcome."""
         calls = self._calls()
         if not calls:
             return [{"role": "user", "content": _BROKEN_OFF}] if self.words else []
@@ -57,7 +57,7 @@ class Choice(NamedTuple):
         ]
 
     def _calls(self) -> list[dict[str, Any]]:
-        """Give the calls as every endpoint takes them back."""
+        """Return the calls in the form that every endpoint accepts back."""
         made = []
         for call in self.message.get("tool_calls") or ():
             if isinstance(call, dict) and isinstance(function := call.get("function"), dict):
@@ -85,9 +85,9 @@ class Endpoint:
         may_call: bool = True,
         tell: Teller | None = None,
     ) -> Choice:
-        """Give the model's next message; raises ModelError.
+        """Return the model's next message; raises ModelError.
 
-        With `tell` it is streamed, and each piece of text is told as it comes.
+        With `tell` the reply is streamed, and `tell` receives each piece of text.
         """
         request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
         if tools:
@@ -106,15 +106,15 @@ class Endpoint:
             raise known from error
 
     async def _whole(self, request: dict[str, Any]) -> Choice:
-        # The raw answer: the SDK's own reading lets what is not of the API's form through.
+        # Read the raw answer, since the SDK's parser accepts answers outside the API's form.
         raw = await self._client.chat.completions.with_raw_response.create(**request)
         try:
             answer = json.loads(raw.http_response.content)
         except (ValueError, RecursionError):
             kind = raw.http_response.headers.get("content-type", "no type")
-            raise fault("unreadable", f"{self._url} answered no JSON, but {kind[:80]}") from None
+            raise fault("unreadable", f"{self._url} answered {kind[:80]}, not JSON") from None
         if not isinstance(answer, dict):
-            raise self._unreadable("it is no object")
+            raise self._unreadable("it is not an object")
         choices = answer.get("choices")
         if not choices and answer.get("error"):
             raise said_by_body(answer["error"], self._url, self._secret)
@@ -162,7 +162,7 @@ class Endpoint:
 
 
 def _add(calls: dict[int, dict[str, Any]], piece: Any) -> None:
-    """Add a piece of a streamed call to what came of it before."""
+    """Add a piece of a streamed call to the earlier ones."""
     empty = {"id": None, "type": "function", "function": {"name": "", "arguments": ""}}
     index = piece.index if piece.index is not None else len(calls)
     call: dict[str, Any] = calls.setdefault(index, empty)
@@ -173,7 +173,7 @@ def _add(calls: dict[int, dict[str, Any]], piece: Any) -> None:
 
 
 def _numbered(choice: Choice) -> Choice:
-    """Give each call an id of its own, since results go back by it; some servers give none."""
+    """Set a unique id for each call, since results refer to it; some servers send none."""
     calls = choice.message.get("tool_calls")
     if not isinstance(calls, list):
         return choice

@@ -1,4 +1,4 @@
-"""Say what is wrong with an endpoint, whichever way the openai SDK says it."""
+"""Convert the errors of an endpoint and of the openai SDK to a ModelError."""
 
 import re
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from toolmd.errors import ModelError
 
 _MAX_WORDS = 300
-"""Characters of an endpoint's own words that are repeated."""
+"""Characters of an endpoint's own message that are repeated."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 _SAYS = {
     400: ("rejected", "can't use the request"),
-    401: ("unauthorized", "refuses the key"),
+    401: ("unauthorized", "rejects the key"),
     402: ("not_paid", "asks for credit"),
-    403: ("unauthorized", "refuses the key for this model"),
+    403: ("unauthorized", "rejects the key for this model"),
     404: ("not_found", "does not know the address or the model"),
     408: ("timeout", "gave up waiting"),
     413: ("rejected", "finds the conversation too long"),
@@ -21,18 +21,18 @@ _SAYS = {
     429: ("rate_limited", "was asked too often"),
 }
 _REMEDIES = {
-    "unauthorized": "look at the key in OPENROUTER_API_KEY or OPENAI_API_KEY",
+    "unauthorized": "check the key in OPENROUTER_API_KEY or OPENAI_API_KEY",
     "not_paid": "add credit, or choose another model",
-    "not_found": "look at --base-url and --model",
+    "not_found": "check --base-url and --model",
     "rate_limited": "wait, then say it again",
     "unavailable": "say it again later",
     "timeout": "say it again, or allow more time",
-    "unreachable": "look at --base-url and at the network",
+    "unreachable": "check --base-url and the network",
 }
 
 
 def model_error(error: Exception, url: str, secret: str) -> ModelError | None:
-    """Give the error in our words, or None for one that is no endpoint's; never the key."""
+    """Return the ModelError for an exception, without the key; None for another kind."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -52,14 +52,14 @@ def model_error(error: Exception, url: str, secret: str) -> ModelError | None:
 
 
 def said_by_body(error: Any, url: str, secret: str) -> ModelError:
-    """Give the error that stands in an answer's body, as OpenRouter writes it."""
+    """Return the error in an answer's body, in OpenRouter's form."""
     code = error.get("code") if isinstance(error, dict) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 0
     return _told(status or 500, _words(error), url, secret)
 
 
 def fault(code: str, what: str, retry_after_s: float | None = None) -> ModelError:
-    """Make the error, with its remedy."""
+    """Build the error, with its remedy."""
     remedy = _REMEDIES.get(code, "")
     if code == "rate_limited" and retry_after_s:
         remedy = f"say it again in {retry_after_s:g} s"
@@ -77,14 +77,14 @@ def _told(
     status: int, words: str, url: str, secret: str, retry_after_s: float | None = None
 ) -> ModelError:
     code, says = _SAYS.get(status) or (
-        ("unavailable", "is not available") if status >= 500 else ("rejected", "refuses")  # noqa: PLR2004 - HTTP
+        ("unavailable", "is not available") if status >= 500 else ("rejected", "rejects it")  # noqa: PLR2004
     )
     cleaned = _clean(words, secret)
     return fault(code, f"{url} {says} ({status}){': ' if cleaned else ''}{cleaned}", retry_after_s)
 
 
 def _words(body: Any) -> str:
-    """Find the sentence in an error's body; a page for people has none."""
+    """Return the message in an error's body; empty for an HTML page."""
     if isinstance(body, str):
         return "" if "<" in body[:200] else body
     if isinstance(body, dict):

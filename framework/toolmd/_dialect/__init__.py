@@ -1,4 +1,4 @@
-"""Models' replies to calls, and results back, one file a dialect."""
+"""Convert models' replies to calls and results to messages, one file per dialect."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -27,17 +27,17 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         )
     }
 )
-"""The built-in ones, by name (behaviour.md, "Dialects")."""
+"""The built-in dialects by name (behaviour.md, "Dialects")."""
 
 
 def parse_reply(
     reply: Any, dialect: str = "auto", dialects: Mapping[str, Dialect] = DIALECTS
 ) -> Parsed:
-    """Give a model's reply as its clean message and its calls.
+    """Parse a model's reply into its clean message and its calls.
 
     `reply` is text, JSON text, bytes, a dict, a list, or a provider's object with `model_dump`.
-    Raises MalformedReplyError (one bad call refuses all), NotFoundError for an unknown dialect,
-    and for a plugin's dialect whatever it raises.
+    Raises MalformedReplyError (one bad call rejects all), NotFoundError for an unknown dialect,
+    and for a plugin's dialect its own exceptions.
     """
     found = find_dialect(dialect, dialects)
     return found.parse(reply) if DIALECTS.get(dialect) is found else parse_foreign(found, reply)
@@ -46,14 +46,14 @@ def parse_reply(
 def render_results(
     results: Sequence[Result], dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
 ) -> list[dict[str, Any]]:
-    """Give results as the messages to append; `dialect` is the one that `Parsed` names."""
+    """Return the messages to append for results; `dialect` is the one that `Parsed` names."""
     return find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
 
 
 def render_denial(
     result: Result, dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
 ) -> list[dict[str, Any]]:
-    """Give a whole reply's refusal as a message of the user: none of its calls has an answer."""
+    """Return the denial of a whole reply as a user message: none of its calls has an answer."""
     found = find_dialect(dialect, dialects)
     if found.teach is not None:
         return found.render([result])
@@ -65,13 +65,13 @@ def render_denial(
 def system_prompt(
     tools: Sequence[ToolSpec], dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
 ) -> str:
-    """Give the prompt that teaches a text dialect; empty where the interface carries the tools."""
+    """Return the prompt that teaches a text dialect; empty for a native one."""
     teach = find_dialect(dialect, dialects).teach
     return teach(tools) if teach is not None else ""
 
 
 def find_dialect(name: str, dialects: Mapping[str, Dialect] = DIALECTS) -> Dialect:
-    """Give the dialect of this name."""
+    """Return the dialect of this name."""
     if (dialect := dialects.get(name)) is None:
         raise NotFoundError(f"no dialect {name!r}: there are {', '.join(dialects)}")
     return dialect

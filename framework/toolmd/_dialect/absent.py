@@ -10,7 +10,7 @@ STRICT = frozenset({"openai", "openai-responses"})
 
 
 def without_absent(arguments: Mapping[str, Any], parameters: Iterable[Parameter]) -> dict[str, Any]:
-    """Leave out each `null` of an optional parameter whose own shape has no null, at any depth."""
+    """Remove each `null` of an optional parameter whose own shape has no null, at any depth."""
     known = {parameter.name: parameter for parameter in parameters}
     return {
         name: value if (field := known.get(name)) is None else _within(value, field.shape)

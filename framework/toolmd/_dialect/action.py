@@ -1,4 +1,4 @@
-"""Read the one `Action: {"tool": …, "args": …}` that ends a reply (seed 004)."""
+"""Parse the one `Action: {"tool": …, "args": …}` that ends a reply (seed 004)."""
 
 import json
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ _KEYS = Keys("tool", "args")
 
 
 def parse(reply: Any) -> Parsed:
-    """Give the reply's terminal call, if it has one; text after it is an error."""
+    """Return the reply's terminal call, if it has one; text after it is an error."""
     return parse_words(reply, parse_text)
 
 
 def parse_text(text: str) -> Parsed:
-    """Give the terminal call of the assistant's own text."""
+    """Return the terminal call of the assistant's own text."""
     place = find(text, strict=True)
     if place is None:
         return Parsed(readable(text))
@@ -40,10 +40,10 @@ def parse_text(text: str) -> Parsed:
 
 
 def find(text: str, *, strict: bool) -> CallPlace | None:
-    """Give the place of the call, or None.
+    """Return the place of the call, or None.
 
-    `strict` refuses what only looks like a call: the marker at the begin of a line without an
-    object, or a call in a fence with text after it.
+    `strict` rejects near misses: the marker at the beginning of a line without an object, or a
+    call in a fence with text after it.
     """
     quotes = Quotes(text)
     at, fenced = 0, None
@@ -62,7 +62,7 @@ def find(text: str, *, strict: bool) -> CallPlace | None:
                 return place
             if strict and _begins_line(text, mark):
                 said = readable(text[:mark])
-                raise MalformedReplyError(f"no object behind {MARKER}", clean_message=said)
+                raise MalformedReplyError(f"no object after {MARKER}", clean_message=said)
     if strict and fenced is not None:
         said = readable(text[: fenced.start])
         raise MalformedReplyError("text after the call: it must end the reply", clean_message=said)
@@ -85,9 +85,9 @@ def _begins_line(text: str, mark: int) -> bool:
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one user message for each result; an unknown tool is `{"error":"unknown_tool"}`.
+    """Return one user message for each result; an unknown tool is `{"error":"unknown_tool"}`.
 
-    A call that lacks an argument also has the status `error` (seed 004, "Error Handling").
+    A call with a missing argument also has the status `error` (seed 004, "Error Handling").
     """
     return [{"role": "user", "content": _observed(result)} for result in results]
 
@@ -103,7 +103,7 @@ def _observed(result: Result) -> str:
 
 
 def teach(tools: Sequence[ToolSpec]) -> str:
-    """Give the system prompt that teaches these tools and this syntax."""
+    """Return the system prompt that teaches these tools and this syntax."""
     return teach_tools(tools, _SYNTAX)
 
 

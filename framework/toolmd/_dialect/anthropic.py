@@ -1,4 +1,4 @@
-"""Read Anthropic's `tool_use` blocks and write results back as `tool_result` blocks."""
+"""Read Anthropic's `tool_use` blocks and write results as `tool_result` blocks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from toolmd._types.result import Result
 
 
 def parse(reply: Any) -> Parsed:
-    """Give the calls of a message, its content, or a single block."""
+    """Return the calls of a message, its content, or a single block."""
     return parse_native(reply, {"anthropic": read_block})
 
 
@@ -23,7 +23,7 @@ def read_block(block: Any) -> Call:
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one user message with a block for each result, which is how the calls came."""
+    """Return one user message with one block per result."""
     blocks: list[dict[str, Any]] = []
     for result in results:
         block: dict[str, Any] = {

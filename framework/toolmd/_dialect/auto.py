@@ -1,4 +1,4 @@
-"""Tell which dialect a reply speaks, and read it in that one."""
+"""Detect the dialect of a reply, and parse the reply with it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _READERS: Readers = {
 
 
 def parse(reply: Any) -> Parsed:
-    """Give the calls in whichever dialect they are; a provider's own go before those in words."""
+    """Return the calls of a reply in any dialect; native calls precede those in text."""
     envelope = open_reply(reply)
     if envelope.kind == "json":
         if plan.is_plan(envelope.value):
@@ -32,7 +32,7 @@ def parse(reply: Any) -> Parsed:
 
 
 def _spoken(text: str) -> Parsed:
-    """Read the assistant's words: inline calls first, then what ends the reply."""
+    """Parse the assistant's text: inline calls first, then a terminal call."""
     if (parsed := inline.parse_text(text)).calls:
         return parsed
     if action.find(text, strict=False) is not None:
@@ -46,13 +46,13 @@ def _is_plan(text: str, place: Any) -> bool:
     try:
         return plan.is_plan(read_place(text, place))
     except MalformedReplyError:
-        # Broken JSON that begins as a plan is one; other broken JSON is the message.
+        # Broken JSON counts as a plan only if it begins like one.
         head = "".join(text[place.start : place.start + 64].split())
         return head.startswith(('{"tool":', '{"calls":', '{"budget":'))
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give results in the form that any chat model takes."""
+    """Return results in the form that any chat model accepts."""
     return openai.render_chat(results)
 
 

@@ -1,4 +1,4 @@
-"""What a model reads of a result: short, with a stable code, and nothing that is the host's."""
+"""The part of a result that a model reads: short, with a stable code, without the host's fields."""
 
 import json
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from toolmd._types.result import Result
 
 _HOST = frozenset({"attempts", "duration_ms", "confirmation", "crisis", "truncated"})
-"""Left out: measures, the id with which a person decides, and flags that say no."""
+"""Omitted fields: measurements, the id for a person's decision, and flags that are false."""
 
 
 def body(result: Result) -> dict[str, Any]:
-    """Give the result as an object for the model (behaviour.md, "Result")."""
+    """Return the result as an object for the model (behaviour.md, "Result")."""
     shown = result.to_dict()
     read = {k: v for k, v in shown.items() if k not in _HOST}
     if result.truncated is not None and any(result.truncated.values()):
@@ -23,10 +23,10 @@ def body(result: Result) -> dict[str, Any]:
 
 
 def body_text(result: Result) -> str:
-    """Give the body as compact JSON text."""
+    """Return the body as compact JSON text."""
     return compact(body(result))
 
 
 def compact(value: Any) -> str:
-    """Give JSON on one line; a value that JSON can't hold is shown as its text."""
+    """Return JSON on one line; other values are written as text."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

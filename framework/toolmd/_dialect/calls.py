@@ -1,4 +1,4 @@
-"""Read one call out of its JSON: closed keys, a tool's name, its arguments, a confidence."""
+"""Read one call from its JSON: closed keys, a tool's name, its arguments, a confidence."""
 
 import json
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from toolmd._types.call import Call
 from toolmd.errors import MalformedReplyError
 
 MAX_NAME = 128
-"""Characters of a tool's name or a call's id."""
+"""Longest name of a tool or id of a call, in characters."""
 CONFIDENCE = "_confidence"
-"""The argument by which a dialect without a place for it carries the model's confidence."""
+"""The argument for the model's confidence, in dialects without a key for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """How a dialect names the parts of a call; there may be no others."""
+    """A dialect's keys for the parts of a call; no others are allowed."""
 
     tool: str
     arguments: str
@@ -25,12 +25,12 @@ class Keys:
 
     @property
     def names(self) -> list[str]:
-        """Give the keys in the order in which a call is written."""
+        """Return the keys in the order in which a call is written."""
         return [k for k in (self.id, self.tool, self.arguments, self.confidence) if k]
 
 
 def read_call(value: Any, keys: Keys) -> Call:
-    """Give the call that a text dialect's JSON object says."""
+    """Return the call in a text dialect's JSON object."""
     if not isinstance(value, dict):
         raise MalformedReplyError(f"a call is an object with the keys {', '.join(keys.names)}")
     for key in value:
@@ -49,42 +49,42 @@ def read_call(value: Any, keys: Keys) -> Call:
 
 
 def read_parts(name: Any, arguments: Mapping[str, Any], call_id: Any) -> Call:
-    """Give the call that a provider's own form says; its arguments were read by its dialect."""
+    """Return the call in a provider's own form; its dialect has already read the arguments."""
     arguments, confidence = stated(arguments)
     call_id = None if call_id is None else read_id(call_id, "id")
     return Call(read_name(name, "name"), arguments, call_id, confidence)
 
 
 def read_name(value: Any, key: str) -> str:
-    """Give a tool's name as the model wrote it; whether there is such a tool comes later."""
+    """Return a tool's name as the model wrote it; the lookup checks later that it exists."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:
         raise MalformedReplyError(f"{key} must be the tool's name, a text")
     return value
 
 
 def read_id(value: Any, key: str) -> str:
-    """Give a call's id."""
+    """Return a call's id."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:
         raise MalformedReplyError(f"{key} must be a text of 1 to {MAX_NAME} characters")
     return value
 
 
 def read_arguments(value: Any, key: str) -> Mapping[str, Any]:
-    """Give the arguments, which are always an object."""
+    """Return the arguments, which are always an object."""
     if not isinstance(value, dict):
         raise MalformedReplyError(f"{key} must be an object, {{}} where there are none")
     return value
 
 
 def read_confidence(value: Any, key: str) -> float:
-    """Give the model's confidence; true is no number."""
+    """Return the model's confidence; true is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise MalformedReplyError(f"{key} must be a number from 0 to 1")
     return float(value)
 
 
 def stated(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], float | None]:
-    """Take `_confidence` off the arguments (behaviour.md: native calls carry none)."""
+    """Remove `_confidence` from the arguments (behaviour.md: native calls have none)."""
     if CONFIDENCE not in arguments:
         return arguments, None
     rest = {k: v for k, v in arguments.items() if k != CONFIDENCE}

@@ -1,4 +1,4 @@
-"""Decode JSON strictly from a place in a text on: one value, its end, and no second reading."""
+"""Decode one JSON value strictly from a place in a text, and find its end."""
 
 import json
 import sys
@@ -8,24 +8,24 @@ from typing import Any
 from toolmd.errors import MalformedReplyError
 
 MAX_BYTES = 256 * 1024
-"""Of a reply, as UTF-8 (behaviour.md, row 0)."""
+"""Size limit of a reply as UTF-8, in bytes (the `size` check)."""
 MAX_CALLS = 32
 MAX_DEPTH = 32
-"""Of objects and arrays in one JSON value."""
+"""Deepest nesting of objects and arrays in one JSON value."""
 
 _SPACE = " \t\r\n"
 _SAFE_RECURSION = 20_000
-"""The decoder recurses in C, where a host that raised the limit further has no stack for it."""
+"""The decoder recurses in C, so a higher recursion limit of the host could overflow its stack."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 _ONE_BRACKET = bytes.maketrans(b"[]", b"{}")
 
 
 def decode(text: str, start: int) -> tuple[Any, int]:
-    """Give the JSON value that begins at `start`, and where it ends.
+    """Return the JSON value that begins at `start`, and its end.
 
-    Refuses what two readers could read differently: duplicate keys, NaN, Infinity, numbers
-    beyond a double, halves of surrogate pairs; and what costs too much: more than 32 levels.
-    Raw line breaks inside strings are read, because models write them.
+    Rejects ambiguous JSON: duplicate keys, NaN, Infinity, numbers beyond a double, halves of
+    surrogate pairs; and more than 32 levels. Accepts raw line breaks inside strings, because
+    models write them.
     """
     if sys.getrecursionlimit() > _SAFE_RECURSION:
         _deny_depth(text, start)
@@ -45,7 +45,7 @@ def decode(text: str, start: int) -> tuple[Any, int]:
 
 
 def decode_whole(text: str) -> Any:
-    """Give the JSON value that the text is, with nothing but white space around it."""
+    """Return the JSON value of the whole text, with nothing but white space around it."""
     value, end = decode(text, skip_space(text, 0))
     if (rest := skip_space(text, end)) < len(text):
         raise MalformedReplyError(f"text after the JSON, at character {rest}")
@@ -53,13 +53,13 @@ def decode_whole(text: str) -> Any:
 
 
 def skip_space(text: str, at: int) -> int:
-    """Give the first place from `at` on that is not JSON's white space."""
+    """Return the first place from `at` on that is not JSON white space."""
     return skip(text, at, _SPACE)
 
 
 def skip(text: str, at: int, signs: str) -> int:
-    """Give the first place from `at` on that holds none of the signs."""
-    # In growing windows: a run may be 256 KiB long, and most are of one character.
+    """Return the first place from `at` on with none of the characters."""
+    # The windows grow: a run may be 256 KiB long, and most are of one character.
     size, width = len(text), 8
     while at < size:
         window = text[at : at + width]
@@ -76,18 +76,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {json.dumps(twice[:64])} stands twice in one object")
+        raise ValueError(f"the key {json.dumps(twice[:64])} occurs twice in one object")
     return members
 
 
 def _constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _float(digits: str) -> float:
     number = float(digits)
     if isinf(number):
-        raise ValueError("a number is beyond a double")
+        raise ValueError("a number is outside the range of a double")
     return number
 
 
@@ -97,7 +97,7 @@ _DECODER = json.JSONDecoder(
 
 
 def _is_deep(source: str) -> bool:
-    """Tell whether valid JSON nests too deep, by taking out its innermost pairs level by level."""
+    """Return whether valid JSON nests too deep, by removing its innermost pairs level by level."""
     if source.count("{") + source.count("[") <= MAX_DEPTH:
         return False
     if "\\" in source:
@@ -110,7 +110,7 @@ def _is_deep(source: str) -> bool:
 
 
 def _deny_depth(text: str, start: int) -> None:
-    """Refuse deep JSON before it is decoded, up to its end or its first mistake."""
+    """Reject deep JSON before it is decoded, up to its end or its first error."""
     if text.count("{", start) + text.count("[", start) <= MAX_DEPTH:
         return
     depth, at, size = 0, start, len(text)
@@ -148,4 +148,4 @@ def _deny_surrogates(value: Any, source: str) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise MalformedReplyError("a text holds half of a surrogate pair") from None
+        raise MalformedReplyError("a text contains half of a surrogate pair") from None

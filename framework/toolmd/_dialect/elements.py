@@ -1,7 +1,7 @@
-"""Find where an element such as `<tool_result>…</tool_result>` ends: its words are not the model's.
+"""Find the ends of elements such as `<tool_result>…</tool_result>`: their text is quoted.
 
-Any element counts, comments too, whatever its name. One that is not closed reaches to the end of
-the text: deny when in doubt.
+Any element counts, also comments, whatever its name. An unclosed element reaches to the end of
+the text: calls in doubtful text are not made.
 """
 
 from collections.abc import Callable
@@ -16,29 +16,29 @@ _NAME = f"{ascii_letters}{digits}_-.:"
 _SPACE = " \t\r\n"
 _PAIRS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-"""The elements of HTML that hold nothing."""
+"""The elements of HTML without content."""
 _THOUGHTS = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad")
-"""What a model's template may open in the prompt, so that its reply holds the end alone."""
+"""Elements that a model's template may open in the prompt, so that the reply has only their end."""
 _PER_STEP = 16
 """Characters that are scanned for one step."""
 
 
 class Elements:
-    """The elements of one text; every question is about a place at or after the last one."""
+    """The elements of one text; queries must go from left to right."""
 
     def __init__(self, text: str, spend: Callable[[int], None]) -> None:
-        """`spend` counts the steps that looking takes."""
+        """Prepare the text; `spend` counts the scanning steps."""
         self._text = text
         self._spend = spend
         self._unclosed: set[str] = set()
 
     @cached_property
     def _lower(self) -> str:
-        # Of the same length, which `lower` does not keep: places stay.
+        # `lower` can change the length, which would shift the places.
         return self._text.translate(_LOWER)
 
     def end(self, start: int) -> int:
-        """Return the place behind the element that begins at this `<`; 0 where none does."""
+        """Return the place after the element that begins at this `<`; 0 if none does."""
         text = self._text
         for opening, closing in _PAIRS.items():
             if text.startswith(opening, start):
@@ -47,7 +47,7 @@ class Elements:
         name, inner = self._tag(start)
         if not inner or name in _VOID or text[inner - 2] == "/":
             return inner
-        # `list<int>` is a type, if it is not closed.
+        # An unclosed `list<int>` is a type.
         joined = start > 0 and text[start - 1].isalnum()
         if joined and name in self._unclosed:
             return 0
@@ -58,13 +58,13 @@ class Elements:
         return 0 if joined else len(text)
 
     def _tag(self, start: int) -> tuple[str, int]:
-        """Return the name of the tag at this `<` and the place behind it, 0 where none is."""
+        """Return the name of the tag at this `<` and the place after it; 0 if there is none."""
         text = self._text
         if text[start + 1 : start + 2] not in _FIRST:
             return "", 0
         at = skip(text, start + 1, _NAME)
         name = self._lower[start + 1 : at]
-        # `<https://…>` is an address.
+        # `<https://…>` is a URL.
         if not text.startswith((">", "/>", *_SPACE), at):
             return "", 0
         while at < len(text):
@@ -82,7 +82,7 @@ class Elements:
         return "", 0
 
     def _closed(self, name: str, inner: int) -> int:
-        """Return the place behind the tag that closes the element; 0 where none does."""
+        """Return the place after the tag that closes the element; 0 without one."""
         depth, at, opened = 1, inner, self._find(f"<{name}", inner)
         while (closing := self._find(f"</{name}", at)) >= 0:
             depth -= 1
@@ -97,7 +97,7 @@ class Elements:
         return 0
 
     def _find(self, tag: str, at: int) -> int:
-        """Return the next place of a tag of exactly this name, -1 where there is none."""
+        """Return the next place of a tag of exactly this name, -1 without one."""
         while (found := self._lower.find(tag, at)) >= 0:
             behind = found + len(tag)
             if self._text[behind : behind + 1] not in _NAME or behind == len(self._text):
@@ -106,7 +106,7 @@ class Elements:
         return -1
 
     def thoughts_end(self) -> int:
-        """Return the place behind thoughts whose begin the reply does not hold; 0 without such."""
+        """Return the place after thoughts that began before the reply; 0 without such."""
         ends = [0]
         if "</" not in self._text:
             return 0

@@ -1,4 +1,4 @@
-"""Open what a host hands in (text, JSON, a provider's object) down to the assistant's message."""
+"""Unpack a host's input (text, JSON, a provider's object) to the assistant's message."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,24 +9,24 @@ from toolmd._dialect.decoder import MAX_BYTES, decode_whole, skip_space
 from toolmd.errors import MalformedReplyError
 
 ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
-"""`foreign` are the words of the user or of a tool, `json` is no provider's message."""
+"""`foreign` is a message of the user or of a tool, `json` is not a provider's message."""
 
 _MAX_DEPTH = 48
-"""Of a provider's answer: 32 levels of arguments, and what it wraps around them."""
+"""Deepest nesting of a provider's answer: 32 levels of arguments, and the levels around them."""
 _MAX_PARTS = 1024
 _RESPONSES = frozenset({"function_call", "custom_tool_call", "reasoning", "message"})
 _ANTHROPIC = frozenset({"tool_use", "text", "thinking", "redacted_thinking", "tool_result"})
 _UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
-"""Why Gemini says that its model's call is not in the answer."""
+"""Gemini's reasons for a call that is missing from its answer."""
 _PIECES = ("response.", "content_block_", "message_start", "message_delta", "message_stop")
-"""How the types of a stream's events begin, of Responses and of Anthropic."""
+"""Prefixes of the types of stream events, of Responses and of Anthropic."""
 _SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
-"""Kinds of parts that the user reads, and the key that holds the words."""
+"""The kinds of parts that the user reads, and the key of their text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """The assistant's own message: its words, and the calls in it as the provider writes them."""
+    """The assistant's own message: its text, and its calls in the provider's form."""
 
     kind: ReplyKind
     text: str
@@ -36,9 +36,9 @@ class Envelope:
 
 
 def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
-    """Give the assistant's message; text is opened where it is JSON and that is asked for.
+    """Return the assistant's message; text is parsed where it is JSON and `json_text` is set.
 
-    Raises MalformedReplyError for more than 256 KiB, for what JSON can't hold, and for a
+    Raises MalformedReplyError for more than 256 KiB, for values outside JSON, and for a
     provider's answer that was cut off in a call.
     """
     if isinstance(reply, bytes | bytearray):
@@ -50,8 +50,8 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         copy = _Copy()
         envelope = _opened(copy.of(reply, 0))
         if copy.is_halved and (envelope.calls or envelope.kind == "json"):
-            # As in JSON text: a call can't be told from another where a character is missing.
-            raise MalformedReplyError("a text holds half of a surrogate pair")
+            # As in JSON text: a missing character could turn one call into another.
+            raise MalformedReplyError("a text contains half of a surrogate pair")
         return envelope
     _deny_size(reply)
     text = reply.removeprefix("\ufeff")
@@ -70,7 +70,7 @@ def _deny_size(text: str) -> None:
 
 
 def _looks_like_json(text: str) -> bool:
-    """Tell an object or a list of objects from prose that begins with a bracket."""
+    """Return whether the text is an object or a list of objects, not prose with a bracket."""
     at = skip_space(text, 0)
     if text.startswith("[", at):
         at = skip_space(text, at + 1)
@@ -78,14 +78,14 @@ def _looks_like_json(text: str) -> bool:
 
 
 class _Copy:
-    """Copies a host's objects to plain JSON values, and counts what they cost."""
+    """Copies a host's objects to plain JSON values, and counts their size."""
 
     def __init__(self) -> None:
         self._left = MAX_BYTES
         self._within = 0
-        """How many of a provider's objects the value at hand lies in."""
+        """How many of a provider's objects enclose the current value."""
         self.is_halved = False
-        """Whether a text holds half of a surrogate pair."""
+        """Whether a text contains half of a surrogate pair."""
 
     def of(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
@@ -107,8 +107,8 @@ class _Copy:
             self._within -= 1
             return copy
         if self._within and isinstance(value, bytes | date):
-            return None  # a signature, a picture, a time: no words and no call
-        raise MalformedReplyError(f"{type(value).__name__} is nothing that a reply can hold")
+            return None  # a signature, a picture, a time: neither text nor a call
+        raise MalformedReplyError(f"{type(value).__name__} can't be part of a reply")
 
     def _key(self, key: Any) -> str:
         if not isinstance(key, str):
@@ -134,7 +134,7 @@ def _dumped(dump: Any) -> Any:
     try:
         return dump()
     except Exception as error:
-        # A foreign object's own fault: the reply can't be read, whatever it raised.
+        # An error of a foreign object: the reply can't be read, whatever the exception.
         raise MalformedReplyError(f"the reply's model_dump failed: {error}") from error
 
 
@@ -160,9 +160,9 @@ def _listed(values: list[Any], whole: Any) -> Envelope:
     if not values or not all(isinstance(item, dict) for item in values):
         return Envelope("json", "", (), whole)
     if any(_is_piece(item) for item in values):
-        raise MalformedReplyError("a stream's pieces: gather them into one message first")
+        raise MalformedReplyError("pieces of a stream: join them into one message first")
     if all("role" in item for item in values):
-        # A conversation: what is not its last message has been answered.
+        # In a conversation, all messages but the last have been answered.
         return _opened(values[-1])
     kinds = {item["type"] for item in values if isinstance(item.get("type"), str)}
     if kinds & _RESPONSES:
@@ -184,9 +184,9 @@ def _chosen(choices: list[Any]) -> Envelope:
 def _message(message: dict[str, Any]) -> Envelope:
     content, calls = message.get("content"), message.get("tool_calls")
     if message.get("function_call") is not None:
-        raise MalformedReplyError("function_call was the form before tool_calls: offer `tools`")
+        raise MalformedReplyError("function_call is the old form of tool_calls: send `tools`")
     if message.get("role", "assistant") != "assistant":
-        # The user's words and a tool's result are not the assistant's: no call is in them.
+        # A message of the user or of a tool contains no calls of the assistant.
         return Envelope("foreign", _words(content))
     if calls:
         if not isinstance(calls, list):
@@ -209,7 +209,7 @@ def _responses(items: list[Any]) -> Envelope:
             case {"type": "message", "content": content, "role": "assistant"}:
                 spoken.append(_words(content))
             case _:
-                pass  # reasoning, and what the provider has run itself
+                pass  # reasoning, and calls that the provider has run itself
     cut = any(call.get("status") not in {None, "completed"} for call in calls)
     text = "\n\n".join(part for part in spoken if part)
     return _whole(Envelope("openai-responses", text, tuple(calls)), cut=cut)
@@ -228,7 +228,7 @@ def _is_piece(item: dict[str, Any]) -> bool:
 
 
 def _candidate(value: dict[str, Any]) -> Envelope | None:
-    """Open an answer of Gemini's, or one content of it; None where it is none."""
+    """Unpack an answer of Gemini, or one content of it; None for another form."""
     if isinstance(value.get("parts"), list) and value.get("role") in {"model", "user", "function"}:
         return _gemini(value, value["parts"])
     candidates = value.get("candidates")
@@ -262,7 +262,7 @@ def _whole(envelope: Envelope, *, cut: bool) -> Envelope:
 
 
 def _words(content: Any) -> str:
-    """Give what the user reads of a message's content; parts that touch are one text."""
+    """Return the visible text of a message's content; adjacent parts are joined."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list) or len(content) > _MAX_PARTS:
@@ -277,7 +277,7 @@ def _words(content: Any) -> str:
 
 
 def _joined(parts: Iterable[Any]) -> str:
-    """Give the texts among some parts; those that touch are one."""
+    """Return the texts among some parts; adjacent ones are joined."""
     spoken = [""]
     for words in parts:
         if isinstance(words, str):

@@ -1,4 +1,4 @@
-"""Hold a plugin's dialect to the bounds that the built-in ones keep (rows 0 and 1)."""
+"""Check a plugin's dialect against the limits of the built-in ones (`size` and `syntax`)."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from toolmd.errors import MalformedReplyError
 
 
 def parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
-    """Give what the dialect reads; raises MalformedReplyError, TypeError for an odd answer."""
+    """Return the dialect's Parsed; raises MalformedReplyError, or TypeError for another type."""
     if _size(reply) > MAX_BYTES:
         raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
     parsed: Any = dialect.parse(reply)
     if not isinstance(parsed, Parsed) or not all(isinstance(c, Call) for c in parsed.calls):
-        raise TypeError(f"the dialect {dialect.name} gave no Parsed of Calls")
+        raise TypeError(f"the dialect {dialect.name} did not return a Parsed with Calls")
     clean = parsed.clean_message
     if len(parsed.calls) > MAX_CALLS:
         raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)

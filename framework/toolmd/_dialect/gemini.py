@@ -1,4 +1,4 @@
-"""Read Gemini's `functionCall` parts and write results back as `functionResponse` parts."""
+"""Read Gemini's `functionCall` parts and write results as `functionResponse` parts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from toolmd.errors import MalformedReplyError
 
 
 def parse(reply: Any) -> Parsed:
-    """Give the calls of an answer, or of one content of the role `model`."""
+    """Return the calls of an answer, or of one content of the role `model`."""
     return parse_native(reply, {"gemini": read_function})
 
 
@@ -27,19 +27,19 @@ def read_function(call: Any) -> Call:
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one content with a `functionResponse` for each result, in the order of the calls."""
+    """Return one content with a `functionResponse` for each result, in the order of the calls."""
     parts = [{"functionResponse": _response(result)} for result in results]
     return [{"role": "user", "parts": parts}] if parts else []
 
 
 def say(text: str) -> dict[str, Any]:
-    """Give a text as a content of the user."""
+    """Return a text as a content of the user."""
     return {"role": "user", "parts": [{"text": text}]}
 
 
 def _response(result: Result) -> dict[str, Any]:
     told = {"name": result.tool, "response": body(result)}
-    # Not every model gives its calls an id; then their order tells which is meant.
+    # Some models give their calls no id; then the order identifies the call.
     return told if result.tool_call_id is None else {"id": result.tool_call_id, **told}
 
 

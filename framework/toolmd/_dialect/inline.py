@@ -1,4 +1,4 @@
-"""Read calls that stand in the words themselves: `[TOOL_CALL:{…}]`, any number, anywhere."""
+"""Parse calls in the text itself: `[TOOL_CALL:{…}]`, any number, anywhere."""
 
 import json
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ _KEYS = Keys("tool", "parameters", "id", "confidence")
 
 
 def parse(reply: Any) -> Parsed:
-    """Give the calls of a reply; what is quoted stays in the clean message (seed 001)."""
+    """Return the calls of a reply; quoted ones stay in the clean message (seed 001)."""
     return parse_words(reply, parse_text)
 
 
 def parse_text(text: str) -> Parsed:
-    """Give the calls that the assistant's own text holds, outside of what it quotes."""
+    """Return the calls in the assistant's own text, outside of quotations."""
     quotes = Quotes(text)
     spans: list[tuple[int, int]] = []
     calls: list[Call] = []
@@ -51,13 +51,13 @@ def parse_text(text: str) -> Parsed:
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one user message, a line `[TOOL_RESULT:{…}]` for each result."""
+    """Return one user message, with a line `[TOOL_RESULT:{…}]` for each result."""
     lines = "\n".join(f"[TOOL_RESULT:{body_text(result)}]" for result in results)
     return [{"role": "user", "content": lines}] if results else []
 
 
 def teach(tools: Sequence[ToolSpec]) -> str:
-    """Give the system prompt that teaches these tools and this syntax."""
+    """Return the system prompt that teaches these tools and this syntax."""
     return teach_tools(tools, _SYNTAX)
 
 
@@ -70,7 +70,7 @@ def _call(text: str, start: int, before: int) -> tuple[Call, int]:
     value, end = decode(text, start)
     end = skip_space(text, end)
     if not text.startswith("]", end):
-        raise MalformedReplyError("no ] behind the object")
+        raise MalformedReplyError("no ] after the object")
     return read_call(value, _KEYS), end + 1
 
 
@@ -92,7 +92,7 @@ _SYNTAX = Syntax(
   It may have no other keys.
 - You may make several calls in one reply. They stand outside of code blocks, code spans and
   quotations: there they are text. The user does not see them.
-- A call that can't be read refuses all calls of the reply.
+- One call that can't be read cancels all calls of the reply.
 - The results come as [TOOL_RESULT:{{…}}] in the next message. Never write one yourself.""",
     write=_written,
     has_confidence=True,

@@ -1,4 +1,4 @@
-"""Read the lines of markdown: their lists, headings and fences, and where a paragraph ends."""
+"""Read the lines of markdown: lists, headings, fences, and the ends of paragraphs."""
 
 from toolmd._dialect.decoder import skip
 
@@ -8,7 +8,7 @@ _BULLETS = "-*+"
 
 
 def content_of(text: str, start: int) -> int:
-    """Give the place behind a line's white space and list markers."""
+    """Return the place after a line's white space and list markers."""
     at = start
     for _ in range(_MAX_LISTS):
         at = skip(text, at, _SPACE)
@@ -20,7 +20,7 @@ def content_of(text: str, start: int) -> int:
 
 
 def marker_end(text: str, at: int) -> int:
-    """Give the place behind a list marker and its space, or `at` where there is none."""
+    """Return the place after a list marker and its space, or `at` without one."""
     end = at
     if text[at : at + 1] and text[at] in _BULLETS:
         end = at + 1
@@ -34,9 +34,9 @@ def marker_end(text: str, at: int) -> int:
 
 
 def leaves_open(line: str) -> bool | None:
-    """Tell whether the next line can go on with a quoted paragraph; None where this one tells not.
+    """Return whether the next line can continue a quoted paragraph; None if undecided.
 
-    So it is behind quoted words, and is not behind what ends a paragraph, quoted or not.
+    Quoted text leaves it open; the end of a paragraph, quoted or not, closes it.
     """
     at = content_of(line, 0)
     if line.startswith(">", at):
@@ -46,7 +46,7 @@ def leaves_open(line: str) -> bool | None:
 
 
 def ends_paragraph(line: str) -> bool:
-    """Tell whether a line without a quote's sign ends a quoted paragraph, as few do."""
+    """Return whether a line without a quote marker ends a quoted paragraph, as few do."""
     at = skip(line, 0, _SPACE)
     words = line[at:].rstrip(_SPACE)
     if not words or column_of(line, 0, at) > 3:  # noqa: PLR2004 - further in, it is text
@@ -64,7 +64,7 @@ def ends_paragraph(line: str) -> bool:
 
 
 def begins_block(line: str) -> bool:
-    """Tell whether the line ends the paragraph before it."""
+    """Return whether the line ends the paragraph before it."""
     at = skip(line, 0, _SPACE)
     if at == len(line) or line[at] in ">#|":
         return True

@@ -1,4 +1,4 @@
-"""Read OpenAI's tool calls, of chat and of Responses, and write results back in either form."""
+"""Read OpenAI's tool calls, of chat and of Responses, and write results in either form."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from toolmd.errors import MalformedReplyError
 
 
 def parse(reply: Any) -> Parsed:
-    """Give the calls of a chat completion or a Responses answer, its message, or its items."""
+    """Return the calls of a chat completion or a Responses answer, its message, or its items."""
     return parse_native(reply, {"openai": read_chat, "openai-responses": read_item})
 
 
@@ -34,7 +34,7 @@ def read_item(item: Any) -> Call:
 
 
 def render_chat(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one message of role `tool` for each result."""
+    """Return one message of role `tool` for each result."""
     return [
         {"role": "tool", "tool_call_id": result.tool_call_id, "content": body_text(result)}
         for result in results
@@ -42,7 +42,7 @@ def render_chat(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 
 def render_items(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one `function_call_output` item for each result."""
+    """Return one `function_call_output` item for each result."""
     return [
         {
             "type": "function_call_output",
@@ -58,7 +58,7 @@ def _call(function: Mapping[str, Any], call_id: Any) -> Call:
 
 
 def _arguments(value: Any) -> Mapping[str, Any]:
-    # Several providers write nothing at all for a tool without parameters.
+    # Several providers omit the arguments of a tool without parameters.
     if isinstance(value, str):
         value = decode_whole(value) if value.strip() else {}
     return read_arguments(value, "arguments")

@@ -1,4 +1,4 @@
-"""Hand an opened reply to what reads it: a provider's calls, or the assistant's words."""
+"""Parse an unpacked reply: a provider's calls, or the assistant's text."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from toolmd._types.reply import Parsed
 from toolmd.errors import MalformedReplyError
 
 Readers = Mapping[ReplyKind, Callable[[Any], Call]]
-"""What reads one raw call, for each form that a dialect knows."""
+"""The reader of one raw call, for each form that a dialect supports."""
 
 
 def parse_words(reply: Any, read: Callable[[str], Parsed]) -> Parsed:
-    """Give what a text dialect reads in the assistant's own words, and in nobody else's."""
+    """Parse the assistant's own text with a text dialect; other messages have no calls."""
     envelope = open_reply(reply, json_text=False)
     if envelope.kind == "json":
         raise MalformedReplyError("the reply is neither text nor a message")
@@ -25,17 +25,17 @@ def parse_words(reply: Any, read: Callable[[str], Parsed]) -> Parsed:
 
 
 def parse_native(reply: Any, readers: Readers) -> Parsed:
-    """Give the message and its calls; a message without calls is one in any dialect."""
+    """Return the message and its calls; a message without calls is valid in any dialect."""
     return read_envelope(open_reply(reply), readers)
 
 
 def read_envelope(envelope: Envelope, readers: Readers) -> Parsed:
-    """Give what an opened reply says."""
+    """Return the message and calls of an unpacked reply."""
     clean = readable(envelope.text)
     if envelope.kind in {"text", "foreign"} or (envelope.kind == "json" and clean):
         return Parsed(clean)
     if envelope.kind not in readers:
-        raise MalformedReplyError(f"the reply is no message of {' or '.join(readers)}")
+        raise MalformedReplyError(f"the reply is not a message of {' or '.join(readers)}")
     if len(envelope.calls) > MAX_CALLS:
         raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)
     read = readers[envelope.kind]

@@ -1,4 +1,4 @@
-"""Read a plan: one call, or several under a budget, as JSON that ends the reply (seed 002)."""
+"""Parse a plan: one call, or several under a budget, as JSON that ends the reply (seed 002)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ _BLANK = " \t\r\n"
 
 
 def parse(reply: Any) -> Parsed:
-    """Give the plan's calls, each with the plan's budget; a plan without one is refused."""
+    """Return the plan's calls, each with the plan's budget; a plan needs a budget."""
     if isinstance(reply, Mapping) and is_plan(reply):
         return Parsed("", read_plan(open_reply(reply).value), "plan")
     return parse_words(reply, parse_text)
 
 
 def parse_text(text: str) -> Parsed:
-    """Give the plan that ends the assistant's own text, if it has one."""
+    """Return the plan that ends the assistant's own text, if it has one."""
     place = find(text)
     if place is None:
         return Parsed(readable(text))
@@ -45,7 +45,7 @@ def parse_text(text: str) -> Parsed:
 
 
 def find(text: str) -> CallPlace | None:
-    """Give the place of the plan: an object at the begin of a line, or one that fills a fence."""
+    """Return the place of the plan: an object at the beginning of a line, or alone in a fence."""
     quotes = Quotes(text)
     at = 0
     while (mark := text.find("{", at)) >= 0:
@@ -63,7 +63,7 @@ def find(text: str) -> CallPlace | None:
 
 
 def _begins_object(text: str, mark: int, since: int) -> bool:
-    """Tell whether the brace begins its line, and a key or its other brace follows."""
+    """Return whether the brace begins its line, and a key or the closing brace follows."""
     if mark > since and text[mark - 1] not in _BLANK:
         return False
     begin = text.rfind("\n", since, mark) + 1 or since
@@ -73,12 +73,12 @@ def _begins_object(text: str, mark: int, since: int) -> bool:
 
 
 def is_plan(value: Any) -> bool:
-    """Tell whether a JSON value means to be a plan."""
+    """Return whether a JSON value is meant as a plan."""
     return isinstance(value, Mapping) and ("calls" in value or {"tool", "params"} <= value.keys())
 
 
 def read_plan(value: Any) -> tuple[Call, ...]:
-    """Give the calls of `{"tool", "params"}` or `{"calls", "budget"}`."""
+    """Return the calls of `{"tool", "params"}` or `{"calls", "budget"}`."""
     if not isinstance(value, dict) or not value.keys() & _PLAN:
         return (read_call(value, _KEYS),)
     raw = value.get("calls")
@@ -107,20 +107,20 @@ def _budget(value: Any) -> Budget:
     for key in fields:
         if type(value[key]) is not int or value[key] < 1:
             raise MalformedReplyError(
-                f"budget.{key} must be an integer from 1 on", code="invalid_plan"
+                f"budget.{key} must be an integer of at least 1", code="invalid_plan"
             )
     return Budget(**value)
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Give one user message with all results, in the order of the calls."""
+    """Return one user message with all results, in the order of the calls."""
     if not results:
         return []
     return [{"role": "user", "content": compact({"results": [body(r) for r in results]})}]
 
 
 def teach(tools: Sequence[ToolSpec]) -> str:
-    """Give the system prompt that teaches these tools and this syntax."""
+    """Return the system prompt that teaches these tools and this syntax."""
     return teach_tools(tools, _SYNTAX)
 
 

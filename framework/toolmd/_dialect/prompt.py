@@ -11,11 +11,11 @@ from toolmd._types.tool import ToolSpec
 from toolmd._validation import sample_arguments
 
 _SURE = 0.95
-"""The confidence in an example, where the tool does not ask for more."""
+"""The confidence in an example, unless the tool requires more."""
 
 
 class ShownCall(NamedTuple):
-    """A call to show."""
+    """A call for an example."""
 
     tool: str
     arguments: dict[str, Any]
@@ -30,11 +30,11 @@ class Syntax:
     """A list in markdown."""
     write: Callable[[ShownCall], str]
     has_confidence: bool = False
-    """Whether a call has a place for it; else it is the argument `_confidence`."""
+    """Whether a call has a key for it; else it is the argument `_confidence`."""
 
 
 def teach_tools(tools: Sequence[ToolSpec], syntax: Syntax) -> str:
-    """Give the prompt: how to call, then each tool; the specs are those that the host enforces."""
+    """Return the prompt: the syntax, then each tool, from the specs that the host enforces."""
     if not tools:
         return "You have no tools in this conversation. Answer in words.\n"
     parts = [f"# Tools\n\nYou can call the tools below. Only these exist.\n\n{syntax.rules}"]
@@ -43,7 +43,7 @@ def teach_tools(tools: Sequence[ToolSpec], syntax: Syntax) -> str:
 
 
 def example_of(spec: ToolSpec, *, in_arguments: bool) -> ShownCall:
-    """Give the tool's own first Example, or one made of its parameters where it has none."""
+    """Return the tool's own first Example, or one built from its parameters."""
     own = next((e.arguments for e in spec.examples if e.error is None), None)
     arguments = own if own is not None else sample_arguments(spec.parameters, "…")
     threshold = spec.safety.min_confidence

@@ -1,7 +1,7 @@
-"""Find what a reply only quotes: code and block quotes as in CommonMark, elements, others' speech.
+"""Find quotes in a reply: code and block quotes as in CommonMark, elements, attributed text.
 
-One pass from left to right, linear in the text: each question is about a place at or after the
-last one. Where CommonMark and a model's habits differ, more is quoted rather than less.
+One pass from left to right, linear in the text: queries must go from left to right. Where
+CommonMark and a model's habits differ, more text counts as quoted rather than less.
 """
 
 import re
@@ -23,21 +23,20 @@ from toolmd._dialect.speech import COLONS, MARKS, attributed_end, quotation_end
 from toolmd.errors import MalformedReplyError
 
 MAX_STEPS = 32_768
-"""What telling calls from quotes may cost; far more than a reply for people does."""
+"""Limit of the steps for one reply, far above the needs of a reply for people."""
 _LOOK = 16
-"""Steps that it costs to look at a run of backticks, a fence or a quoted line; scanning 16
-characters costs one."""
+"""Steps for a run of backticks, a fence or a quoted line; scanning 16 characters is one step."""
 _GLANCE = 4
-"""Steps that it costs to look at a quotation mark, or a colon."""
-# One character of a set: its search is linear.
+"""Steps for a quotation mark, or a colon."""
+# A set of single characters, so that its search is linear.
 _OPENERS = re.compile(f"[`<{COLONS}{MARKS}]|~~~")
 _SPACE = " \t"
 _STARTS = frozenset(["", *"\t >#|-*+_=0123456789`~"])
-"""How a line may begin that ends the paragraph before it."""
+"""First characters of lines that end the paragraph before them."""
 
 
 class Quote(NamedTuple):
-    """A stretch that is somebody else's words; ends are exclusive."""
+    """A part of the text that quotes something; ends are exclusive."""
 
     start: int
     end: int
@@ -49,16 +48,16 @@ class Quote(NamedTuple):
 class _Line(NamedTuple):
     start: int
     content: int
-    """Its first character behind white space and list markers."""
+    """Its first character after white space and list markers."""
     quoted: bool
-    """Whether it is of a block quote, by its own sign or as the rest of a quoted paragraph."""
+    """Whether it belongs to a block quote, by its own marker or as a paragraph's continuation."""
 
 
 class Quotes:
-    """The quoted stretches of one text."""
+    """The quoted parts of one text."""
 
     def __init__(self, text: str) -> None:
-        # Of the same length, so that places stay; "\r\n" must not become a blank line.
+        # The length is kept, so that places stay; "\r\n" must not become a blank line.
         self._text = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
         self._at = 0
         self._left = MAX_STEPS
@@ -73,17 +72,17 @@ class Quotes:
         self._line = self._line_at(0)
 
     def skip(self, end: int) -> None:
-        """Take everything before `end` as read: a call stood there."""
+        """Mark everything before `end` as read, since a call is there."""
         self._at = max(self._at, end)
 
     def spend(self, steps: int) -> None:
-        """Count what a reader of this text does; refuses the reply where it is too much."""
+        """Count the steps of a reader of this text; raises MalformedReplyError above the limit."""
         self._left -= steps
         if self._left < 0:
-            raise MalformedReplyError("too much code and quotation to tell the calls from it")
+            raise MalformedReplyError("too much code and quotation to find the calls")
 
     def cover(self, mark: int) -> Quote | None:
-        """Give the quote around the place `mark`, or None."""
+        """Return the quote around the place `mark`, or None."""
         self.spend(_LOOK)
         if mark < self._thoughts:
             return Quote(0, self._thoughts, 0, self._thoughts, fenced=False)
@@ -98,14 +97,14 @@ class Quotes:
         return self._whole(line) if line.quoted or self._is_code(line) else None
 
     def _opener(self) -> int:
-        """Return the next place from here on where a quote may open; past the text without one."""
+        """Return the next place where a quote may open; beyond the text if there is none."""
         if self._next < self._at:
             found = _OPENERS.search(self._text, self._at)
             self._next = found.start() if found else len(self._text) + 1
         return self._next
 
     def _open(self, start: int) -> Quote | None:
-        """Read what begins at this sign, and step over it where it is nothing."""
+        """Read the quote that begins at this character, or step over it."""
         text, line = self._text, self._line_of(start)
         sign = text[start]
         self.spend(_LOOK if sign in "`~<" else _GLANCE)
@@ -165,7 +164,7 @@ class Quotes:
         return Quote(start, close + run, start + run, close, fenced=False)
 
     def _closer(self, at: int, run: int) -> int:
-        """Give the next run of exactly so many backticks, or -1."""
+        """Return the next run of exactly this many backticks, or -1."""
         if run in self._unclosed:
             return -1
         begin = at
@@ -181,13 +180,13 @@ class Quotes:
         return -1
 
     def _crosses_block(self, start: int, close: int) -> bool:
-        """Tell whether a paragraph ends between the two places: no code span crosses that."""
+        """Return whether a paragraph ends between the two places; a code span can't cross that."""
         lines = self._text[start:close].split("\n")
         if len(lines) == 1:
             return False
         if self._text[self._line_of(start).content] in "#|":
             return True
-        # The last one ends at the closer, which is text behind its white space.
+        # The last line ends at the closing run, which is text after its white space.
         lines[-1] += "`"
         odd = [line for line in lines[1:] if line[:1] in _STARTS]
         self.spend(len(odd) * _LOOK)
@@ -206,7 +205,7 @@ class Quotes:
         return _Line(start, content, quoted)
 
     def _is_code(self, line: _Line) -> bool:
-        """Tell whether the line is indented code: behind a blank line, and below a paragraph."""
+        """Return whether the line is indented code: after a blank line, not in a paragraph."""
         text, begin = self._text, line.start
         if column_of(text, begin, skip(text, begin, _SPACE)) < 4:  # noqa: PLR2004 - CommonMark
             return False
@@ -218,14 +217,14 @@ class Quotes:
             if at >= end:
                 blank = True
             elif column_of(text, begin, at) < 4:  # noqa: PLR2004 - as above
-                # What is indented below a list's item is the item's.
+                # Indented text below a list item belongs to the item.
                 return blank and marker_end(text, at) == at
             else:
                 blank = False
         return False
 
     def _goes_on(self, start: int) -> bool:
-        """Tell whether the line goes on with a quoted paragraph, which needs no sign for that."""
+        """Return whether the line continues a quoted paragraph, which needs no marker for that."""
         text = self._text
         if not 0 <= self._first < start:
             return False

@@ -1,4 +1,4 @@
-"""Find where somebody else's words end, within quotation marks or behind `The user wrote:`."""
+"""Find the end of attributed text, in quotation marks or after `The user wrote:`."""
 
 import re
 from collections.abc import Callable
@@ -11,14 +11,14 @@ _PAIRS = {
     '"': '"', "'": "'", "“": "”", "„": "“”", "”": "”", "«": "»", "»": "«", "‹": "›", "›": "‹",  # noqa: RUF001
     "‘": "’", "‚": "‘’", "「": "」", "『": "』",  # noqa: RUF001
 }  # fmt: skip
-"""What opens a quotation to what closes it, in the orders of several languages."""
+"""The opening marks of quotations and their closing marks, in several languages."""
 MARKS = "".join(_PAIRS)
 _SURE = "“„«‹‘‚「『"  # noqa: RUF001
-"""What opens a quotation wherever it stands; others do at the begin of a word."""
+"""Marks that open a quotation anywhere; others open one only at the beginning of a word."""
 _LOOSE = "«‹"  # noqa: RUF001
-"""What has a space within the marks, in French."""
+"""Marks with an inner space, in French."""
 _APOSTROPHES = "'‘"  # noqa: RUF001
-# None of these tries a character twice: their searches are linear.
+# None of these tries a character twice, so their searches are linear.
 _CLOSERS = {
     sign: re.compile(("" if sign in _LOOSE else r"(?<!\s)") + rf"[{closers}](?!\w)")
     for sign, closers in _PAIRS.items()
@@ -27,7 +27,7 @@ _OBJECT = re.compile(r"\{\s*+\"")
 _SIGNS = re.compile(r'[{}]|"(?:[^"\\]*+(?:\\.[^"\\]*+)*+")?', re.DOTALL)
 _SPACE = " \t\r\n"
 _CLAUSE = 80
-"""Characters before a colon that are looked at."""
+"""Characters before a colon that are read."""
 _PER_STEP = 16
 """Characters that are scanned for one step."""
 _ASIDE = str.maketrans(dict.fromkeys("*_#>`\"'()[]-•|", " "))
@@ -42,7 +42,7 @@ _FILLS = frozenset(
     " verbatim and it as follows".split()
 )
 _OWN = frozenset("i we i'll i've we've as ich wir wie je nous comme yo nosotros como".split())
-"""With these the words are the model's own, or only refer to what somebody said."""
+"""With these the text is the model's own, or only refers to somebody's words."""
 _ROLES = frozenset(
     {
         "user", "the user", "human", "customer", "patient", "client", "caller", "operator",
@@ -55,10 +55,10 @@ _ROLES = frozenset(
 
 
 def quotation_end(text: str, start: int, spend: Callable[[int], None], *, is_first: bool) -> int:
-    """Return the place behind the quotation that this mark opens; 0 where it opens none.
+    """Return the place after the quotation that this mark opens; 0 if it opens none.
 
-    One that is not closed reaches to the end of the text, but for the sign that is also an
-    apostrophe. `is_first` tells that nothing stands before the mark.
+    An unclosed quotation reaches to the end of the text, except for the apostrophe. `is_first`
+    means that no text precedes the mark.
     """
     sign = text[start]
     after = text[start + 1 : start + 2]
@@ -76,23 +76,23 @@ def quotation_end(text: str, start: int, spend: Callable[[int], None], *, is_fir
 
 
 def _wraps_all(text: str, start: int) -> bool:
-    """Tell whether marks stand around a whole reply that ends with its call, as some print it."""
+    """Return whether marks enclose a whole reply that ends with its call, as in some models."""
     said = text.rstrip(_SPACE)
     ends = said[-1] in _PAIRS[text[start]] and said[-2:-1] in {"]", "}"}
     return ends and said[start + 1].isalpha()
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the place behind the mark that closes a quotation; 0 where none does."""
+    """Return the place after the mark that closes a quotation; 0 without one."""
     sign, at = text[start], start + 1
-    # An apostrophe that opens nothing must not be looked for in all of the text.
+    # An apostrophe that opens nothing must not cause a search of the whole text.
     limit = line_end(text, at) if sign in _APOSTROPHES else len(text)
     while found := _CLOSERS[sign].search(text, at, limit):
         close = found.start()
         brace = _OBJECT.search(text, at, close + 1) if sign in "\"'" else None
         if brace is None:
             return close + 1
-        # The marks within an object are its own.
+        # The marks within an object belong to the object.
         at = _object_end(text, brace.start(), limit)
         if not at:
             return 0
@@ -100,7 +100,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def _object_end(text: str, brace: int, limit: int) -> int:
-    """Return the place behind the object that begins here; 0 where it does not end."""
+    """Return the place after the object that begins here; 0 if it does not end."""
     depth, at = 0, brace
     while found := _SIGNS.search(text, at, limit):
         match text[found.start()]:
@@ -111,7 +111,7 @@ def _object_end(text: str, brace: int, limit: int) -> int:
                 if not depth:
                     return found.end()
             case _:
-                # A string that does not end.
+                # An unclosed string.
                 if found.end() - found.start() == 1:
                     return 0
         at = found.end()
@@ -119,9 +119,9 @@ def _object_end(text: str, brace: int, limit: int) -> int:
 
 
 def attributed_end(text: str, colon: int) -> int:
-    """Return the end of what this colon gives as somebody else's words; 0 where it gives none.
+    """Return the end of the text that this colon attributes to somebody; 0 if it attributes none.
 
-    They are the rest of its line, or where nothing follows there the next paragraph.
+    It is the rest of the colon's line, or the next paragraph where nothing follows there.
     """
     after = text[colon + 1 : colon + 2]
     if after.isalnum() or after == "/" or not _names_another(text, colon):
@@ -136,7 +136,7 @@ def attributed_end(text: str, colon: int) -> int:
 
 
 def _names_another(text: str, colon: int) -> bool:
-    """Tell whether the words before a colon name somebody who says what follows."""
+    """Return whether the words before a colon name a speaker."""
     begin = max(text.rfind("\n", 0, colon) + 1, colon - _CLAUSE)
     line = text[begin:colon].casefold().replace("’", "'").translate(_ASIDE)  # noqa: RUF001
     if " ".join(line.split()) in _ROLES:

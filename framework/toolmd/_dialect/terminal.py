@@ -1,4 +1,4 @@
-"""Find the one JSON object that ends a reply, in a fence of its own or not."""
+"""Find the one JSON object that ends a reply, with or without a fence."""
 
 from typing import Any, NamedTuple
 
@@ -10,23 +10,23 @@ _SPACE = " \t\r\n"
 
 
 class CallPlace(NamedTuple):
-    """Where a terminal call stands."""
+    """The place of a terminal call."""
 
     cut: int
-    """Where the words before it end."""
+    """The end of the text before it."""
     start: int
-    """Where its object begins."""
+    """The beginning of its object."""
     fence: Quote | None = None
     """The fence around the object or the whole call."""
 
 
 def read_place(text: str, place: CallPlace) -> Any:
-    """Give the JSON value at the place; nothing but white space may follow it."""
+    """Return the JSON value at the place; only white space may follow it."""
     value, end = decode(text, place.start)
     rest = text[end:]
     if (fence := place.fence) is not None:
         if end > fence.inner_end:
-            raise MalformedReplyError("the object runs out of its fence")
+            raise MalformedReplyError("the object extends beyond its fence")
         rest = text[end : fence.inner_end] + text[fence.end :]
     if rest.strip(_SPACE):
         raise MalformedReplyError("text after the call: the call must end the reply")
@@ -34,10 +34,10 @@ def read_place(text: str, place: CallPlace) -> Any:
 
 
 def holds_alone(text: str, fence: Quote, mark: int) -> bool:
-    """Tell whether what is at `mark` is the first thing in the fence."""
+    """Return whether the content of the fence begins at `mark`."""
     return fence.fenced and skip_space(text, fence.inner) == mark
 
 
 def ends_reply(text: str, fence: Quote) -> bool:
-    """Tell whether nothing follows the fence."""
+    """Return whether nothing follows the fence."""
     return skip_space(text, fence.end) >= len(text)

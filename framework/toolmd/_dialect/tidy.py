@@ -1,4 +1,4 @@
-"""Take the calls out of a reply and close the gaps that they leave."""
+"""Remove the calls from a reply and close the gaps."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ _CLOSING = ".,;:!?)"
 
 
 def without_stretches(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Give the text without these stretches, which are in order; only their seams change.
+    """Return the text without these spans, which are in order; only their seams change.
 
     At a seam a blank line stays a blank line, a line break a line break, any other white space
-    one space, and no space stands before a closing sign.
+    one space, and no space precedes a closing character.
     """
     parts: list[str] = []
     start = 0
@@ -29,7 +29,7 @@ def without_stretches(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def readable(text: str) -> str:
-    """Give the text with a replacement sign for each half of a surrogate pair."""
+    """Return the text with a replacement character for each half of a surrogate pair."""
     text = text.strip(_SPACE)
     if text.isascii():
         return text
@@ -37,7 +37,7 @@ def readable(text: str) -> str:
 
 
 def _seam(gaps: Sequence[str], body: str) -> str:
-    """Give what joins the text before some calls to the `body` after them."""
+    """Return the separator between the text before some calls and the `body` after them."""
     lines = max(gap.count("\n") for gap in gaps)
     if lines:
         return "\n" * min(lines, 2) + gaps[-1].rpartition("\n")[2]

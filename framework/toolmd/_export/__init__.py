@@ -1,1 +1,1 @@
-"""Specs to what other programs read, one file a target."""
+"""Convert specs for other programs, one file per target."""

@@ -1,4 +1,4 @@
-"""Skills as Agent Skills: a folder with a SKILL.md for each."""
+"""Export skills as Agent Skills: one folder with a SKILL.md for each."""
 
 import json
 import re
@@ -17,11 +17,11 @@ _STEP_KEYS = {"return": "Return", "in": "In"}
 
 
 def items(specs: Sequence[ToolSpec | SkillSpec], losses: list[Loss]) -> list[dict[str, str]]:
-    """Give the files of every skill; of two that need one folder the first stays."""
+    """Return the files of all skills; if two need the same folder, the first one stays."""
     made: dict[str, dict[str, str]] = {}
     for spec in specs:
         if isinstance(spec, ToolSpec):
-            losses.append(Loss(spec.name, "", "a tool is no Agent Skill, and is left out"))
+            losses.append(Loss(spec.name, "", "a tool can't be an Agent Skill, and is left out"))
             continue
         file = item(spec, losses)
         if file["path"] in made:
@@ -31,7 +31,7 @@ def items(specs: Sequence[ToolSpec | SkillSpec], losses: list[Loss]) -> list[dic
 
 
 def item(spec: SkillSpec, losses: list[Loss]) -> dict[str, str]:
-    """Give `{path, text}`: `schedule-appointment/SKILL.md` and what stands in it."""
+    """Return `{path, text}`, such as `schedule-appointment/SKILL.md` and its text."""
     name = folder(spec.name)
     description = " ".join(f"{spec.description}\n{spec.when_to_use}".split())
     if len(description) > _LONGEST_DESCRIPTION:
@@ -49,13 +49,13 @@ def item(spec: SkillSpec, losses: list[Loss]) -> dict[str, str]:
 
 
 def folder(name: str) -> str:
-    """Give the name in the only letters that the format takes: `a-z`, digits, single hyphens."""
+    """Return the name in the format's characters: `a-z`, digits, single hyphens."""
     kebab = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return kebab[:_LONGEST_NAME].strip("-") or "skill"
 
 
 def _metadata(spec: SkillSpec) -> dict[str, str]:
-    # `allowed-tools` would grant the tools to the host's agent; what a skill requires is no grant.
+    # `allowed-tools` would grant the tools to the host's agent; a required tool is not a grant.
     told = {
         "toolmd-name": spec.name,
         "version": spec.version,
@@ -72,7 +72,7 @@ def _body(spec: SkillSpec) -> str:
         names = ", ".join(f"`{name}`" for name in (*spec.required_tools, *spec.required_skills))
         parts.append(f"Needs {names}.")
     if spec.parameters:
-        # Prose can say all that a schema says, so nothing of it is lost.
+        # Prose can express the whole schema, so nothing is lost.
         said = plain(spec.input_schema, lambda _path, _what: None)
         parts += ["## Inputs", "\n".join(argument_lines(said))]
     parts += ["## Workflow", spec.workflow, *_steps(spec)]

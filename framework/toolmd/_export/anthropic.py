@@ -1,4 +1,4 @@
-"""Tools for Anthropic's Messages."""
+"""Export tools for Anthropic's Messages API."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,16 +13,16 @@ RULE = FUNCTION
 
 
 def item(function: Function, losses: list[Loss]) -> dict[str, Any] | None:
-    """Give `{name, description, input_schema, input_examples?}`, or None where it can't be sent.
+    """Return `{name, description, input_schema, input_examples?}`, or None if it can't be sent.
 
-    The API refuses a whole request for one property name that it does not like, and a renamed
-    argument would reach no parameter; so such a tool is left out.
+    The API rejects a whole request for one invalid property name, and a renamed argument would
+    reach no parameter; so such a tool is left out.
     """
     schema = split(function.parameters)
-    refused = [name for name in _names(schema) if fit(name, ARGUMENT) != name]
-    if refused:
-        what = f"the tool is left out: no argument can be named {refused[0]!r} there"
-        losses.append(Loss(function.spec.name, refused[0], what))
+    invalid = [name for name in _names(schema) if fit(name, ARGUMENT) != name]
+    if invalid:
+        what = f"the tool is left out: no argument can be named {invalid[0]!r} there"
+        losses.append(Loss(function.spec.name, invalid[0], what))
         return None
     shown = {"name": function.name, "description": function.description, "input_schema": schema}
     examples = _examples(function)
@@ -40,8 +40,8 @@ def _names(schema: dict[str, Any]) -> Iterator[str]:
 
 
 def _examples(function: Function) -> list[dict[str, Any]]:
-    # The API refuses examples that its schema refuses, so one that must state a confidence
-    # states one, and one that shows an error is not sent.
+    # The API rejects examples that do not fit its schema, so an example states a confidence where
+    # the schema requires one, and an example of an error is not sent.
     if not isinstance(function.spec, ToolSpec):
         return []
     stated = {CONFIDENCE: SURE} if CONFIDENCE in function.parameters["properties"] else {}

@@ -1,4 +1,4 @@
-"""A definition as canonical JSON, whole: with its hash, its source and what runs it."""
+"""Export a definition as canonical JSON, with its hash, source and implementation."""
 
 import ast
 from pathlib import Path
@@ -12,19 +12,19 @@ _LISTED = ("kind", "name", "title", "description", "version", "category", "tags"
 
 
 def describe_bound(bound: Bound[Any]) -> dict[str, Any]:
-    """Give the JSON of a tool or skill of a project (format.md, "Canonical JSON")."""
+    """Return the JSON of a tool or skill of a project (format.md, "Canonical JSON")."""
     return _described(bound.spec, bound.binding.kind, bound.binding.target)
 
 
 def list_entry(bound: Bound[Any]) -> dict[str, Any]:
-    """Give what a list of tools and skills tells of one: no schemas, and whether it is stale."""
+    """Return an entry for a list of tools and skills: no schemas, and whether it is stale."""
     described = describe_bound(bound)
     entry = {key: described[key] for key in _LISTED if key in described}
     return {**entry, "stale": True} if bound.stale else entry
 
 
 def describe_file(spec: AnySpec, file: Path | None) -> dict[str, Any]:
-    """Give the JSON of a definition by itself; the Python beside it is read, never run."""
+    """Return the JSON of a single definition; the Python next to it is read, but not run."""
     target = "" if file is None else _sibling(spec.name, file)
     return _described(spec, "sibling" if target else "none", target)
 

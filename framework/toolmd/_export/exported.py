@@ -1,15 +1,15 @@
-"""What an export gives: the items, and what the target could not hold."""
+"""The result of an export: the items, and the losses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Lose = Callable[[str, str], None]
-"""Tells of a loss: the dotted path within the arguments, and what is lost there."""
+"""Reports a loss: the dotted path within the arguments, and the lost part."""
 
 
 class Loss(NamedTuple):
-    """Something a definition says that the target has no word for."""
+    """A part of a definition that the target can't express."""
 
     tool: str
     path: str
@@ -30,4 +30,4 @@ class Exported:
     items: list[dict[str, Any]] | dict[str, Any] | str
     """A list of functions; one document (openapi); or text (prompt)."""
     losses: tuple[Loss, ...] = ()
-    """Weaker than the file; the executor still holds every call to the whole schema."""
+    """Parts that are weaker than in the file; calls are still checked against the whole file."""

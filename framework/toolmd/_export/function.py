@@ -1,4 +1,4 @@
-"""A tool or skill as what every model's API calls a function, before any target's own rules."""
+"""Convert a tool or skill to the function form of all model APIs, without a target's rules."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,25 +11,25 @@ from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 
 CONFIDENCE = "_confidence"
-"""The argument in which a model states how sure it is; the executor takes it off."""
+"""The argument for the model's confidence; the executor removes it."""
 SURE = 0.95
-"""What an example states: enough for any sensible threshold, and not the same as certain."""
+"""The confidence in examples: enough for any sensible threshold, but less than certain."""
 
 AsksConfidence = Callable[[ToolSpec | SkillSpec], bool]
-"""Tells whether calls of a tool must state a confidence, or those that a skill's steps make."""
+"""Returns whether calls of a tool, or calls by a skill's steps, must state a confidence."""
 
 
 def declares_confidence(spec: ToolSpec | SkillSpec) -> bool:
-    """Tell whether the file itself sets a threshold; what a skill's tools set stands elsewhere."""
+    """Return whether the file sets a threshold; thresholds of a skill's tools do not count."""
     return isinstance(spec, ToolSpec) and spec.safety.min_confidence is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What a model is told of a tool or skill."""
+    """A tool or skill as a model sees it."""
 
     name: str
-    """Fitted to the target."""
+    """Adapted to the target."""
     description: str
     parameters: dict[str, Any]
     """JSON Schema 2020-12, an object at the root."""
@@ -42,7 +42,7 @@ def functions(
     losses: list[Loss],
     asks_confidence: AsksConfidence,
 ) -> list[Function]:
-    """Give the functions of a target; of two with one name the first stays."""
+    """Return the functions of a target; if two have the same name, the first one stays."""
     made: dict[str, Function] = {}
     for spec in specs:
         name = fit(spec.name, rule)
@@ -61,20 +61,20 @@ def functions(
 
 
 def loser(losses: list[Loss], tool: str) -> Lose:
-    """Give what writes down one tool's losses."""
+    """Return a function that records one tool's losses."""
     return lambda path, what: losses.append(Loss(tool, path, what))
 
 
 def told(spec: ToolSpec | SkillSpec) -> str:
-    """Say what it does, when to use it, and the rules between its arguments."""
+    """Return a description: the purpose, when to use it, and the rules between its arguments."""
     rules = spec.rules if isinstance(spec, ToolSpec) else ()
     ruled = "Rules:\n" + "\n".join(f"- {rule.message}" for rule in rules) if rules else ""
     return "\n\n".join(part for part in (spec.description, spec.when_to_use, ruled) if part)
 
 
 def with_confidence(parameters: dict[str, Any], threshold: float | None) -> dict[str, Any]:
-    """Add the required `_confidence`, a number from 0 to 1 (behaviour.md, "The ladder")."""
-    enough = "" if threshold is None else f" Below {threshold:g} the call is refused."
+    """Add the required `_confidence`, a number from 0 to 1 (behaviour.md, "The call pipeline")."""
+    enough = "" if threshold is None else f" Below {threshold:g} the call is denied."
     asked = {
         "type": "number",
         "description": f"How sure you are, from 0 to 1, that the user wants exactly this.{enough}",

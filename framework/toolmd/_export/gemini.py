@@ -1,4 +1,4 @@
-"""Function declarations for Gemini."""
+"""Export function declarations for Gemini."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ RULE = GEMINI
 
 
 def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
-    """Give `{name, description, parametersJsonSchema}`."""
+    """Return `{name, description, parametersJsonSchema}`."""
     lose = loser(losses, function.spec.name)
     return {
         "name": function.name,
@@ -22,7 +22,7 @@ def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
 
 
 def _named(schema: dict[str, Any], lose: Lose, path: str) -> dict[str, Any]:
-    """Give the schema without the enums that Gemini has no word for: it names text and numbers."""
+    """Return the schema without enums that Gemini can't express: it has only text and numbers."""
     shown = dict(schema)
     words = []
     if not all(_nameable(value) for value in shown.get("enum", ())):

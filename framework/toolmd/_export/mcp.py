@@ -1,4 +1,4 @@
-"""Tools for the Model Context Protocol, policy under `_meta`."""
+"""Export tools for the Model Context Protocol, with the policy under `_meta`."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -17,11 +17,11 @@ from toolmd._types.tool import ToolSpec
 RULE = MCP
 POLICY = "toolmd/policy"
 WRAPPED = "toolmd/wrapped"
-"""Under `_meta`: the result stands in `structuredContent.result`, not by itself."""
+"""Key under `_meta`: the result is in `structuredContent.result`, not by itself."""
 
 
 def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
-    """Give `{name, title, description, inputSchema, outputSchema, annotations, _meta}`."""
+    """Return `{name, title, description, inputSchema, outputSchema, annotations, _meta}`."""
     spec = function.spec
     output, wrapped = output_schema(spec, loser(losses, spec.name))
     meta: dict[str, Any] = {"toolmd/kind": "tool", "toolmd/version": spec.version}
@@ -43,9 +43,9 @@ def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
 
 
 def output_schema(spec: ToolSpec | SkillSpec, lose: Lose) -> tuple[dict[str, Any], bool]:
-    """Give the result's schema, and whether the result had to be wrapped to be an object.
+    """Return the result's schema, and whether the result was wrapped to be an object.
 
-    Through 2025-11-25 the protocol knows objects only; one form serves every client.
+    Protocol versions up to 2025-11-25 accept only objects; one form serves every client.
     """
     if isinstance(spec, SkillSpec):
         return skill_result(spec), False
@@ -56,12 +56,12 @@ def output_schema(spec: ToolSpec | SkillSpec, lose: Lose) -> tuple[dict[str, Any
 
 
 def skill_result(spec: SkillSpec) -> dict[str, Any]:
-    """Give the schema of a SkillResult, in the words of the file (seed 003, "Output Schema")."""
+    """Return the schema of a SkillResult with the file's texts (seed 003, "Output Schema")."""
     fields: dict[str, dict[str, Any]] = {
         "success": {"type": "boolean"},
         "message": {"type": "string"},
         "data": {"type": "object"},
-        # A list of types is what some hosts can't hand on to their models.
+        # Some hosts can't pass a list of types on to their models.
         "error": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }
     said = spec.output.model_dump()
@@ -70,10 +70,10 @@ def skill_result(spec: SkillSpec) -> dict[str, Any]:
 
 
 def annotations(spec: ToolSpec | SkillSpec) -> dict[str, bool]:
-    """Give all four hints; what the file does not rule out counts as possible.
+    """Return all four hints; anything that the file does not exclude counts as possible.
 
-    A `keyed` tool is idempotent only under the runtime's own key, which a client does not hold.
-    The world is closed for what is Read Only and names no Allowed Domains.
+    A `keyed` tool is idempotent only under the runtime's own key, which a client does not have.
+    The world is closed for a Read Only tool without Allowed Domains.
     """
     if isinstance(spec, SkillSpec):
         return _hints(read_only=False, idempotent=False, open_world=True)
@@ -94,7 +94,7 @@ def _hints(*, read_only: bool, idempotent: bool, open_world: bool) -> dict[str, 
 
 
 def policy_of(spec: ToolSpec) -> dict[str, Any]:
-    """Give what restricts a call, for a client to show; only the executor enforces it."""
+    """Return the restrictions of a call, for a client to show; only the executor enforces them."""
     return present(
         {
             "requires_auth": spec.requires_auth or None,
@@ -110,7 +110,7 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
 
 
 def shapes(parameters: tuple[Parameter, ...], path: str = "") -> Iterator[tuple[str, Schema]]:
-    """Give every shape within the parameters under its dotted path, `items[].name`."""
+    """Return every shape within the parameters with its dotted path, `items[].name`."""
     for parameter in parameters:
         yield from _shapes(parameter.shape, f"{path}{parameter.name}")
 

@@ -1,4 +1,4 @@
-"""Fit a name to what a target allows."""
+"""Adapt a name to a target's rules."""
 
 import hashlib
 import re
@@ -6,29 +6,29 @@ from typing import NamedTuple
 
 
 class NameRule(NamedTuple):
-    """The characters that a target takes in a name, and how many of them."""
+    """The characters that a target allows in a name, and the longest length."""
 
-    refused: re.Pattern[str]
-    """One character that may not stand in a name."""
+    forbidden: re.Pattern[str]
+    """A character that is not allowed in a name."""
     longest: int
     first: re.Pattern[str] = re.compile("")
-    """What the beginning must match."""
+    """A pattern for the beginning."""
 
 
 FUNCTION = NameRule(re.compile(r"[^A-Za-z0-9_-]"), 64)
 GEMINI = NameRule(re.compile(r"[^A-Za-z0-9_.:-]"), 64, re.compile(r"[A-Za-z_]"))
 MCP = NameRule(re.compile(r"[^A-Za-z0-9_.-]"), 128)
 ARGUMENT = NameRule(re.compile(r"[^A-Za-z0-9_.-]"), 64)
-"""Anthropic refuses a whole request for one property whose name is not of this form."""
+"""Anthropic rejects a whole request for one property whose name is not of this form."""
 
 
 def fit(name: str, rule: NameRule) -> str:
-    """Give the name, or the nearest that the rule allows; equal names stay equal.
+    """Return the name, or the nearest allowed one; equal names stay equal.
 
-    A changed name ends in six hex digits of the original's hash, so two names that differ
-    only in what the target refuses do not become one.
+    A changed name ends in six hex digits of the original's hash, so two names that differ only in
+    disallowed characters stay different.
     """
-    fitted = rule.refused.sub("_", name)
+    fitted = rule.forbidden.sub("_", name)
     if not rule.first.match(fitted):
         fitted = f"_{fitted}"
     if fitted == name and len(name) <= rule.longest:

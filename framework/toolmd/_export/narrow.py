@@ -1,4 +1,4 @@
-"""A schema in the narrower words of a model's API: unions, and OpenAI's strict mode."""
+"""Narrow a schema to the subset of a model's API: unions, and OpenAI's strict mode."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -31,17 +31,17 @@ _STRICT_LOSSES = ("minLength", "maxLength", "uniqueItems", "default", "examples"
 _STRICT_DEPTH = 10
 _STRICT_PROPERTIES = 5000
 _STRICT_ENUM = 1000
-"""Values of all enums together."""
+"""Limit for the values of all enums together."""
 _LONG_ENUM = (250, 15_000)
-"""Of an enum with more values than this, how many characters they may have together."""
+"""Above this number of values, an enum is limited to this many characters in total."""
 
 
 class InexpressibleError(Exception):
-    """Strict mode has no words for this schema; says which part."""
+    """Strict mode can't express this schema; the message names the part."""
 
 
 def split(schema: dict[str, Any]) -> dict[str, Any]:
-    """Give the schema with `anyOf` in place of every list of types, at every depth."""
+    """Return the schema with `anyOf` in place of every list of types, at every depth."""
     shown = dict(schema)
     if "properties" in shown:
         shown["properties"] = {k: split(v) for k, v in shown["properties"].items()}
@@ -75,12 +75,12 @@ def _branches(schema: dict[str, Any], types: list[str]) -> list[dict[str, Any]]:
 
 
 def narrowest_type(value: Any) -> str:
-    """Give the narrowest JSON type of a value; `true` is no number, `1.0` no integer."""
+    """Return the narrowest JSON type of a value; `true` is not a number, `1.0` not an integer."""
     return _TYPES[type(value)]
 
 
 def is_type(value: Any, name: str) -> bool:
-    """Tell whether JSON Schema counts a value as of this type; there `1.0` is an integer."""
+    """Return whether a value has a type by JSON Schema, where `1.0` is an integer."""
     narrowest = narrowest_type(value)
     if name == "integer":
         return narrowest == "integer" or (narrowest == "number" and float(value).is_integer())
@@ -88,9 +88,9 @@ def is_type(value: Any, name: str) -> bool:
 
 
 def strict(schema: dict[str, Any], lose: Lose) -> dict[str, Any]:
-    """Give the split schema in strict mode's words: closed, every property required.
+    """Return the split schema for strict mode: closed, every property required.
 
-    What an optional property loses it gains as `null`. Raises InexpressibleError.
+    An optional property becomes nullable instead. Raises InexpressibleError.
     """
     if schema.get("additionalProperties") is not False:
         message = "unknown parameters are allowed"
@@ -152,7 +152,7 @@ def _closed(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[s
 
 
 def nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """Give the schema that also takes `null`, the description kept outside."""
+    """Return the schema with `null` as an additional type, the description kept outside."""
     null = {"type": "null"}
     inner = {k: v for k, v in schema.items() if k != "description"}
     outer = {k: v for k, v in schema.items() if k == "description"}

@@ -1,4 +1,4 @@
-"""Functions for OpenAI's Chat Completions, and for OpenRouter."""
+"""Export functions for OpenAI's Chat Completions, and for OpenRouter."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from toolmd._export.narrow import InexpressibleError, split, strict
 
 RULE = FUNCTION
 LONGEST_DESCRIPTION = 1024
-"""Characters that every model's API takes; some refuse the whole request beyond them."""
+"""Characters that every model's API accepts; some reject the whole request beyond them."""
 
 
 def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
-    """Give `{"type": "function", "function": {name, description, parameters, strict}}`."""
+    """Return `{"type": "function", "function": {name, description, parameters, strict}}`."""
     parameters, is_strict = narrowed(function, losses)
     return {
         "type": "function",
@@ -27,14 +27,14 @@ def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
 
 
 def narrowed(function: Function, losses: list[Loss]) -> tuple[dict[str, Any], bool]:
-    """Give the parameters, in strict mode's words where it has them.
+    """Return the parameters, narrowed for strict mode where possible.
 
-    Strict mode knows no optional property: it is nullable there, and the reader of the reply
-    takes a `null` for an optional argument as not given.
+    Strict mode has no optional properties: they become nullable, and the parser of the reply
+    reads a `null` for an optional argument as not given.
     """
     if (size := len(function.description)) > LONGEST_DESCRIPTION:
-        # Sent whole: most models take it, and a cut could lose the word that matters.
-        told = f"nothing yet, but some models refuse a description of {size} characters:"
+        # Sent whole: most models accept it, and a cut could remove the important word.
+        told = f"nothing yet, but some models reject a description of {size} characters:"
         losses.append(Loss(function.spec.name, "", f"{told} {LONGEST_DESCRIPTION} are safe"))
     parameters = split(function.parameters)
     lost: list[Loss] = []

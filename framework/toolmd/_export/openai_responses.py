@@ -1,4 +1,4 @@
-"""Functions for OpenAI's Responses, which stand flat."""
+"""Export functions for OpenAI's Responses, in their flat form."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ RULE = FUNCTION
 
 
 def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
-    """Give `{"type": "function", name, description, parameters, strict}`."""
+    """Return `{"type": "function", name, description, parameters, strict}`."""
     parameters, is_strict = narrowed(function, losses)
     return {
         "type": "function",

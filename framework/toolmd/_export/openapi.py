@@ -1,4 +1,4 @@
-"""An OpenAPI 3.1 document of the tools behind `toolmd serve --transport http`."""
+"""Export an OpenAPI 3.1 document of the tools behind `toolmd serve --transport http`."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ RULE = MCP
 
 
 def item(function: Function, losses: list[Loss]) -> tuple[str, dict[str, Any]]:
-    """Give the path of a function and its one operation."""
+    """Return the path of a function and its one operation."""
     spec = function.spec
     lose = loser(losses, spec.name)
     if isinstance(spec, SkillSpec):
@@ -38,7 +38,7 @@ def item(function: Function, losses: list[Loss]) -> tuple[str, dict[str, Any]]:
 
 
 def document(items: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """Give the whole document, `openapi` first."""
+    """Return the whole document, `openapi` first."""
     problem = {
         "type": "object",
         "description": "RFC 9457 problem details.",
@@ -50,7 +50,7 @@ def document(items: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
         },
     }
     answer = {
-        "description": "The request could not be read, or may not be made.",
+        "description": "The request can't be read, or is not allowed.",
         "content": {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
         },
@@ -72,7 +72,7 @@ def _request(function: Function, key: str) -> dict[str, Any]:
     arguments = dict(function.parameters)
     asked = CONFIDENCE in arguments["properties"]
     if asked:
-        # Over HTTP the confidence stands beside the arguments, not among them.
+        # Over HTTP the confidence is a field next to the arguments, not one of them.
         arguments["properties"] = {
             k: v for k, v in arguments["properties"].items() if k != CONFIDENCE
         }
@@ -90,7 +90,7 @@ def _request(function: Function, key: str) -> dict[str, Any]:
 
 
 def _result(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a Result, which calls and runs share, with this schema of its data."""
+    """Return the schema of a Result, shared by calls and runs, with this schema of its data."""
     outcomes = ["ok", "allowed", "denied", "confirm", "review", "failed", "unknown"]
     return {
         "type": "object",

@@ -1,4 +1,4 @@
-"""A definition's JSON Schema without the words that are Toolmd's own."""
+"""Convert a definition's schema to plain JSON Schema, without Toolmd's own keywords."""
 
 import json
 import re
@@ -9,14 +9,14 @@ from toolmd._export.exported import Lose
 _FOREIGN = re.compile(
     r"\(\?[imsU]|\(\?-|\\[AzZQEC]|\[\[:|\\[pP][A-Z]",
 )
-"""RE2's words that a JSON Schema's ECMA pattern does not have."""
+"""Syntax of RE2 that JSON Schema's ECMA patterns lack."""
 
 
 def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
-    """Give the schema in JSON Schema's own words only.
+    """Return the schema with standard JSON Schema keywords only.
 
-    Units and the user's own words (`x-unit`, `x-verbatim`) move into the description; patterns,
-    which Toolmd holds against the whole string, get their anchors.
+    Units and verbatim values (`x-unit`, `x-verbatim`) move into the description; patterns, which
+    Toolmd matches against the whole string, get anchors.
     """
     shown = {k: v for k, v in schema.items() if not k.startswith("x-")}
     if "properties" in shown:
@@ -46,7 +46,7 @@ def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
 
 
 def described(schema: dict[str, Any], words: list[str]) -> dict[str, Any]:
-    """Give the schema with these sentences behind its description, which stands early."""
+    """Return the schema with these sentences after its description, which is an early key."""
     if not words:
         return schema
     said = schema.get("description", "")
@@ -75,7 +75,7 @@ _SENTENCES = {
 
 
 def in_words(keyword: str, value: Any) -> str:
-    """Say to a reader what a keyword would have said to a program."""
+    """Return a sentence that means the same as a keyword."""
     if keyword == "uniqueItems":
         return "Each item only once."
     if keyword == "examples":
@@ -89,7 +89,7 @@ def in_words(keyword: str, value: Any) -> str:
 
 
 def compact(value: Any) -> str:
-    """Give a JSON value on one line, as its author would write it."""
+    """Return a JSON value on one line, as its author would write it."""
     return json.dumps(value, ensure_ascii=False)
 
 

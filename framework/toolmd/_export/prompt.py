@@ -1,4 +1,4 @@
-"""The tools as text for a system prompt, in no dialect's syntax."""
+"""Export the tools as text for a system prompt, without a dialect's syntax."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _WORDS = ("format", "minimum", "maximum", "minLength", "maxLength", "minItems", 
 
 
 def item(function: Function, _losses: list[Loss]) -> str:
-    """Give one tool's paragraph: what it does, its arguments, what comes back, an example."""
+    """Return one tool's paragraph: its purpose, arguments, result and an example."""
     parts = [f"## {function.name}", function.description]
     if lines := argument_lines(function.parameters):
         parts.append("Arguments:\n" + "\n".join(lines))
@@ -32,12 +32,12 @@ def item(function: Function, _losses: list[Loss]) -> str:
 
 
 def document(items: list[str]) -> str:
-    """Give the text of all tools."""
+    """Return the text of all tools."""
     return "# Tools\n\n" + "\n\n".join(items) + "\n" if items else "# Tools\n\nNone.\n"
 
 
 def argument_lines(parameters: dict[str, Any]) -> list[str]:
-    """Give a bullet for each argument, and below it one for each that lies within."""
+    """Return a bullet for each argument, with nested bullets for nested fields."""
     return _below(parameters, "")
 
 

@@ -1,4 +1,4 @@
-"""The one way out: a target's name and some specs to what that target reads."""
+"""Export specs to a target by its name."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,10 +35,10 @@ _LISTED: dict[str, tuple[NameRule, MakeItem]] = {
     "mcp": (mcp.RULE, mcp.item),
 }
 _MOST = {"openai": 128, "openai-responses": 128}
-"""How many functions the API takes in one request."""
+"""The most functions that the API accepts in one request."""
 _DOCUMENTS: dict[str, Any] = {"prompt": prompt, "openapi": openapi}
 TARGETS = (*_LISTED, *_DOCUMENTS, "agentskills")
-"""Every name that `export` takes."""
+"""The names that `export` accepts."""
 
 
 def export(
@@ -48,11 +48,11 @@ def export(
     *,
     asks_confidence: AsksConfidence = declares_confidence,
 ) -> Exported:
-    """Give one target's view of tools and skills.
+    """Return tools and skills in a target's form.
 
-    `skills` are those that can run; `agentskills` takes any. `asks_confidence` tells which tools
-    have a threshold, where more than the file decides it. Raises NotFoundError for a target
-    that nobody made.
+    `skills` are the executable ones; `agentskills` accepts any. `asks_confidence` returns which
+    tools have a threshold, where more than the file decides it. Raises NotFoundError for an
+    unknown target.
     """
     target = target.replace("_", "-")
     losses: list[Loss] = []

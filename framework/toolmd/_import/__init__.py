@@ -1,4 +1,4 @@
-"""The way in: what people already have, read into drafts of canonical definitions."""
+"""Import existing tools and skills as drafts of canonical definitions."""
 
 from toolmd._import.functions import read_function
 from toolmd._import.report import ImportReport

@@ -1,4 +1,4 @@
-"""Agent Skills: a public SKILL.md to a skill whose workflow is its prose."""
+"""Import Agent Skills: a public SKILL.md becomes a skill with a prose workflow."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _EMPTY_WORKFLOW = "Follow the instructions below."
 
 @dataclass(slots=True)
 class _Skill:
-    """What a SKILL.md says, on its way to a text of ours."""
+    """The parts of a SKILL.md, before they are written as a definition."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class _Skill:
 
 
 def read(text: str, name: str) -> Imported:
-    """Read one SKILL.md; `name` is its path, for a name that the text does not give."""
+    """Read one SKILL.md; `name` is its path, for a name that is missing in the text."""
     report = ImportReport()
     page = Page(name, source_lines(text))
     front = read_front_matter(page)
@@ -59,7 +59,7 @@ def read(text: str, name: str) -> Imported:
         return report.close()
     made = report.add_skill(skill.name, _candidates(skill))
     if made and not skill.inputs:
-        report.note(skill.name, "", "no inputs in the source: the skill takes none")
+        report.note(skill.name, "", "no inputs in the source: the skill has none")
     if made:
         report.note(skill.name, "", "the workflow is prose: write its steps out to make it run")
     return report.close()
@@ -74,7 +74,7 @@ def _skill(
     called = metadata.get("toolmd-name") or said.get("name") or heading or _folder(path)
     name = tool_name(str(called))
     if not name:
-        report.reject(str(called), "the name holds no letter that a skill's name may have")
+        report.reject(str(called), "the name contains no letter that a skill's name may have")
         return None
     head = parts[0].blocks + (rest[0].blocks if heading else [])
     body = written(head)
@@ -151,7 +151,7 @@ def _sections(skill: _Skill, body: str, parts: list[Part]) -> None:
 
 
 def _groups(parts: list[Part]) -> Iterator[tuple[str, str]]:
-    """Give each top heading's words, and everything below it as markdown."""
+    """Return the text of each top heading, and everything below it as markdown."""
     top = min((part.level for part in parts), default=0)
     at = 0
     while at < len(parts):
@@ -165,7 +165,7 @@ def _groups(parts: list[Part]) -> Iterator[tuple[str, str]]:
 
 
 def _candidates(skill: _Skill) -> Iterator[str]:
-    """Give the texts to try: as it stands first; then with lists that are no steps kept apart."""
+    """Return the texts to try: first unchanged, then with non-step lists moved out."""
     yield _text(skill, skill.workflow, skill.inputs, skill.result, skill.sections)
     apart = {"Inputs notes": skill.inputs, "Result notes": skill.result}
     kept = {title: text for title, text in apart.items() if text}

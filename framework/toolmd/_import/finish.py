@@ -1,4 +1,4 @@
-"""A spec to a draft: written in canonical form, read again, and kept only without an error."""
+"""Convert a spec to a draft: write it in canonical form, parse it, and keep it if valid."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -26,7 +26,7 @@ def finished_tool(spec: ToolSpec) -> tuple[Draft | None, list[str], tuple[Diagno
     text = tool_text(spec)
     read, found = parse_tool(text, path)
     if read is None or read.input_schema != spec.input_schema:
-        # Some prose reads back as something else; on one line it can't.
+        # Some prose parses as something else; on one line it can't.
         text = tool_text(_flat(spec))
         read, found = parse_tool(text, path)
     if read is None:
@@ -94,7 +94,7 @@ def _said(shape: Schema) -> Any:
 
 
 def _flat(spec: ToolSpec) -> ToolSpec:
-    """Give the tool with each parameter's description on one line."""
+    """Return the tool with each parameter's description on one line."""
     return spec.model_copy(update={"parameters": tuple(map(_flat_parameter, spec.parameters))})
 
 

@@ -1,4 +1,4 @@
-"""JSON Schema's ways of combining, resolved: one plain schema for references, unions and merges."""
+"""Resolve JSON Schema's references, unions and merges to one plain schema."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from toolmd._types.schema import JsonType
 
 TellUnheld = Callable[[str, str], None]
-"""Tells of a guess or a loss: the dotted path, and what it is."""
+"""Reports a guess or a loss: the dotted path, and a description."""
 
 MAX_DEPTH = 16
 _COMBINING = ("allOf", "anyOf", "oneOf")
@@ -26,7 +26,7 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "items": lambda value: isinstance(value, (Mapping, bool)),
     **dict.fromkeys(_COMBINING, lambda value: isinstance(value, list) and bool(value)),
 }
-"""What the value of a keyword must be for the rest to rely on it."""
+"""The type that the value of a keyword must have, so that the rest can rely on it."""
 _LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems")
 _MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems")
 
@@ -39,11 +39,11 @@ class Flattener:
         self.tell = tell
 
     def flat(self, schema: Any, path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
-        """Give the schema without `$ref`, `allOf`, `anyOf`, `oneOf`, `const` and `nullable`."""
+        """Return the schema without `$ref`, `allOf`, `anyOf`, `oneOf`, `const` and `nullable`."""
         if schema is True:
             return {}
         if not isinstance(schema, Mapping):
-            self.tell(path, "nothing may stand here by the schema; taken as anything")
+            self.tell(path, "the schema allows no value here; read as any value")
             return {}
         schema = self._sound(schema, path)
         plain = {k: v for k, v in schema.items() if k not in {"$ref", "const", *_COMBINING}}
@@ -62,7 +62,7 @@ class Flattener:
         return plain
 
     def _sound(self, schema: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Take away the keywords whose values are no JSON Schema at all."""
+        """Remove the keywords whose values are not valid JSON Schema."""
         sound: dict[str, Any] = {}
         for keyword, value in schema.items():
             kind = _KINDS.get(keyword)
@@ -74,10 +74,10 @@ class Flattener:
 
     def _resolved(self, ref: Any, path: str, seen: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(ref, str) or not ref.startswith("#"):
-            self.tell(path, f"{ref!r} lies outside the document and is not fetched: anything")
+            self.tell(path, f"{ref!r} is outside the document and is not fetched: any value")
             return {}
         if ref in seen or len(seen) > MAX_DEPTH:
-            self.tell(path, f"{ref!r} refers to itself; open from here on")
+            self.tell(path, f"{ref!r} refers to itself; any value from here on")
             return {}
         target: Any = self.root
         for part in ref[1:].strip("/").split("/") if ref != "#" else ():
@@ -87,13 +87,13 @@ class Flattener:
             elif isinstance(target, list) and name.isdigit() and int(name) < len(target):
                 target = target[int(name)]
             else:
-                self.tell(path, f"{ref!r} leads nowhere: taken as anything")
+                self.tell(path, f"{ref!r} does not exist: read as any value")
                 return {}
         resolved = self.flat(target, path, (*seen, ref))
         return self._deep(resolved, path, (*seen, ref))
 
     def _deep(self, schema: dict[str, Any], path: str, seen: tuple[str, ...]) -> dict[str, Any]:
-        """Resolve what lies below a reference too, so that a circle is seen."""
+        """Resolve nested references too, so that a cycle is detected."""
         made = dict(schema)
         if isinstance(made.get("properties"), Mapping):
             made["properties"] = {
@@ -106,7 +106,7 @@ class Flattener:
         return made
 
     def _merged(self, one: dict[str, Any], two: dict[str, Any], path: str) -> dict[str, Any]:
-        """Give what holds where both hold."""
+        """Return a schema for values that fit both schemas."""
         made = dict(one)
         for keyword, value in two.items():
             if keyword not in made:
@@ -154,7 +154,7 @@ class Flattener:
         return made
 
     def _either(self, branches: Sequence[dict[str, Any]], path: str) -> dict[str, Any]:
-        """Give one schema that takes what any of the branches takes, as close as words allow."""
+        """Return one schema for values of any of the branches, as closely as possible."""
         made = dict(branches[0])
         for branch in branches[1:]:
             made = self._wider(made, branch, path)
@@ -174,7 +174,7 @@ class Flattener:
             if free == ["null"]:
                 made["enum"] = [*listed["enum"], *([] if None in listed["enum"] else [None])]
             else:
-                self.tell(path, "an enum beside a type of any value: the enum is not kept")
+                self.tell(path, "an enum next to a type of any value: the enum is not kept")
         for keyword in dict.fromkeys([*one, *two]):
             if keyword not in {"type", "enum"}:
                 self._widen(made, keyword, (one, types), (two, others), path)
@@ -208,11 +208,11 @@ class Flattener:
             below = f"{path}[]"
             made[keyword] = self._either([self.flat(v, below) for v in values], below)
         elif keyword != "additionalProperties":
-            self.tell(path, f"`{keyword}` holds in one of several shapes only: it is not kept")
+            self.tell(path, f"`{keyword}` applies to only one of several shapes: it is not kept")
 
 
 def types_of(schema: Mapping[str, Any]) -> list[str]:
-    """Give the types that a flat schema names, or that its keywords and values imply."""
+    """Return the types that a flat schema names, or that its keywords and values imply."""
     if "type" in schema:
         return [name for name in _list(schema["type"]) if isinstance(name, str)]
     if "enum" in schema:
@@ -222,7 +222,7 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
 
 
 def json_type(value: Any) -> JsonType:
-    """Give the JSON type of a value, `integer` for whole numbers."""
+    """Return the JSON type of a value, `integer` for whole numbers."""
     names: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", str: "string"}
     if value is None:
         return "null"

@@ -1,4 +1,4 @@
-"""A function as models' APIs describe it (name, description, JSON Schema) to a tool."""
+"""Convert a function of a model API (name, description, JSON Schema) to a tool."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,14 +15,14 @@ from toolmd._types.tool import ToolSpec
 
 SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
 CONFIDENCE = "_confidence"
-"""The argument that an export adds for a tool with a threshold; it is none of the tool's own."""
-_CLOSED = "arguments that a schema does not name are refused, though it leaves them open"
+"""The argument that an export adds for a tool with a threshold; it is not the tool's own."""
+_CLOSED = "arguments that a schema does not name are rejected, though the schema allows them"
 NO_CATEGORY = "no category in the source: `general`"
 NO_VERSION = "no version in the source: `1.0.0`"
 
 
 def is_function(entry: Any) -> bool:
-    """Tell whether an object describes a function: a name, and arguments or a description."""
+    """Return whether an object describes a function: a name, and arguments or a description."""
     return (
         isinstance(entry, Mapping)
         and isinstance(entry.get("name"), str)
@@ -38,13 +38,15 @@ def add_function(
     line: int = 0,
     **known: Any,
 ) -> None:
-    """Put the tool of one function into the report; `known` are fields that the source states."""
+    """Add the tool of one function to the report; `known` are fields that the source states."""
     name = tool_name(entry["name"])
     if not name:
-        report.reject(entry["name"], "the name holds no letter that a tool's name may have", line)
+        report.reject(
+            entry["name"], "the name contains no letter that a tool's name may have", line
+        )
         return
     if name != entry["name"].replace("-", "_"):
-        report.note(name, "", f"called {entry['name']!r} in the source; adapt who calls it", line)
+        report.note(name, "", f"called {entry['name']!r} in the source; adapt its callers", line)
     said = read_function(entry, name, report, strict=strict, line=line)
     if said is not None:
         report.add_tool(ToolSpec(**{**said, **known}), line)
@@ -105,18 +107,18 @@ def _head(entry: Mapping[str, Any], name: str, tell: TellUnheld) -> dict[str, An
     first, rest = first_and_rest(str(entry.get("description") or ""))
     if not first:
         first = f"{title_of(name)}."
-        tell("", "no description in the source: the name in words")
+        tell("", "no description in the source: the name was used")
     title = plain_line(str(entry.get("title") or "")) or title_of(name)
     return {"name": name, "title": title, "description": first, "when_to_use": prose(rest)}
 
 
 def without_confidence(schema: Mapping[str, Any], tell: Any) -> Mapping[str, Any]:
-    """Take off the confidence that Toolmd's own exports ask for."""
+    """Remove the confidence argument that Toolmd's own exports add."""
     fields = schema.get("properties")
     if not isinstance(fields, Mapping) or CONFIDENCE not in fields:
         return schema
     required = schema.get("required")
-    tell("", f"`{CONFIDENCE}` is Toolmd's own: taken off; add Min Confidence under Safety")
+    tell("", f"`{CONFIDENCE}` is Toolmd's own argument: removed; add Min Confidence under Safety")
     return {
         **schema,
         "properties": {name: field for name, field in fields.items() if name != CONFIDENCE},

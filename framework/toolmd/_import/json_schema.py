@@ -1,4 +1,4 @@
-"""JSON Schema to parameters and shapes; what they can't hold is told, never dropped in silence."""
+"""Read JSON Schema as parameters and shapes; the report notes every part that can't be kept."""
 
 import json
 import re
@@ -41,14 +41,14 @@ class SchemaReader:
         self.tell = tell
         self.flattener = Flattener(root, tell)
         self.rules: list[Rule] = []
-        """What no field of a parameter can hold, as conditions over the arguments."""
+        """Conditions over the arguments, for keywords that no field of a parameter can express."""
         self.open = False
-        """Whether the root says that other arguments are welcome."""
+        """Whether the root allows other arguments explicitly."""
         self.silent = False
-        """Whether the root leaves that unsaid, which JSON Schema takes for welcome."""
+        """Whether the root does not mention other arguments, which JSON Schema reads as allowed."""
 
     def parameters(self, schema: Any) -> tuple[Parameter, ...]:
-        """Read the schema of the arguments; raises ValueError where they are no object."""
+        """Read the schema of the arguments; raises ValueError unless they are an object."""
         flat = self.flattener.flat(schema, "")
         types = types_of(flat)
         if "object" not in types and types:
@@ -68,7 +68,7 @@ class SchemaReader:
     def shape(self, schema: Any, path: str, depth: int = 0) -> Schema:
         """Read the schema of one value."""
         if depth > MAX_DEPTH:
-            self.tell(path, f"nested deeper than {MAX_DEPTH} levels: open from here on")
+            self.tell(path, f"nested deeper than {MAX_DEPTH} levels: any value from here on")
             return Schema()
         flat = self.flattener.flat(schema, path)
         said: dict[str, Any] = {"types": self._types(flat, path)}
@@ -77,7 +77,7 @@ class SchemaReader:
                 if isinstance(value, kind) and isinstance(value, bool) is (kind is bool):
                     said[attribute] = value
                 else:
-                    self.tell(path, f"`{keyword}` is {value!r}: it can't be read")
+                    self.tell(path, f"`{keyword}` is {value!r}, which can't be read")
         if not said.get("description") and isinstance(flat.get("title"), str):
             said["description"] = flat["title"]
         said |= self._nested(flat, path, depth)
@@ -91,7 +91,7 @@ class SchemaReader:
         types = types_of(flat)
         unknown = [name for name in types if name not in JSON_TYPES]
         if unknown:
-            self.tell(path, f"no JSON type: {', '.join(unknown)}; taken as anything")
+            self.tell(path, f"not a JSON type: {', '.join(unknown)}; read as any value")
             return ()
         return tuple(dict.fromkeys(types))
 
@@ -103,7 +103,7 @@ class SchemaReader:
         if "properties" in flat or more is False:
             said["properties"] = self._fields(flat, f"{path}.", depth + 1)
             if more is not None and more is not False:
-                self.tell(path, "other fields are welcome by the schema; the object is closed here")
+                self.tell(path, "the schema allows other fields; the object is closed here")
         elif isinstance(more, Mapping) and more:
             said["values"] = self.shape(more, f"{path}.*", depth + 1)
         return said
@@ -116,14 +116,15 @@ class SchemaReader:
             path = f"{prefix}{name}"
             confirmation = parameter_name(name)
             if not confirmation or confirmation in made:
-                self.tell(path, "no definition can hold a name like this: left out")
+                self.tell(path, "a definition can't contain such a name: left out")
                 continue
             if confirmation != name:
                 self.tell(
-                    path, f"renamed {confirmation!r}: the name can't be held; adapt the caller"
+                    path,
+                    f"renamed {confirmation!r}: not a valid name; adapt the caller",
                 )
             if name not in properties:
-                self.tell(path, "required, but not described: taken as anything")
+                self.tell(path, "required, but not described: read as any value")
             shape = self.shape(properties.get(name, {}), path, depth)
             made[confirmation] = Parameter(
                 name=confirmation, shape=shape, required=name in required
@@ -131,7 +132,7 @@ class SchemaReader:
         return tuple(made.values())
 
     def _bounds(self, flat: dict[str, Any], path: str, types: Iterable[str]) -> dict[str, Any]:
-        """Turn exclusive bounds of whole numbers into the bounds that a parameter has."""
+        """Convert exclusive bounds of integers to the bounds of a parameter."""
         said: dict[str, Any] = {}
         if set(types) - {"null"} != {"integer"}:
             for keyword in ("exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
@@ -149,7 +150,7 @@ class SchemaReader:
         return said
 
     def _bounds_as_rules(self, parameter: Parameter, flat: dict[str, Any]) -> None:
-        """Write what only an expression can hold as a rule of the tool."""
+        """Write bounds that only an expression can express as a rule of the tool."""
         name, types = parameter.name.replace("-", "_").removeprefix("$"), parameter.shape.types
         if name != parameter.name.replace("-", "_"):
             return
@@ -200,7 +201,7 @@ class SchemaReader:
             self._rule(f"[{', '.join(sides)}].exists_one(s, s)", f"Give exactly one of {words}.")
 
     def _pattern(self, pattern: str, path: str) -> dict[str, Any]:
-        """Turn a search into a pattern of the whole text."""
+        """Convert a search pattern to a pattern of the whole text."""
         match = _ANCHORED.fullmatch(pattern)
         if match:
             whole = match["group"] if match["group"] is not None else match["bare"]
@@ -222,7 +223,7 @@ class SchemaReader:
             self.tell(path, "the source calls it deprecated")
 
     def _fitting(self, said: dict[str, Any], path: str) -> dict[str, Any]:
-        """Take away what does not speak of the type."""
+        """Remove attributes that do not fit the type."""
         types = set(said["types"])
         for attributes, fits in _FITS:
             for attribute in attributes:
@@ -232,7 +233,7 @@ class SchemaReader:
         return said
 
     def _valued(self, flat: dict[str, Any], path: str, said: dict[str, Any]) -> Schema:
-        """Add enum, default and example, each held against the rest."""
+        """Add enum, default and example, each checked against the rest."""
         shape = Schema(**said)
         if isinstance(flat.get("enum"), list):
             kept = [value for value in flat["enum"] if not problems(value, shape)]
@@ -265,7 +266,7 @@ _FITS = (
 
 
 def _no_null(shape: Schema) -> bool:
-    """Tell whether a default of null only says that there is none."""
+    """Return whether a default of null means that there is no default."""
     return bool(shape.types) and "null" not in shape.types
 
 

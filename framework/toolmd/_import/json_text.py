@@ -1,4 +1,4 @@
-"""JSON that people hand in: read whole, or refused with the place where it breaks."""
+"""Read JSON from a user, or report the place of its error."""
 
 import json
 from typing import Any
@@ -9,13 +9,13 @@ MAX_BYTES = 8 << 20
 
 
 class UnreadableSourceError(ToolmdError):
-    """The source is not what it was called; says where it breaks."""
+    """The source can't be read; the message has the place of the error."""
 
 
 def read_json(text: str) -> Any:
-    """Give the value; raises UnreadableSourceError with line and column."""
+    """Return the value; raises UnreadableSourceError with line and column."""
     if len(text) > MAX_BYTES:
-        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: hand in the tools alone")
+        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the tools")
     try:
         return json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
@@ -23,4 +23,4 @@ def read_json(text: str) -> Any:
             f"line {error.lineno}, column {error.colno}: no JSON: {error.msg}"
         ) from None
     except (ValueError, RecursionError) as error:
-        raise UnreadableSourceError(f"no JSON that can be read: {error}") from None
+        raise UnreadableSourceError(f"not valid JSON: {error}") from None

@@ -1,4 +1,4 @@
-"""Tools of the Model Context Protocol: the result of `tools/list`."""
+"""Import tools of the Model Context Protocol: the result of `tools/list`."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -44,7 +44,7 @@ def _tools(value: Any) -> list[Any] | None:
 
 
 def _known(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
-    """Give what the protocol says of a tool beside its name and arguments."""
+    """Return the protocol's fields of a tool besides its name and arguments."""
     name = tool_name(entry["name"])
     known: dict[str, Any] = {}
     hints = entry.get("annotations")
@@ -87,11 +87,11 @@ class _Policy(Noun):
 
 
 def _policy(policy: Mapping[str, Any], name: str, report: ImportReport) -> dict[str, Any]:
-    """Give back what an export of Toolmd's put under `_meta`; unreadable, it is told."""
+    """Return the policy that an export of Toolmd wrote under `_meta`; note an unreadable one."""
     try:
         read = _Policy(**{key: policy[key] for key in _Policy.model_fields if key in policy})
     except ValidationError as error:
-        report.note(name, "", f"the policy under `_meta` can't be read, and is not kept: {error}")
+        report.note(name, "", f"the policy under `_meta` can't be read and is not kept: {error}")
         return {}
     known: dict[str, Any] = {"safety": read.safety, "limits": read.limits}
     if read.rules:

@@ -1,4 +1,4 @@
-"""A running MCP server's tools, listed: by its URL, or by the command that starts it."""
+"""List the tools of a running MCP server, by its URL or its start command."""
 
 import asyncio
 import json
@@ -13,9 +13,9 @@ _MOST_PAGES = 100
 
 
 def list_tools(where: str) -> str:
-    """Give the JSON of `tools/list`, all pages joined.
+    """Return the JSON of `tools/list`, all pages joined.
 
-    Raises NotFoundError where the server is not reached, and ConfigError without the package.
+    Raises NotFoundError for an unreachable server, and ConfigError without the package mcp.
     """
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(where), TIMEOUT_S))
@@ -23,7 +23,7 @@ def list_tools(where: str) -> str:
         message = "a live server needs the package mcp: pip install 'toolmd[mcp]'"
         raise ConfigError(message) from None
     except Exception as error:
-        # The client's groups of errors have many layers; what helps is the innermost.
+        # The client nests its errors in groups; the innermost one has the cause.
         raise NotFoundError(f"{where}: no MCP server answers: {_innermost(error)}") from error
     return json.dumps({"tools": tools}, ensure_ascii=False)
 
@@ -35,7 +35,7 @@ async def _listed(where: str) -> list[dict[str, Any]]:
     if not is_url(where):
         command, *arguments = shlex.split(where)
         parameters = StdioServerParameters(command=command, args=arguments)
-        # What the server complains of goes to the terminal; a stand-in for it has no file.
+        # Errors of the server go to the terminal; a replaced stderr has no file descriptor.
         server = stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)
     tools: list[dict[str, Any]] = []
     async with Client(server) as client:
@@ -50,7 +50,7 @@ async def _listed(where: str) -> list[dict[str, Any]]:
 
 
 def is_url(where: str) -> bool:
-    """Tell whether a source is a server's address."""
+    """Return whether a source is a server's URL."""
     return where.startswith(("http://", "https://"))
 
 

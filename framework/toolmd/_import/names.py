@@ -1,4 +1,4 @@
-"""Other people's names to names that a definition may have."""
+"""Convert foreign names to names that a definition may have."""
 
 import re
 
@@ -9,7 +9,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 def tool_name(text: str) -> str:
-    """Give the snake_case name nearest to a text; empty where it holds no letter."""
+    """Return the snake_case name nearest to a text; empty for a text without letters."""
     folded = text.strip().replace("-", "_")
     if _TOOL.fullmatch(folded):
         return folded
@@ -17,9 +17,10 @@ def tool_name(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Give the words of a name in lower case: of snake, kebab and camel case alike.
+    """Return the words of a name in lower case: of snake, kebab and camel case.
 
-    Digits stay with the word before them; leading ones go, since a name begins with a letter.
+    Digits stay with the word before them; leading ones are dropped, since a name begins with a
+    letter.
     """
     found: list[str] = []
     for piece in re.split(r"[^A-Za-z0-9]+", text):
@@ -33,10 +34,10 @@ def words(text: str) -> list[str]:
 
 
 def parameter_name(text: str) -> str:
-    """Give a parameter's name as it stands where that is possible, else the nearest."""
+    """Return a valid parameter name unchanged, else the nearest one."""
     return text if _PARAMETER.fullmatch(text) else "_".join(words(text))[:_LONGEST].strip("_")
 
 
 def title_of(name: str) -> str:
-    """Give the title that a name makes: `get_labs` is `Get Labs`."""
+    """Return the title for a name: `get_labs` becomes `Get Labs`."""
     return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-]+", name) if word)

@@ -1,4 +1,4 @@
-"""OpenAI's tools: Chat Completions, Responses, and the older bare functions."""
+"""Import OpenAI's tools: Chat Completions, Responses, and the older bare functions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,10 +12,14 @@ _LISTS = ("tools", "functions", "function_declarations", "functionDeclarations")
 
 
 def read(text: str, _name: str) -> Imported:
-    """Read a JSON list of tools, one tool, or a request that holds some."""
+    """Read a JSON list of tools, one tool, or a request with tools."""
     report = ImportReport()
     value = read_json(text)
-    report.note("", "", "no version, category or result in this form: 1.0.0, `general`, anything")
+    report.note(
+        "",
+        "",
+        "no version, category or result in this form: 1.0.0, `general`, any value",
+    )
     found = 0
     for entry in entries(value):
         found += 1
@@ -30,7 +34,7 @@ def read(text: str, _name: str) -> Imported:
 
 
 def entries(value: Any) -> Iterator[Any]:
-    """Give each tool of a list, of an object that holds one, or a tool by itself."""
+    """Return each tool of a list, of an object with a list, or a single tool."""
     if isinstance(value, list):
         for item in value:
             confirmation = isinstance(item, Mapping) and next(
@@ -47,7 +51,7 @@ def entries(value: Any) -> Iterator[Any]:
 
 
 def function_of(entry: Any) -> tuple[Mapping[str, Any] | None, bool]:
-    """Give the function within a tool of either form, and whether it is strict."""
+    """Return the function within a tool of either form, and whether it is strict."""
     inner = entry
     if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping):
         inner = entry["function"]

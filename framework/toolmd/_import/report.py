@@ -1,4 +1,4 @@
-"""Gather the drafts of one source, with a note on each guess and each loss."""
+"""Collect the drafts of one source, with a note on each guess and each loss."""
 
 from collections.abc import Iterable
 
@@ -9,9 +9,9 @@ from toolmd._types.tool import ToolSpec
 
 
 class ImportReport:
-    """What an importer makes of one source, gathered while the importer reads it.
+    """The result of an import, collected while the importer reads the source.
 
-    Every tool is written in canonical form and read back, so that no draft has an error.
+    Every tool is written in canonical form and parsed again, so that no draft has an error.
     """
 
     def __init__(self) -> None:
@@ -19,8 +19,8 @@ class ImportReport:
         """The definitions so far, in the order of the source."""
         self.notes: list[Note] = []
         """The guesses and losses so far."""
-        self.refused: list[Note] = []
-        """What could not become a definition, with the reason."""
+        self.rejected: list[Note] = []
+        """Entries that could not become a definition, with the reason."""
 
     def note(self, definition: str, path: str, text: str, line: int = 0) -> None:
         """Add a note, unless the same one is there already.
@@ -37,13 +37,13 @@ class ImportReport:
 
     def reject(self, definition: str, text: str, line: int = 0) -> None:
         """Add something that could not be imported, and the reason."""
-        self.refused.append(Note(definition, "", text, line))
+        self.rejected.append(Note(definition, "", text, line))
 
     def add_tool(self, spec: ToolSpec, line: int = 0) -> None:
         """Add a tool as a draft, its prose escaped so that none of it is read as a field.
 
-        A second tool of the same name is refused, and so is one that no definition can hold;
-        what the text cannot hold exactly is noted.
+        A second tool of the same name is rejected, and so is an invalid one. Parts that the text
+        can't express exactly are noted.
 
         Args:
             spec: The tool as the importer read it.
@@ -53,7 +53,7 @@ class ImportReport:
             return
         draft, changed, found = finished_tool(spec)
         if draft is None:
-            self._refuse(spec.name, found, line)
+            self._reject_invalid(spec.name, found, line)
             return
         for name in changed:
             text = "could not be written exactly; compare it with the source"
@@ -66,14 +66,14 @@ class ImportReport:
             return False
         draft, found = finished_skill(name, candidates)
         if draft is None:
-            self._refuse(name, found, 0)
+            self._reject_invalid(name, found, 0)
             return False
         self.drafts.append(draft)
         return True
 
     def close(self) -> Imported:
         """Return everything that was gathered."""
-        return Imported(tuple(self.drafts), tuple(self.notes), tuple(self.refused))
+        return Imported(tuple(self.drafts), tuple(self.notes), tuple(self.rejected))
 
     def _is_taken(self, name: str, kind: str, line: int) -> bool:
         taken = any(draft.name == name and draft.kind == kind for draft in self.drafts)
@@ -81,6 +81,6 @@ class ImportReport:
             self.reject(name, f"a second {kind} of this name; the first one was taken", line)
         return taken
 
-    def _refuse(self, name: str, found: tuple[Diagnostic, ...], line: int) -> None:
+    def _reject_invalid(self, name: str, found: tuple[Diagnostic, ...], line: int) -> None:
         errors = [d.message for d in found if d.severity is Severity.ERROR]
-        self.reject(name, f"no definition can hold it: {'; '.join(errors[:3])}", line)
+        self.reject(name, f"a definition can't contain it: {'; '.join(errors[:3])}", line)

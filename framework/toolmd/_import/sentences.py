@@ -1,4 +1,4 @@
-"""The sentences in which an export says what its target had no keyword for, read back."""
+"""Convert the sentences that an export wrote for missing keywords back to keywords."""
 
 import json
 import re
@@ -30,10 +30,10 @@ _OF_TYPE = {
 
 
 def keywords_back(schema: Any, *, strict: bool) -> Any:
-    """Give a schema with the keywords that its descriptions' last sentences stand for.
+    """Return a schema with the keywords that the last sentences of its descriptions stand for.
 
-    Only strict mode has no words for lengths, defaults and the like; JSON Schema itself has none
-    for units and the user's own words.
+    Only strict mode lacks lengths, defaults and similar keywords; JSON Schema itself lacks units
+    and verbatim values.
     """
     if isinstance(schema, list):
         return [keywords_back(part, strict=strict) for part in schema]
@@ -80,7 +80,7 @@ def _value(keyword: str, match: re.Match[str], types: set[str]) -> Any:
     if "value" not in groups:
         return True
     if keyword == "default" and types - {"null"} == {"string"}:
-        return groups["value"]  # a text stands there as it is
+        return groups["value"]  # a text is written without quotes
     value = json.loads(groups["value"])
     return [value] if keyword == "examples" else value
 
@@ -96,7 +96,7 @@ def _types(schema: dict[str, Any]) -> set[str]:
 
 
 def nullable_back(schema: Any) -> Any:
-    """Give a strict schema whose nullable properties are optional, as strict mode means them."""
+    """Return a strict schema whose nullable properties are optional, as strict mode means them."""
     if isinstance(schema, list):
         return [nullable_back(part) for part in schema]
     if not isinstance(schema, dict):
@@ -121,7 +121,7 @@ def nullable_back(schema: Any) -> Any:
 
 
 def without_null(schema: Any) -> Any:
-    """Give the schema without its `null`; None where it takes none, or nothing else."""
+    """Return the schema without its `null`; None if it has no null, or only null."""
     if not isinstance(schema, dict):
         return None
     branches = schema.get("anyOf")

@@ -1,4 +1,4 @@
-"""Every kind of source by its name, and the one way to read it."""
+"""Find the reader of each kind of source by name."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,7 +6,7 @@ from toolmd._import import agentskills, mcp, openai
 from toolmd._types.imported import Imported
 
 SourceReader = Callable[[str, str], Imported]
-"""A source's text and name to its drafts."""
+"""Reads a source's text and name, and returns its drafts."""
 
 KINDS: Mapping[str, SourceReader] = {
     "openai": openai.read,
@@ -14,12 +14,12 @@ KINDS: Mapping[str, SourceReader] = {
     "agentskills": agentskills.read,
 }
 PACKAGED: Mapping[str, str] = {"catalog": "toolmd-catalog"}
-"""Kinds that a package of this project reads, and the package."""
+"""Kinds that a separate package of this project reads, and the package."""
 
 
 def read_source(kind: str, text: str, name: str) -> Imported:
-    """Read a text as one of KINDS; `name` is the file's, for what the text leaves unsaid.
+    """Read a text as one of KINDS; `name` is the file's, for details missing in the text.
 
-    Raises UnreadableSourceError where the text is not of that kind at all.
+    Raises UnreadableSourceError where the text is not of that kind.
     """
     return KINDS[kind](text, name)

@@ -1,4 +1,4 @@
-"""Other people's prose, made to stand inside a definition without becoming part of its grammar."""
+"""Escape foreign prose so that a definition does not parse it as its own syntax."""
 
 import re
 
@@ -13,12 +13,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def one_line(text: str) -> str:
-    """Give a text on one line."""
+    """Return a text on one line."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
 def first_and_rest(text: str) -> tuple[str, str]:
-    """Give the first paragraph on one line, and the paragraphs after it."""
+    """Return the first paragraph on one line, and the paragraphs after it."""
     first, _, rest = text.replace("\r\n", "\n").strip().partition("\n\n")
     lines = first.split("\n")
     # A list or a fence right below the first sentence is not part of it.
@@ -30,7 +30,7 @@ def first_and_rest(text: str) -> tuple[str, str]:
 
 
 def plain_line(text: str) -> str:
-    """Give a text as a line that no reader takes for a heading, a bullet or a rule."""
+    """Return a text as a line that does not parse as a heading, a bullet or a rule."""
     line = one_line(text)
     heading = _HEADING.fullmatch(line)
     if heading:
@@ -40,7 +40,7 @@ def plain_line(text: str) -> str:
 
 
 def _not_meant(line: str) -> str:
-    """Escape the sign behind a restriction's name: whoever wrote it described another program."""
+    """Escape the character after a restriction's name: its author described another program."""
     pair = split(Mark(line, 1, 1))
     if pair is None or restriction_of(pair) is None:
         return line
@@ -50,7 +50,7 @@ def _not_meant(line: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Give paragraphs whose headings are bold words and whose fences are closed."""
+    """Return paragraphs with headings as bold text and closed fences."""
     lines: list[str] = []
     fence = ""
     for line in _CONTROL.sub("", text.replace("\r\n", "\n")).split("\n"):

@@ -42,7 +42,7 @@ def read(text: str, name: str) -> Imported:
     for passed, why, line in found.passed:
         report.note(passed, "", f"not imported: {why}", line)
     _missing(defaults, found, report)
-    if not report.drafts and not report.refused:
+    if not report.drafts and not report.rejected:
         report.reject(
             "", "no tool was found in it: a heading or a bullet with its name, and Params"
         )
@@ -104,7 +104,7 @@ def _missing(defaults: Defaults, found: ToolsFound, report: ImportReport) -> Non
         report.note("", "", f"said of every tool: {', '.join(facts)}", line)
     for text, line in defaults.unread:
         report.note("", "", f"it names no tool, so it restricts none here: {text!r}", line)
-    known = {draft.name for draft in report.drafts} | {note.definition for note in report.refused}
+    known = {draft.name for draft in report.drafts} | {note.definition for note in report.rejected}
     if not found.entries:
         return
     for name in defaults.summaries.policies:

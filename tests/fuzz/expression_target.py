@@ -1,4 +1,4 @@
-"""What must hold of the expressions on any text: two errors, no others, and an answer in time."""
+"""The invariants of expressions for any text: two kinds of error, and an answer in time."""
 
 import datetime as dt
 import json
@@ -58,10 +58,10 @@ def one(data: bytes) -> None:
     try:
         program = compile_expression(source, NAMES, functions=True)
     except ExpressionError as error:
-        assert checked is None, "what was checked can't be compiled"
+        assert checked is None, "a checked expression can't be compiled"
         placed(error, source)
         return
-    assert checked is None or program.names <= NAMES.keys(), "it needs what nobody gives"
+    assert checked is None or program.names <= NAMES.keys(), "it needs unknown names"
     for values in (VALUES, {}, {name: VALUES[name] for name in ("date", "count", "flag")}):
         try:
             given = program.evaluate(values, now=NOW)
@@ -75,7 +75,7 @@ def one(data: bytes) -> None:
 
 
 def check(source: str) -> CheckedExpression | None:
-    """Check an expression against the types of its names; None where it is refused."""
+    """Check an expression against the types of its names; return None if it has an error."""
     try:
         return CHECKER.check(source)
     except ExpressionError as error:
@@ -84,7 +84,7 @@ def check(source: str) -> CheckedExpression | None:
 
 
 def placed(error: ExpressionError, source: str) -> None:
-    """Hold the place of a mistake to the text."""
+    """Check that the place of an error is in the text."""
     lines = source.split("\n")
     assert 1 <= error.line <= len(lines), (error.line, error.column)
     assert 1 <= error.column <= len(lines[error.line - 1]) + 1, (error.line, error.column)

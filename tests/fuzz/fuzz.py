@@ -1,8 +1,8 @@
 """Fuzz one target for a while: `python tests/fuzz/fuzz.py parser SECONDS FOLDER`.
 
-Runs in an environment that has atheris (`make fuzz` makes it). The corpus begins with what the
-project's own files hold, and lies in FOLDER/TARGET. So does what broke a promise, as `found-…`, the
-first, second, fourth … input that did at its place, and what ended the process, as `crash-…`,
+Needs an environment with atheris, which `make fuzz` creates. The corpus starts from the project's
+own files, in FOLDER/TARGET. It also receives inputs that broke an invariant, as `found-…` (the
+first, second, fourth … one for each place), and those that ended the process, as `crash-…`,
 `timeout-…` or `oom-…`. `fuzz.py TARGET FILE` runs one of them again.
 """
 
@@ -25,7 +25,7 @@ with atheris.instrument_imports(include=["toolmd"]):
 import fuzz_seeds
 
 MOST_CPU_S = 1.0
-"""What an input may take, in seconds of the processor's time."""
+"""The longest processor time for one input, in seconds."""
 MOST_BYTES = {"parser": 6_000, "replies": 8_192, "expressions": 512}
 TARGETS = {
     "parser": (parser_target.one, fuzz_seeds.of_parser, fuzz_seeds.words_of_parser),
@@ -39,7 +39,7 @@ TARGETS = {
 
 
 def main(target: str, *rest: str) -> None:
-    """Run a target over one file, or for so many seconds."""
+    """Run a target on one file, or for a number of seconds."""
     one, seeds, words = TARGETS[target]
     if len(rest) == 1:
         one(Path(rest[0]).read_bytes())
@@ -59,7 +59,7 @@ def main(target: str, *rest: str) -> None:
         f"-max_len={MOST_BYTES[target]}",
         f"-dict={listed}",
         f"-artifact_prefix={folder}/",
-        # What hangs; by the clock, so neither may be short on a busy machine.
+        # Hangs are found by the clock, so both are long enough for a busy machine.
         "-timeout=120",
         "-report_slow_units=120",
         "-rss_limit_mb=2048",
@@ -78,7 +78,7 @@ def main(target: str, *rest: str) -> None:
 
 
 def _surviving(one: Callable[[bytes], None], folder: Path) -> Callable[[bytes], None]:
-    """Go on after a broken promise: the first input that broke it at its place is kept."""
+    """Continue after a broken invariant, and keep the inputs that broke it."""
     places: Counter[str] = Counter()
 
     def run(data: bytes) -> None:
@@ -87,7 +87,7 @@ def _surviving(one: Callable[[bytes], None], folder: Path) -> Callable[[bytes], 
             one(data)
             took = time.process_time() - began
             assert took < MOST_CPU_S, f"took {took:.1f} s"
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+        except Exception as error:  # noqa: BLE001 - any exception is a finding
             frames = traceback.extract_tb(error.__traceback__)[-3:]
             place = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames))
             places[place] += 1

@@ -1,4 +1,4 @@
-"""What fuzzing begins with: the project's own definitions and cases, gathered when it starts."""
+"""The seeds of fuzzing: the project's own definitions and cases, collected at the start."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ RESTRICTING = [
     for field in section.fields
     if field.restricts or section.restricts
 ]
-"""The fields of a tool that close its door where they can't be read."""
+"""The fields of a tool that must be read or be an error."""
 
 _REPLIES = (
     'Fine.\n\n[TOOL_CALL:{"id":"c","tool":"t","parameters":{"a":[1]},"confidence":0.9}] Done.',
@@ -73,7 +73,7 @@ _WORDS_OF_EXPRESSIONS = """
 
 
 def definitions() -> Iterator[tuple[str, bytes]]:
-    """Give the name and the bytes of each definition below the project, and of each case."""
+    """Yield the name and the bytes of each definition in the project, and of each case."""
     for folder in _FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.md")):
             if path.name.endswith((".tool.md", ".skill.md")):
@@ -85,7 +85,7 @@ def definitions() -> Iterator[tuple[str, bytes]]:
 
 
 def of_parser() -> Iterator[bytes]:
-    """Give inputs of the parser's target: `T` or `S` and a file, or `R`, a key and a value."""
+    """Yield inputs of the parser's target: `T` or `S` and a file, or `R`, a key and a value."""
     for name, data in definitions():
         yield (b"T" if name.endswith(".tool.md") else b"S") + data
     for _, field in RESTRICTING:
@@ -94,14 +94,14 @@ def of_parser() -> Iterator[bytes]:
 
 
 def of_replies() -> Iterator[bytes]:
-    """Give inputs of the replies' target: a byte for the dialect, and a reply."""
+    """Yield inputs of the replies' target: a byte for the dialect, and a reply."""
     for reply in _REPLIES:
         for number in range(len(DIALECTS)):
             yield bytes([number]) + reply.encode()
 
 
 def of_expressions() -> Iterator[bytes]:
-    """Give inputs of the expressions' target: one expression each."""
+    """Yield inputs of the expressions' target: one expression each."""
     yield from (text.encode() for text in _EXPRESSIONS)
     spans = {
         span
@@ -112,7 +112,7 @@ def of_expressions() -> Iterator[bytes]:
 
 
 def words_of_parser() -> list[str]:
-    """Give what means something in a definition."""
+    """Return words with a meaning in a definition."""
     names = {name for section in _TABLES for name in (section.name, *section.aliases)}
     for section in _TABLES:
         for field in section.fields:
@@ -125,10 +125,10 @@ def words_of_parser() -> list[str]:
 
 
 def words_of_replies() -> list[str]:
-    """Give what means something in a reply."""
+    """Return words with a meaning in a reply."""
     return list(_WORDS_OF_REPLIES)
 
 
 def words_of_expressions() -> list[str]:
-    """Give what means something in an expression."""
+    """Return words with a meaning in an expression."""
     return list(_WORDS_OF_EXPRESSIONS)

@@ -1,11 +1,11 @@
-"""Change a text by lines, as editors and their accidents do: what single bytes rarely hit on."""
+"""Change a text by lines, as editors do; changes of single bytes rarely produce such texts."""
 
 import random
 from collections.abc import Callable
 
 
 def mutate_lines(text: bytes, chance: random.Random, words: list[bytes]) -> bytes:
-    """Give the text with one of its lines doubled, dropped, moved or changed."""
+    """Return the text with one line doubled, dropped, moved or changed."""
     lines = text.split(b"\n")
     at = chance.randrange(len(lines))
     changes: list[Callable[[list[bytes], int, random.Random], None]] = [

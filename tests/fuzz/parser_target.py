@@ -1,4 +1,4 @@
-"""What must hold of the parser and the formatter on any bytes."""
+"""The invariants of the parser and the formatter for any bytes."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from toolmd._parse import decode, format_text, parse_skill, parse_tool
 from toolmd._types.diagnostic import Diagnostic
 
 WORD = "zqxv"
-"""Stands nowhere in a message."""
+"""A word that is in no message."""
 SHAPES = (
     "{}",
     "- {}",
@@ -33,7 +33,7 @@ TOOL = "# T\n\nText.\n\n## Metadata\n\n- **Name**: t\n{}\n\n## Parameters\n\n###
 
 
 def one(data: bytes) -> None:
-    """Hold one input to every promise; its first byte says what it is."""
+    """Check one input; its first byte selects the kind."""
     kind, rest = (data[0] % 3 if data else 0), data[1:]
     if kind == 1:
         restriction(rest)
@@ -55,21 +55,21 @@ def definition(data: bytes, path: str) -> None:
     formatted = format_text(text, path)
     assert formatted is not None
     again, _ = read(formatted, path)
-    assert again is not None, "what the formatter wrote can't be read"
+    assert again is not None, "the formatter's text can't be read"
     assert again.hash == shown, "formatting changed the hash"
-    assert format_text(formatted, path) == formatted, "formatting twice is not formatting once"
+    assert format_text(formatted, path) == formatted, "formatting again changed the text"
     if "\r" not in text and "\ufeff" not in text and crc32(data) % 4 == 0:
         other, _ = read("\ufeff" + text.replace("\n", "\r\n"), path)
-        assert other is not None, "ends of lines changed what is read"
-        assert other.hash == shown, "ends of lines changed the hash"
+        assert other is not None, "line ends changed the result"
+        assert other.hash == shown, "line ends changed the hash"
 
 
 def read(text, path):
-    """Read a text, and hold what was said of it to the text."""
+    """Read a text, and check the diagnostics against it."""
     parse = parse_tool if path.endswith(".tool.md") else parse_skill
     spec, diagnostics = parse(text, path)
-    refused = any(d.severity == "error" for d in diagnostics)
-    assert (spec is None) == refused, "a spec, or an error: one of them and not both"
+    failed = any(d.severity == "error" for d in diagnostics)
+    assert (spec is None) == failed, "expected either a spec or an error"
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for diagnostic in diagnostics:
         placed(diagnostic, lines)
@@ -79,7 +79,7 @@ def read(text, path):
 
 
 def placed(diagnostic: Diagnostic, lines: list[str]) -> None:
-    """Hold a diagnostic's place, and those of its edits, to the file."""
+    """Check that the places of a diagnostic and its edits are in the file."""
     span = diagnostic.span
     assert 1 <= span.line <= len(lines), diagnostic
     assert 1 <= span.column <= len(lines[span.line - 1]) + 1, diagnostic
@@ -94,7 +94,7 @@ def placed(diagnostic: Diagnostic, lines: list[str]) -> None:
 
 
 def kept(text: str, path: str) -> None:
-    """Put a line of our own somewhere, and look for it in what was read."""
+    """Insert a line, and find it in the result."""
     if WORD in text.lower() or "\r" in text:
         return
     lines = text.split("\n")
@@ -107,12 +107,12 @@ def kept(text: str, path: str) -> None:
         return
     said = json.dumps(spec.canonical, ensure_ascii=False) + "".join(map(str, diagnostics))
     if WORD not in said.lower():
-        # A comment, of front matter too, is in no spec, but the formatter keeps it.
+        # A comment is not in the spec, but the formatter keeps it.
         assert WORD in (format_text(written, path) or ""), f"line {at + 1} is lost"
 
 
 def restriction(data: bytes) -> None:
-    """Write a field that restricts in a way of one's own: it is read, or closes the door."""
+    """Write a restriction in an unusual form; it must be read or be an error."""
     key, _, value = data.decode(errors="replace").partition("\n")
     value = value.partition("\n")[0].strip()
     found = nearest(key)
@@ -138,7 +138,7 @@ def restriction(data: bytes) -> None:
 
 
 def nearest(key: str):
-    """Give the restricting field of which a key is at most one letter off."""
+    """Return the restricting field from which a key differs by at most one letter."""
     folded = "".join(c for c in key if c.isalnum()).casefold()
     for section, field in RESTRICTING:
         name = field.attribute.replace("_", "")
@@ -148,7 +148,7 @@ def nearest(key: str):
 
 
 def off_by_one(a: str, b: str) -> bool:
-    """Tell whether one letter was added, dropped or changed."""
+    """Return whether one letter was added, dropped or changed."""
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
     return (
         a[start + 1 :] == b[start + 1 :]

@@ -1,4 +1,4 @@
-"""What must hold of the readers of models' replies on any bytes."""
+"""The invariants of the readers of models' replies for any bytes."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ DECODER = json.JSONDecoder(strict=False)
 
 
 def one(data: bytes) -> None:
-    """Hold one reply to every promise; its first byte names the dialect."""
+    """Check one reply; its first byte selects the dialect."""
     if not data:
         return
     dialect, raw = NAMES[data[0] % len(NAMES)], data[1:]
@@ -39,11 +39,11 @@ def one(data: bytes) -> None:
 
 
 def read(reply: Any, dialect: str) -> Parsed | None:
-    """Read a reply; None where it is refused as it may be."""
+    """Read a reply; return None if it is rejected with an allowed error."""
     try:
         return parse_reply(reply, dialect)
-    except MalformedReplyError as refused:
-        error = refused
+    except MalformedReplyError as raised:
+        error = raised
     assert error.code in {"malformed_call", "invalid_plan"}
     str(error).encode(errors="surrogatepass")
     error.clean_message.encode()
@@ -51,13 +51,13 @@ def read(reply: Any, dialect: str) -> Parsed | None:
 
 
 def same(one_way: Parsed, other: Parsed | None) -> None:
-    """Hold what `auto` found to what the dialect by its name finds."""
-    assert other is not None, f"{one_way.dialect} by its name refuses what it was found in"
+    """Check that `auto` and the named dialect find the same calls."""
+    assert other is not None, f"{one_way.dialect} by its name rejects the reply"
     assert other.calls == one_way.calls, f"{one_way.dialect} by its name reads other calls"
 
 
 def sound(parsed: Parsed, text: str, held: list[Any]) -> None:
-    """Hold each call to what the text holds, outside of what it quotes."""
+    """Check that each call is in the text, outside of quotations."""
     parsed.clean_message.encode()
     assert len(parsed.calls) <= 32
     assert not parsed.calls or len(text.encode(errors="surrogatepass")) <= MOST_BYTES
@@ -68,13 +68,13 @@ def sound(parsed: Parsed, text: str, held: list[Any]) -> None:
         given = call.arguments
         if call.confidence is not None and parsed.dialect != "inline":
             given = {**given, "_confidence": call.confidence}
-        assert any(says(value, call.tool, given) for value in held), f"nothing says {call}"
+        assert any(says(value, call.tool, given) for value in held), f"not in the reply: {call}"
     if parsed.dialect == "inline":
         outside(parsed, text)
 
 
 def says(value: Any, tool: str, arguments: Any) -> bool:
-    """Tell whether a JSON object names this tool and these arguments."""
+    """Return whether a JSON object names this tool and these arguments."""
     if tool not in (value.get("tool"), value.get("name")):
         return False
     for key in ARGUMENTS:
@@ -87,7 +87,7 @@ def says(value: Any, tool: str, arguments: Any) -> bool:
 
 
 def everything(text: str) -> list[dict[str, Any]]:
-    """Give every JSON object that begins at any brace of the text, and those within it."""
+    """Return every JSON object that begins at a brace of the text, and nested ones."""
     found: list[dict[str, Any]] = []
     at = text.find("{")
     while at >= 0:
@@ -99,7 +99,7 @@ def everything(text: str) -> list[dict[str, Any]]:
 
 
 def collect(value: Any, found: list[dict[str, Any]]) -> None:
-    """Put every object within a value on the list."""
+    """Append every object within a value to the list."""
     if isinstance(value, dict):
         found.append(value)
         for item in value.values():
@@ -110,7 +110,7 @@ def collect(value: Any, found: list[dict[str, Any]]) -> None:
 
 
 def first(text: str) -> Any:
-    """Give the JSON value with which a text begins; None where there is none."""
+    """Return the JSON value with which a text begins, or None."""
     try:
         return DECODER.raw_decode(text.lstrip(" \t\r\n"))[0]
     except (ValueError, RecursionError):
@@ -125,12 +125,12 @@ def depth(value: Any) -> int:
 
 
 def outside(parsed: Parsed, text: str) -> None:
-    """Hold each inline call to what CommonMark says: it stands in no fence and no quotation."""
+    """Check that each inline call is outside fences and quotations, as CommonMark defines them."""
     text = text.removeprefix("\ufeff").replace("\r\n", " \n").replace("\r", "\n")
     lines: set[int] = set()
     tokens = MARKDOWN.parse(text)
     if any(token.type == "fence" and token.level for token in tokens):
-        return  # In a list, people close a fence further left than CommonMark would.
+        return  # in a list, authors close a fence further left than CommonMark does
     for token in tokens:
         if token.type in {"fence", "blockquote_open"} and token.map:
             lines.update(range(*token.map))
@@ -144,5 +144,5 @@ def outside(parsed: Parsed, text: str) -> None:
         at = text.find(MARKER, at + 1)
     for call in parsed.calls:
         assert any(isinstance(value, dict) and value.get("tool") == call.tool for value in free), (
-            f"{call} stands in a quotation only"
+            f"{call} is only in a quotation"
         )

@@ -166,7 +166,7 @@ def test_a_hover_tells_of_fields_sections_and_tools(editor: Editor) -> None:
     editor.open(WATER)
     editor.open(CARE)
     assert hover(editor, WATER, TOOL, "- **Requi").startswith("**Required**: ")
-    assert hover(editor, WATER, TOOL, "## Retu").startswith("**Returns**: What a call gives back")
+    assert hover(editor, WATER, TOOL, "## Retu").startswith("**Returns**: The result of a call")
     told = hover(editor, CARE, SKILL, "**Use**: water")
     assert told.startswith("**water_plant**(plant: string)")
     assert "Water one plant." in told

@@ -141,7 +141,7 @@ Paid on the last day.
 """
 PROSE = {"sections", "description", "title", "extra", "hash", "source", "when_to_use", "workflow",
          "examples", "output", "places", "line", "text", "column", "value_column"}  # fmt: skip
-"""What of a canonical form holds words that nothing enforces."""
+"""The keys of a canonical form whose words nothing enforces."""
 
 WAYS = {
     "bold": "- **{key}**: {value}",
@@ -172,12 +172,12 @@ HIDDEN = {
     "table": "| Field | Value |\n|---|---|\n| {key} | {value} |",
     "table with a reason": "| Rule | Value | Why |\n|---|---|---|\n| {key} | {value} | risk |",
 }
-"""Other ways, which no bullet stands for."""
+"""Other ways, without a bullet."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a file at which others may be put."""
+    """A line of a file where others may be inserted."""
 
     kind: str
     name: str
@@ -187,11 +187,11 @@ class Place:
 
     @property
     def numbered(self) -> bool:
-        """Whether a numbered bullet is a step here, and no field."""
+        """Return whether a numbered bullet is a step here, not a field."""
         return self.name in {"workflow", "between steps", "workflow section"}
 
     def text(self, put: str | None = None) -> tuple[str, range]:
-        """Return the file with lines put here, and the numbers of these lines."""
+        """Return the file with lines inserted here, and the numbers of these lines."""
         out: list[str] = []
         at = range(0)
         for line in (TOOL if self.kind == "tool" else SKILL).split("\n"):
@@ -224,7 +224,7 @@ def read(place: Place, text: str):
 
 
 def enforced(spec: ToolSpec | SkillSpec) -> object:
-    """Return what of a spec is more than words."""
+    """Return the enforced part of a spec."""
     return _enforced(spec.canonical)
 
 
@@ -239,7 +239,7 @@ POLICY = {"requires_auth", "requires_context", "unknown_parameters", "safety", "
 
 
 def policy(spec: ToolSpec | SkillSpec) -> object:
-    """Return what of a spec holds a call or a step back."""
+    """Return the restricting part of a spec."""
     canonical = spec.canonical
     steps = [_enforced(step) for step in canonical.get("steps", [])]
     fields = {key: canonical[key] for key in POLICY & set(canonical)}
@@ -247,7 +247,7 @@ def policy(spec: ToolSpec | SkillSpec) -> object:
 
 
 def _marks(value: object, at: str) -> Iterator[str]:
-    """Yield where a value is marked, as sensitive or verbatim."""
+    """Yield the paths at which a value is marked sensitive or verbatim."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key.startswith("x-"):

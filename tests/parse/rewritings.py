@@ -1,4 +1,4 @@
-"""Other ways in which people write the same file; each must read as the same spec."""
+"""Other forms of the same file; each must read as the same spec."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ _KEY = re.compile(r"^(\s*(?:[-*+]|\d+[.)]) )\*\*([A-Z][^*\n]*)\*\*:")
 
 
 def _lines(text: str, change: Callable[[str], str]) -> str:
-    """Change the lines that stand outside fences."""
+    """Change the lines outside fences."""
     out, fenced = [], False
     for line in text.split("\n"):
         if line.lstrip().startswith("```"):
@@ -72,7 +72,7 @@ def _indent(text: str, by: Callable[[int], str]) -> str:
 
 
 def four_space_indents(text: str) -> str:
-    """Each level of nesting becomes four columns, below numbers as below bullets."""
+    """Indent each level of nesting by four columns, below numbers and bullets."""
     return _indent(text, lambda width: " " * (4 * (width // 2)))
 
 

@@ -1,4 +1,4 @@
-"""Ways in which people write parameters, each read as what it means, without a word."""
+"""Common ways of writing parameters are read alike, without a warning."""
 
 import pytest
 
@@ -339,7 +339,7 @@ Days
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_way_of_writing_parameters_reads_as_what_it_means(way):
+def test_each_way_of_writing_parameters_reads_as_the_same(way):
     spec, diagnostics = parse_tool(HEAD + WAYS[way] + TAIL, "t.tool.md")
     assert [str(d) for d in diagnostics] == []
     assert spec is not None
@@ -393,7 +393,7 @@ def test_a_way_of_writing_parameters_reads_as_what_it_means(way):
         ),
     ],
 )
-def test_a_type_in_any_tongue_reads_as_json_schemas(written, schema):
+def test_types_of_other_languages_read_as_json_schema_types(written, schema):
     text = f"{HEAD}## Parameters\n\n### a\n\n- **Type**: {written}\n{TAIL}"
     spec, diagnostics = parse_tool(text, "t.tool.md")
     assert spec is not None, [str(d) for d in diagnostics]
@@ -433,7 +433,7 @@ def test_an_enum_in_any_form_reads_as_its_values(written):
     "written",
     ["None", "none.", "- None", "N/A", "_No parameters_", "This tool takes no parameters.", ""],
 )
-def test_a_tool_without_parameters_may_say_so_in_words(written):
+def test_words_may_state_that_a_tool_has_no_parameters(written):
     spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{written}\n{TAIL}", "t.tool.md")
     assert diagnostics == ()
     assert spec.input_schema == {
@@ -467,7 +467,7 @@ def test_objects_nest_sixteen_deep_by_dotted_names():
         "- **Type**: string\n- **Enum**: `in`, or `out`",
     ],
 )
-def test_values_in_code_spans_are_parted_by_what_parts_them(enum):
+def test_values_in_code_spans_are_split_at_their_separators(enum):
     spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n### side\n\n{enum}{TAIL}", "t.tool.md")
     assert not diagnostics
     assert spec is not None
@@ -475,7 +475,7 @@ def test_values_in_code_spans_are_parted_by_what_parts_them(enum):
 
 
 @pytest.mark.parametrize("kind", ["(`in` | `out`, optional)", "(`in`, `out`)", ": `in` | `out`"])
-def test_values_in_code_spans_beside_a_name_are_its_enum(kind):
+def test_values_in_code_spans_after_a_name_are_its_enum(kind):
     line = f"- `side` {kind}" if kind[0] == "(" else f"- `side`{kind}"
     spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{line}{TAIL}", "t.tool.md")
     assert not diagnostics
@@ -486,7 +486,7 @@ def test_values_in_code_spans_beside_a_name_are_its_enum(kind):
 @pytest.mark.parametrize(
     ("title", "name"), [("Paramters", "Parameters"), ("Retuns", "Returns"), ("Metdata", "Metadata")]
 )
-def test_a_misspelt_section_is_read_as_the_near_one_with_a_fix(title, name):
+def test_a_misspelt_section_is_read_with_a_fix(title, name):
     text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace(f"## {name}", f"## {title}")
     spec, (found,) = parse_tool(text, "t.tool.md")
     assert spec is not None
@@ -502,14 +502,14 @@ def test_a_pattern_in_quotes_is_the_pattern():
 
 
 @pytest.mark.parametrize("name", ["2shelve", "Shelve-" + "a" * 58, "a" * 65])
-def test_a_name_that_no_repair_can_mend_is_refused(name):
+def test_a_name_that_cannot_be_repaired_is_an_error(name):
     text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace("**Name**: t", f"**Name**: {name}")
     spec, (found,) = parse_tool(text, "t.tool.md")
     assert spec is None
     assert (found.code, found.fix) == ("invalid-name", ())
 
 
-def test_markdowns_escapes_are_no_part_of_a_bare_value():
+def test_markdown_escapes_are_removed_from_a_bare_value():
     field = "- **Type**: string\n- **Enum**: to\\_go, `a\\_b`\n- **Default**: to\\_go"
     spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n### side\n\n{field}{TAIL}", "t.tool.md")
     assert not diagnostics
@@ -520,7 +520,7 @@ def test_markdowns_escapes_are_no_part_of_a_bare_value():
     )
 
 
-def test_what_is_said_of_a_value_in_a_code_span_is_kept_beside_it():
+def test_a_note_after_a_value_in_a_code_span_is_kept():
     field = "- **Type**: string\n- **Enum**: `full` (with dinner), `half`"
     spec, diagnostics = parse_tool(
         f"{HEAD}## Parameters\n\n### board\n\n{field}{TAIL}", "t.tool.md"
@@ -552,7 +552,7 @@ def test_the_fields_of_an_object_may_be_written_in_many_ways(field):
 
 
 @pytest.mark.parametrize(("written", "kind"), [("`number`", "number"), ("`string`[]", "array")])
-def test_a_type_may_stand_alone_below_a_name_as_in_api_references(written, kind):
+def test_a_type_alone_below_a_name_is_read_as_in_api_references(written, kind):
     text = f"{HEAD}## Parameters\n\n### count\n\n{written}\n\nHow many.\n{TAIL}"
     spec, diagnostics = parse_tool(text, "t.tool.md")
     assert not diagnostics
@@ -598,7 +598,7 @@ def test_objects_nest_sixteen_deep_by_bullets(indent):
 
 
 @pytest.mark.parametrize("part", ["\u2012", "\u2015", "\u2212", "\u2011", "\uff1a", "\u2236"])
-def test_a_key_is_parted_from_its_value_by_any_dash_or_colon(part):
+def test_any_dash_or_colon_separates_a_key_from_its_value(part):
     text = f"{HEAD}## Parameters\n\nNone{TAIL}".replace("**Version**:", f"**Version** {part}")
     spec, diagnostics = parse_tool(text, "t.tool.md")
     assert not diagnostics
@@ -606,7 +606,7 @@ def test_a_key_is_parted_from_its_value_by_any_dash_or_colon(part):
     assert spec.version == "1.10"
 
 
-def test_letters_that_look_alike_are_alike_in_titles_and_keys():
+def test_lookalike_letters_are_equal_in_titles_and_keys():
     text = f"{HEAD}## \u0420\u0430rameters\n\nNone{TAIL}".replace("Version", "V\u0435rsi\u043en")
     spec, diagnostics = parse_tool(text, "t.tool.md")
     assert not diagnostics
@@ -614,7 +614,7 @@ def test_letters_that_look_alike_are_alike_in_titles_and_keys():
     assert spec.version == "1.10"
 
 
-def test_a_heading_that_lacks_its_space_is_repaired_with_a_fix():
+def test_a_heading_without_its_space_is_repaired_with_a_fix():
     text = f"{HEAD}##Parameters\n\nNone{TAIL}"
     spec, (found,) = parse_tool(text, "t.tool.md")
     assert spec is not None
@@ -625,7 +625,7 @@ def test_a_heading_that_lacks_its_space_is_repaired_with_a_fix():
     )
 
 
-def test_a_line_drawn_between_two_sections_belongs_to_neither():
+def test_a_rule_between_two_sections_belongs_to_neither():
     plain = f"{HEAD}## Parameters\n\nNone{TAIL}"
     drawn, diagnostics = parse_tool(plain.replace("\n\n## ", "\n\n---\n\n## "), "t.tool.md")
     spec, _ = parse_tool(plain, "t.tool.md")
@@ -635,7 +635,7 @@ def test_a_line_drawn_between_two_sections_belongs_to_neither():
 
 @pytest.mark.parametrize("section", ["Rules", "Safety", "Limits"])
 @pytest.mark.parametrize("none", ["None", "- N/A", "_None_"])
-def test_a_section_that_says_none_is_as_one_that_is_not_there(section, none):
+def test_a_section_that_says_none_is_like_a_missing_one(section, none):
     plain = f"{HEAD}## Parameters\n\nNone{TAIL}"
     spec, diagnostics = parse_tool(f"{plain}\n## {section}\n\n{none}\n", "t.tool.md")
     assert not diagnostics
@@ -646,7 +646,7 @@ def test_a_section_that_says_none_is_as_one_that_is_not_there(section, none):
     ("title", "instead"),
     [("## Tool Parameters", "Tool Parameters"), ("**Parameters**", "**Parameters**")],
 )
-def test_a_missing_section_is_told_where_it_was_meant(title, instead):
+def test_a_missing_section_is_reported_at_a_similar_title(title, instead):
     text = f"{HEAD}{title}\n\nNone{TAIL}"
     spec, (found,) = parse_tool(text, "t.tool.md")
     assert spec is None

@@ -1,4 +1,4 @@
-"""Whatever looks like a field is one or is reported; a restriction restricts or is an error."""
+"""A line that looks like a field is read or reported; a restriction restricts or is an error."""
 
 import pytest
 from field_places import HIDDEN, PLACES, WAYS, Place, enforced, policy, read
@@ -140,7 +140,7 @@ SPELLINGS = {
         "When|when|WHEN|If|Only If|Condition|Unless|Only When",
     ),
 }
-"""Each restriction with a value and the ways in which people spell its name."""
+"""Each restriction with a value and the common spellings of its name."""
 OF_STEPS = {"Ask", "If no", "Check", "When"}
 OF_SKILLS = OF_STEPS | {"Required Tools"}
 HAVE_FIELDS = [
@@ -161,7 +161,7 @@ VALUES = st.sampled_from(["yes", "3", "some words about it", "`amount > 5.0`", "
 
 
 @pytest.mark.parametrize("kind", ["tool", "skill"])
-def test_the_files_into_which_lines_are_put_are_sound(kind):
+def test_the_files_without_inserted_lines_have_no_findings(kind):
     spec, diagnostics = read(Place(kind, ""), Place(kind, "").text()[0])
     assert spec is not None
     assert not diagnostics
@@ -191,17 +191,17 @@ def test_a_restriction_in_any_place_and_spelling_restricts_or_is_an_error(place,
     name, spelling = which
     if (place.kind == "tool" and name in OF_SKILLS) or (way in HIDDEN and place.kind == "skill"):
         return
-    restricts_or_refuses(place, name, spelling, {**WAYS, **HIDDEN}[way])
+    restricts_or_fails(place, name, spelling, {**WAYS, **HIDDEN}[way])
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)
 def test_each_restriction_in_each_place_restricts_or_is_an_error(place):
     for name in SPELLINGS:
         if place.kind == "skill" or name not in OF_SKILLS:
-            restricts_or_refuses(place, name, name, WAYS["bold"])
+            restricts_or_fails(place, name, name, WAYS["bold"])
 
 
-def restricts_or_refuses(place: Place, name: str, spelling: str, way: str) -> None:
+def restricts_or_fails(place: Place, name: str, spelling: str, way: str) -> None:
     text, _ = place.text(way.format(key=spelling, value=SPELLINGS[name][0]))
     spec, diagnostics = read(place, text)
     if spec is None:

@@ -1,4 +1,4 @@
-"""Texts made to hurt: each is answered with diagnostics within seconds, none raises."""
+"""Hostile texts get diagnostics within seconds; none raises."""
 
 from time import process_time
 
@@ -9,7 +9,7 @@ from toolmd._parse import parse_skill, parse_tool
 HEAD = "# T\n\nText.\n\n## Metadata\n\n- **Name**: t\n\n## Parameters\n\n"
 SIZE = 60_000
 MOST_S = 10
-"""Seconds of the processor for one text; what takes the square of its length takes a minute."""
+"""Processor seconds for one text; an algorithm of quadratic time takes a minute."""
 TEXTS = {
     "images": "![" * (SIZE // 2),
     "brackets": "[" * SIZE,
@@ -49,7 +49,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("parse", [parse_tool, parse_skill])
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_made_to_hurt_is_answered_with_diagnostics(parse, name):
+def test_a_hostile_text_gets_diagnostics_in_time(parse, name):
     began = process_time()
     spec, diagnostics = parse(TEXTS[name], "x.tool.md")
     assert process_time() - began < MOST_S

@@ -1,4 +1,4 @@
-"""Words beside what is read: kept where they stand, and told where they can't be."""
+"""Words around fields are kept in place, or reported if they can't be."""
 
 import pytest
 
@@ -63,27 +63,27 @@ def read(text: str):
 
 
 @pytest.mark.parametrize("words", ["It rains often.", "> It rains often.", "- It rains often."])
-def test_words_beside_an_example_are_kept(words):
+def test_words_around_an_example_are_kept(words):
     spec, _ = read(put("### One day\n", f"\n{words}\n"))
     assert "It rains often." in spec.sections["Examples"]
     assert spec.examples[0].arguments == {"station": "ABC"}
 
 
-def test_an_example_that_can_not_be_read_is_kept_as_prose():
+def test_an_unreadable_example_is_kept_as_prose():
     spec, diagnostics = read(TOOL.replace('{"station": "ABC"}', "{station}"))
     assert [d.code for d in diagnostics] == ["invalid-example"]
     assert not spec.examples
     assert "{station}" in spec.sections["Examples"]
 
 
-def test_a_third_fence_of_an_example_is_told_whole():
+def test_the_whole_third_fence_of_an_example_is_reported():
     more = "\n```json\n3\n```\n\n```json\n4\n```\n"
     spec, (found,) = read(f"{TOOL}{more}")
     assert spec.examples[0].result == 3
     assert (found.code, found.span.line, found.span.end_line) == ("invalid-example", 46, 48)
 
 
-def test_text_behind_a_comment_is_text():
+def test_text_after_a_comment_is_kept():
     spec, _ = read(put("will fall.\n", "\n<!-- to do --> In millimetres.\n"))
     assert spec.notes == "In millimetres."
 
@@ -97,7 +97,7 @@ def test_a_comment_is_dropped_from_a_heading_and_kept_in_a_code_span():
     assert spec.returns.description == "The rain as `<!-- mm -->`,  a < b <!-- open"
 
 
-def test_a_cell_behind_the_last_column_is_kept_in_prose_and_refused_in_parameters():
+def test_a_cell_after_the_last_column_is_kept_in_prose_and_an_error_in_parameters():
     table = "| a | b |\n|---|---|\n| c | d | e |\n"
     spec, _ = read(f"{TOOL}\n## Cost\n\n{table}")
     assert "| c | d | e |" in spec.sections["Cost"]
@@ -107,7 +107,7 @@ def test_a_cell_behind_the_last_column_is_kept_in_prose_and_refused_in_parameter
     assert [(d.code, d.span.line, d.span.column) for d in diagnostics] == [("unread-line", 15, 19)]
 
 
-def test_what_stands_below_an_unknown_field_is_kept_with_it():
+def test_text_below_an_unknown_field_is_kept_with_it():
     lines = "- **Colour**: grey\n  - as the sky\n"
     spec, diagnostics = read(put("- **Required**: true\n", lines))
     assert [d.code for d in diagnostics] == ["unknown-field"]
@@ -119,7 +119,7 @@ def test_words_between_the_properties_of_an_object_are_kept():
     assert spec.parameters[1].shape.description == "All in local time."
 
 
-def test_the_properties_of_an_object_may_stand_in_a_table():
+def test_the_properties_of_an_object_may_be_a_table():
     table = "  | name | type | required |\n  |---|---|---|\n  | end | string | yes |\n"
     spec, diagnostics = read(TOOL.replace("  - **start**:\n    - **Type**: string\n", f"\n{table}"))
     assert not diagnostics
@@ -177,14 +177,14 @@ None
         "1. **Return**:\n   - hours:\n     - one\n       - of May",
     ],
 )
-def test_what_a_step_does_not_read_is_refused(steps):
+def test_text_that_a_step_does_not_read_is_an_error(steps):
     spec, diagnostics = parse_skill(SKILL.format(steps=steps), "close_month.skill.md")
     assert spec is None
     assert [d.code for d in diagnostics] == ["invalid-step"]
 
 
 @pytest.mark.parametrize("word", ["Return", "Stop"])
-def test_an_action_that_needs_no_words_may_stand_alone(word):
+def test_an_action_that_needs_no_words_may_have_none(word):
     alone, _ = parse_skill(SKILL.format(steps=f"1. **{word}**"), "close_month.skill.md")
     colon, _ = parse_skill(SKILL.format(steps=f"1. **{word}**:"), "close_month.skill.md")
     assert alone is not None
@@ -193,7 +193,7 @@ def test_an_action_that_needs_no_words_may_stand_alone(word):
     assert alone.executable
 
 
-def test_comments_are_kept_where_they_stood_and_never_doubled():
+def test_comments_are_kept_in_place_and_never_doubled():
     text = TOOL.replace("## Returns", "## Returns <!-- a -->").replace(
         "The rain", "The rain, as `<!-- b -->` shows"
     )
@@ -224,7 +224,7 @@ def test_an_error_of_an_example_needs_no_bullet(sign, key):
     assert (spec.examples[0].error, spec.sections.get("Examples")) == ("unknown_place", None)
 
 
-def test_labels_above_the_fences_of_an_example_are_no_words_of_their_own():
+def test_labels_above_the_fences_of_an_example_are_not_prose():
     text = f'{TOOL}\n**Result**:\n\n```json\n{{"mm": 2}}\n```\n'
     spec, _ = read(text.replace("### One day\n", "### One day\n\nArguments:\n"))
     assert spec.examples[0].result == {"mm": 2}

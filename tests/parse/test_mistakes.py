@@ -1,4 +1,4 @@
-"""What an author is told of each mistake, as golden cases."""
+"""The diagnostics of each mistake, as golden cases."""
 
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from toolmd._parse import decode, parse_skill, parse_tool
 CASES = Path(__file__).parents[1] / "cases"
 
 
-def told(parse, text: str, path: str) -> str:
+def reported(parse, text: str, path: str) -> str:
     spec, diagnostics = parse(text.removesuffix("\n"), path)
-    said = "\n".join(str(d) for d in diagnostics) or "nothing to say"
+    said = "\n".join(str(d) for d in diagnostics) or "no findings"
     return f"{said}\n{'loads' if spec else 'does not load'}\n"
 
 
@@ -21,9 +21,9 @@ def told(parse, text: str, path: str) -> str:
     read_fixture_file(CASES / "tool-mistakes.md"),
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
-def test_a_mistake_in_a_tool_is_told_with_its_place_and_remedy(line, title, text, expected):
+def test_a_mistake_in_a_tool_is_reported_with_place_and_remedy(line, title, text, expected):
     del line, title
-    assert told(parse_tool, text, "weather.tool.md") == expected
+    assert reported(parse_tool, text, "weather.tool.md") == expected
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,12 @@ def test_a_mistake_in_a_tool_is_told_with_its_place_and_remedy(line, title, text
     read_fixture_file(CASES / "skill-mistakes.md"),
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
-def test_a_mistake_in_a_skill_is_told_with_its_place_and_remedy(line, title, text, expected):
+def test_a_mistake_in_a_skill_is_reported_with_place_and_remedy(line, title, text, expected):
     del line, title
-    assert told(parse_skill, text, "plan.skill.md") == expected
+    assert reported(parse_skill, text, "plan.skill.md") == expected
 
 
-def test_bytes_that_are_no_utf8_are_told_by_their_offset():
+def test_invalid_utf8_is_reported_with_its_offset():
     text, diagnostics = decode(b"# Caf\xe9\n", "weather.tool.md")
     assert text is None
     assert str(diagnostics[0]).startswith(
@@ -44,7 +44,7 @@ def test_bytes_that_are_no_utf8_are_told_by_their_offset():
     )
 
 
-def test_a_file_of_five_megabytes_is_refused_by_its_size():
+def test_a_file_of_five_megabytes_is_too_large():
     text, diagnostics = decode(b"#" * 5_000_000, "weather.tool.md")
     assert text is None
     assert diagnostics[0].code == "file-too-large"

@@ -1,4 +1,4 @@
-"""Rules that hold for every text: nothing raises, nothing is lost, no restriction is loosened."""
+"""Rules that hold for every text: nothing raises, nothing is lost, no restriction is weakened."""
 
 import json
 import string
@@ -81,7 +81,7 @@ Look first.
 - **Type**: object (SkillResult)
 - **Success**: boolean - Whether it worked
 """
-WORD = "zqxv"  # stands nowhere in the files and in no message
+WORD = "zqxv"  # is in no file and in no message
 
 LINES = st.sampled_from(
     [
@@ -119,9 +119,7 @@ def said(parse, text: str, path: str) -> str:
 
 @settings(max_examples=400, deadline=None)
 @given(st.integers(0, 60), LINES, st.booleans(), st.booleans())
-def test_a_line_put_anywhere_ends_in_the_spec_in_prose_or_in_a_diagnostic(
-    at, shape, blank, in_skill
-):
+def test_a_line_put_anywhere_is_in_the_spec_in_prose_or_in_a_diagnostic(at, shape, blank, in_skill):
     parse, source, path = (
         (parse_skill, SKILL, "plan.skill.md") if in_skill else (parse_tool, TOOL, "weather.tool.md")
     )
@@ -133,7 +131,7 @@ def test_a_line_put_anywhere_ends_in_the_spec_in_prose_or_in_a_diagnostic(
     number = next(n for n, line in enumerate(lines, 1) if WORD in line)
     spec, diagnostics = parse(text, path)
     told = any(d.span.line <= number <= d.span.end_line for d in diagnostics)
-    # A file that is refused loads nothing, so nothing of it can be missing from what runs.
+    # A file with an error does not load, so nothing can be missing.
     assert spec is None or told or WORD in said(parse, text, path), text
 
 
@@ -180,7 +178,7 @@ RESTRICTING = [
 @example(3, "1.01")
 @example(3, "NaN")
 @example(4, "tru")
-def test_a_restriction_is_read_as_written_or_closes_the_door(which, value):
+def test_a_restriction_is_read_as_written_or_is_an_error(which, value):
     table, field = RESTRICTING[which]
     text = TOOL.split("\n## Safety", maxsplit=1)[0] + "\n"
     line = f"- **{field.name}**: {value}"
@@ -206,7 +204,7 @@ def test_a_restriction_is_read_as_written_or_closes_the_door(which, value):
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(RESTRICTING) - 1), st.integers(0, 30), st.sampled_from("abcxyz"))
-def test_a_misspelt_restriction_never_falls_back_to_a_looser_reading(which, at, letter):
+def test_a_misspelt_restriction_never_becomes_weaker(which, at, letter):
     table, field = RESTRICTING[which]
     at = min(at, len(field.name) - 1)
     name = field.name[:at] + letter + field.name[at + 1 :]
@@ -228,7 +226,7 @@ def test_a_misspelt_restriction_never_falls_back_to_a_looser_reading(which, at, 
 
 
 @pytest.mark.parametrize("line", ["Max Bytes**: 0.5", "Rate**: 3/0.0000001s", "Max Rows**: 0"])
-def test_a_limit_that_comes_to_nothing_is_refused(line):
+def test_a_limit_of_zero_is_an_error(line):
     text = TOOL.split("\n## Safety", maxsplit=1)[0] + f"\n## Limits\n\n- **{line}\n"
     spec, diagnostics = parse_tool(text, "weather.tool.md")
     assert spec is None
@@ -243,7 +241,7 @@ def test_a_limit_that_comes_to_nothing_is_refused(line):
         ("## Background", "## Examples\n\n### a\n\n```json\n{"),
     ],
 )
-def test_a_place_lies_in_the_file_where_a_value_spans_lines(before, after):
+def test_a_place_is_in_the_file_for_a_value_over_lines(before, after):
     text = TOOL.replace(before, after)
     lines = text.split("\n")
     _, diagnostics = parse_tool(text, "weather.tool.md")
@@ -255,7 +253,7 @@ def test_a_place_lies_in_the_file_where_a_value_spans_lines(before, after):
             assert edit.line > len(lines) or edit.column <= len(lines[edit.line - 1]) + 1
 
 
-def test_prose_of_returns_beside_fields_of_it_is_kept():
+def test_prose_of_returns_next_to_its_fields_is_kept():
     fields = f"1. {WORD}\n\n### sky\n\n- **Type**: string\n"
     text = TOOL.replace("- **Type**: object\n- **Description**: What the sky does", fields)
     spec, diagnostics = parse_tool(text, "weather.tool.md")

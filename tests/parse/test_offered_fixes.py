@@ -1,4 +1,4 @@
-"""A fix, applied, mends what it was offered for; one that would not is not offered."""
+"""An applied fix repairs its diagnostic; a fix that would not is not offered."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def mended(text: str, edits) -> str:
         "",
     ],
 )
-def test_fixes_of_metadata_mend_it_wherever_it_stands(front):
+def test_fixes_of_metadata_repair_it_in_any_place(front):
     before, found = parse_tool(front + BODY, "weigh_animal.tool.md")
     fixes = [edit for d in found for edit in d.fix]
     assert fixes
@@ -53,13 +53,13 @@ def test_fixes_of_metadata_mend_it_wherever_it_stands(front):
     assert before is None or before.hash == spec.hash
 
 
-def test_a_value_over_several_lines_is_offered_no_fix():
+def test_a_value_over_several_lines_has_no_fix():
     _, found = parse_tool(f"---\nname: Weigh\n  Animal\n---\n{BODY}", "weigh_animal.tool.md")
     (name,) = [d for d in found if d.code == "invalid-name"]
     assert name.fix == ()
 
 
-def test_a_heading_without_its_space_is_mended_by_its_fix():
+def test_the_fix_of_a_heading_without_its_space_repairs_it():
     text = BODY.replace("## Returns", "##Returns")
     spec, found = parse_tool(text, "weigh_animal.tool.md")
     (told,) = [d for d in found if d.code == "misspelt-section"]

@@ -1,4 +1,4 @@
-"""A type that can't be read is one error: nothing that only follows from it is reported."""
+"""A type that can't be read is one error, without any errors that follow from it."""
 
 import pytest
 from field_places import Place, read

@@ -1,4 +1,4 @@
-"""In a list that marks the optional ones with `name?`, the others are required."""
+"""In a list that marks optional parameters with `name?`, the others are required."""
 
 import pytest
 
@@ -86,7 +86,7 @@ def test_the_unmarked_ones_are_required(parameters):
         "city (string): Town\n  - **Optional**: yes",
     ],
 )
-def test_a_word_of_its_own_wins_over_the_marks_of_others(city):
+def test_an_explicit_word_overrides_the_marks_of_others(city):
     spec, _ = read(f"- {city}\n- radius_km?: number \u2014 How far")
     assert spec is not None
     assert [p.required for p in spec.parameters] == [False, False]
@@ -105,7 +105,7 @@ def test_a_list_without_marks_stays_optional():
         "radius_km?: number \u2014 How far\n  - **Optional**: no",
     ],
 )
-def test_a_mark_that_its_own_words_contradict_is_an_error(radius):
+def test_a_mark_that_contradicts_its_own_field_is_an_error(radius):
     spec, diagnostics = read(f"- city: string \u2014 Town\n- {radius}")
     assert spec is None
     assert {d.code for d in diagnostics if d.severity == "error"} <= {"duplicate-field", "conflict"}

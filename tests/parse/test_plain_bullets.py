@@ -1,4 +1,4 @@
-"""Runs of plain bullets are read quickly, and just as markdown-it-py's own rule reads them."""
+"""Runs of plain bullets are read fast, with the result of markdown-it-py's own rule."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ LINES = st.one_of(
 
 
 def outlines(text: str) -> tuple[list[Part], list[Part]]:
-    """Give what is read with the rule, and with markdown-it-py's own alone."""
+    """Return the outline with the rule, and with only markdown-it-py's own."""
     lines = source_lines(text)
     ruler = parser_for(lines).block.ruler
     quick = outline(Page("a.md", list(lines)))
@@ -54,7 +54,7 @@ def outlines(text: str) -> tuple[list[Part], list[Part]]:
 @example("- a | b\n- | -\n")
 @example("> - a\n> - b\n")
 @example("1. x\n\n   - a\n   - b\n")
-def test_any_text_reads_the_same_with_the_rule_and_without(text: str) -> None:
+def test_any_text_reads_the_same_with_and_without_the_rule(text: str) -> None:
     quick, stock = outlines(text)
     assert quick == stock
 
@@ -65,7 +65,7 @@ def test_every_definition_of_the_project_reads_the_same(file: Path) -> None:
     assert quick == stock
 
 
-def test_the_rule_takes_a_nested_run_as_one_token() -> None:
+def test_the_rule_reads_a_nested_run_as_one_token() -> None:
     lines = ["- **Items**:", "  - **Type**: string", "- **Required**: true", "", "## Returns"]
     types = [token.type for token in parser_for(lines).parse("\n".join(lines))]
     assert types == [plain_bullets.TYPE, "heading_open", "inline", "heading_close"]

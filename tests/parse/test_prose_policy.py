@@ -1,4 +1,4 @@
-"""A policy that stands in prose alone is told, and one that a field enforces is not."""
+"""A policy only in prose is reported; one that a field enforces is not."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def policies(description: str, more: str = "") -> list[str]:
         "The user must be authenticated.",
     ],
 )
-def test_a_sentence_that_restricts_is_told_where_it_stands(sentence):
+def test_a_restricting_sentence_is_reported_at_its_place(sentence):
     assert policies(f"Book a visit. {sentence}") == ["3:15 prose-policy"]
 
 
@@ -57,15 +57,15 @@ def test_a_sentence_that_restricts_is_told_where_it_stands(sentence):
         "May include approved fields only.",
     ],
 )
-def test_a_sentence_that_describes_is_left_alone(sentence):
+def test_a_describing_sentence_is_not_reported(sentence):
     assert policies(sentence) == []
 
 
-def test_a_policy_that_a_field_enforces_is_left_alone():
+def test_a_policy_that_a_field_enforces_is_not_reported():
     safety = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     assert policies("Book. Only call after user confirms.", safety) == []
 
 
-def test_reading_alone_says_nothing_of_it():
+def test_parsing_alone_does_not_report_it():
     text = TOOL.format(description="Book. Only call after user confirms.", more="")
     assert parse_tool(text, "book.tool.md")[1] == ()

@@ -1,4 +1,4 @@
-"""Two files that differ only in the way of writing are one spec."""
+"""Two files that differ only in form have the same spec."""
 
 import re
 from pathlib import Path
@@ -71,7 +71,7 @@ def as_headings_with_types(text: str) -> str:
 
 
 def as_table(text: str) -> str | None:
-    """A row for each parameter; None where a field nests, which a cell can't hold."""
+    """Return a row for each parameter; None if a field nests, which a cell can't contain."""
     section, parameters = parameters_of(text)
     rows = [dict(FIELD.findall(body)) | {"Parameter": name} for name, body in parameters]
     if any("\n" in value.strip() or "|" in value for row in rows for value in row.values()):
@@ -84,7 +84,7 @@ def as_table(text: str) -> str | None:
 
 
 def as_front_matter(text: str) -> str:
-    """Metadata as YAML at the head."""
+    """Return the text with Metadata as YAML at the head."""
     section = re.search(r"\n## Metadata\n(.*?)(?=\n## )", text, re.DOTALL)
     lines = [f"{key}: {value.strip()}" for key, value in FIELD.findall(section[1])]
     prose = FIELD.sub("", section[1]).strip()
@@ -124,7 +124,7 @@ TOGETHER = [
     [None, rewritings.crlf],
     [None, rewritings.byte_order_mark],
 ]  # fmt: skip
-"""Of each row one, since the others of it change the same characters."""
+"""One is chosen of each row, since the others change the same characters."""
 
 
 @given(path=st.sampled_from(FILES), chosen=st.tuples(*map(st.sampled_from, TOGETHER)))

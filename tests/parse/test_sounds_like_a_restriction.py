@@ -1,4 +1,4 @@
-"""A key that no field has and that sounds like a restriction keeps the file from loading."""
+"""An unknown key that sounds like a restriction is an error."""
 
 import pytest
 from field_places import Place, enforced, read
@@ -36,7 +36,7 @@ def put(place, key, value="5"):
 
 
 @given(st.sampled_from([*TOOLS, *SKILLS]), names(RESTRICTING))
-def test_a_key_that_sounds_like_a_restriction_is_an_error_wherever_fields_stand(place, key):
+def test_a_key_that_sounds_like_a_restriction_is_an_error_among_all_fields(place, key):
     spec, diagnostics = put(place, key)
     assert spec is None
     (found,) = [d for d in diagnostics if d.severity == "error"]
@@ -45,7 +45,7 @@ def test_a_key_that_sounds_like_a_restriction_is_an_error_wherever_fields_stand(
 
 
 @given(st.sampled_from(VALUE_PLACES), names(OF_A_VALUE))
-def test_a_bound_in_other_words_is_an_error_where_fields_speak_of_a_value(place, key):
+def test_a_bound_in_other_words_is_an_error_among_a_values_fields(place, key):
     spec, diagnostics = put(place, key)
     assert spec is None
     assert [d.severity for d in diagnostics] == ["error"]
@@ -59,7 +59,7 @@ def test_a_key_that_restricts_nothing_stays_a_warning(place, key):
 
 
 @given(st.sampled_from(OPEN_PLACES), names(RESTRICTING))
-def test_a_restriction_that_says_none_stays_a_warning(place, key):
+def test_a_restriction_of_none_stays_a_warning(place, key):
     spec, diagnostics = put(place, key, "N/A")
     assert spec is not None
     assert {d.severity for d in diagnostics} == {"warning"}
@@ -76,18 +76,18 @@ def test_a_restriction_that_says_none_stays_a_warning(place, key):
         ("Must Match", "Pattern"),
     ],
 )
-def test_the_error_names_the_field_that_says_the_same(key, field):
+def test_the_error_suggests_the_field_with_the_same_meaning(key, field):
     _, (found,) = put(Place("tool", "parameter"), key)
     assert found.help == f"did you mean '{field}'?"
     assert [edit.text for edit in found.fix] == [field]
 
 
-def test_a_forbidden_value_is_pointed_to_the_rules():
+def test_the_error_of_a_forbidden_value_suggests_a_rule():
     _, (found,) = put(Place("tool", "parameter"), "Forbidden", "7")
     assert "## Rules" in found.help
 
 
-def test_a_marked_restriction_below_the_words_of_another_field_is_no_prose():
+def test_a_marked_restriction_below_another_fields_text_is_not_prose():
     place = Place("tool", "parameter")
     spec, diagnostics = read(place, place.text("- **Unit**: EUR\n  **Upper Limit**: 500")[0])
     assert spec is None

@@ -1,4 +1,4 @@
-"""A bullet of a step that looks like a key is a key or an error, and never silently prose."""
+"""A bullet of a step that looks like a key is a key or an error, never silently prose."""
 
 import pytest
 
@@ -60,7 +60,7 @@ WRITTEN = [(key, word) for key, words in TYPED.items() for word in words]
 
 
 @pytest.mark.parametrize(("key", "word"), WRITTEN)
-def test_an_unknown_step_key_alone_is_an_error_that_names_the_key_meant(key, word):
+def test_an_unknown_step_key_is_an_error_that_suggests_the_key(key, word):
     (found,) = errors(f"1. **Look** at it.\n   - **{word}**: Really pay {{amount}}?\n{PAY}")
     assert found.code == "unknown-step-key"
     assert f"'{key}'" in found.help
@@ -69,7 +69,7 @@ def test_an_unknown_step_key_alone_is_an_error_that_names_the_key_meant(key, wor
 
 @pytest.mark.parametrize("word", ["Wait", "Delay", "Sleep", "Pause"])
 @pytest.mark.parametrize("beside", ["", "\n   - **Use**: pay"])
-def test_wait_is_an_error_that_says_that_it_is_not_supported_yet(word, beside):
+def test_wait_is_an_error_since_it_is_not_supported_yet(word, beside):
     (found,) = errors(f"1. **Later**\n   - **{word}**: 2h{beside}\n{PAY}")
     assert found.code == "unknown-step-key"
     assert "not supported yet" in found.message
@@ -105,7 +105,7 @@ def test_wait_is_an_error_that_says_that_it_is_not_supported_yet(word, beside):
     ],
 )
 @pytest.mark.parametrize("above", ["1. **Look** at it.", "1. **Look** at it.\n   - **Use**: pay"])
-def test_what_looks_like_a_key_is_an_error_in_every_way_of_writing(bullet, above):
+def test_text_that_looks_like_a_key_is_an_error_in_every_form(bullet, above):
     assert errors(f"{above}\n   {bullet}\n{PAY}")
 
 
@@ -120,7 +120,7 @@ def test_a_step_whose_title_is_a_key_that_it_lacks_is_an_error(title):
     "beside",
     ["- **Confirm**: Pay?", "- Confirm: Pay?", "**Confirm**: Pay?", "> **When**: `amount > 1.0`"],
 )
-def test_a_key_beside_the_steps_is_an_error(beside):
+def test_a_key_outside_the_steps_is_an_error(beside):
     assert errors(f"{beside}\n\n1. **Pay** it.\n   - **Use**: pay")
     assert errors(f"1. **Pay** it.\n   - **Use**: pay\n\n### Later\n\n{beside}")
 
@@ -135,12 +135,12 @@ def test_a_key_beside_the_steps_is_an_error(beside):
         "1. **Return**\n   - **Save as**: it",
     ],
 )
-def test_a_key_that_its_step_never_looks_at_is_an_error(step):
+def test_a_key_that_its_step_does_not_use_is_an_error(step):
     (found,) = errors(f"{step}\n{PAY}")
     assert found.code == "invalid-step"
 
 
-def test_a_bold_line_below_a_keys_value_is_no_part_of_the_value():
+def test_a_bold_line_below_a_keys_value_is_not_part_of_it():
     assert errors("1. **Pay**\n   - **Stop**: No.\n     **When**: `amount > 1.0`\n")
 
 
@@ -156,7 +156,7 @@ def test_a_bold_line_below_a_keys_value_is_no_part_of_the_value():
         "   - The slip has two sides: both count",
     ],
 )
-def test_sentences_below_a_step_stay_words(words):
+def test_sentences_below_a_step_stay_text(words):
     spec, diagnostics = read(f"1. **Look** at it.\n{words}\n{PAY}")
     assert not diagnostics
     assert spec is not None
@@ -171,13 +171,13 @@ def test_titles_of_steps_stay_titles(title):
     assert spec is not None
 
 
-def test_a_workflow_that_never_acts_keeps_plain_labels_with_a_warning():
+def test_a_workflow_without_actions_keeps_plain_labels_with_a_warning():
     spec, (found,) = read("1. **Look** at the slip\n   - Note: it has two sides")
     assert spec is not None
     assert (found.code, found.severity) == ("unknown-step-key", "warning")
 
 
-def test_a_workflow_that_never_acts_may_have_titles_that_are_keys_elsewhere():
+def test_a_workflow_without_actions_may_have_keys_as_titles():
     spec, diagnostics = read("1. **Confirm**: the owner agrees\n2. **Verify**: the slip is signed")
     assert not diagnostics
     assert spec is not None

@@ -1,4 +1,4 @@
-"""A restriction that stands where nothing reads it closes the door."""
+"""A restriction that nothing reads is an error."""
 
 import pytest
 
@@ -66,7 +66,7 @@ HIDDEN_IN_SAFETY = [
 
 
 @pytest.mark.parametrize("words", HIDDEN_IN_SAFETY)
-def test_a_field_of_safety_that_is_not_read_closes_the_door(words):
+def test_an_unread_field_of_safety_is_an_error(words):
     assert codes(f"{HEAD}{METADATA}{REST}\n## Safety\n\n{words}\n")
 
 
@@ -79,7 +79,7 @@ def test_a_field_of_safety_that_is_not_read_closes_the_door(words):
         ("Ruls", "- `amount > 0.0`: Pay something."),
     ],
 )
-def test_a_misspelt_section_of_restrictions_is_refused_with_a_fix(title, line):
+def test_a_misspelt_section_of_restrictions_is_an_error_with_a_fix(title, line):
     text = f"{HEAD}{METADATA}{REST}\n## {title}\n\n{line}\n"
     spec, diagnostics = read(text)
     assert spec is None
@@ -102,7 +102,7 @@ def test_a_misspelt_section_of_restrictions_is_refused_with_a_fix(title, line):
         "1. **Explicit Intent**",
     ],
 )
-def test_a_restriction_in_a_section_of_prose_closes_the_door(title, line):
+def test_a_restriction_in_a_section_of_prose_is_an_error(title, line):
     assert "misplaced-field" in codes(f"{HEAD}{METADATA}{REST}\n## {title}\n\n{line}\n")
 
 
@@ -124,19 +124,19 @@ def test_a_sentence_that_begins_with_such_a_word_is_prose(words):
 
 
 @pytest.mark.parametrize("title", ["Limitations", "Roles", "Samples", "Saftey"])
-def test_a_section_of_words_alone_is_kept_under_its_title(title):
+def test_a_section_of_only_words_is_kept_under_its_title(title):
     spec, diagnostics = read(f"{HEAD}{METADATA}{REST}\n## {title}\n\nOnly clerks pay.\n")
     assert not diagnostics
     assert spec is not None
     assert spec.sections == {title: "Only clerks pay."}
 
 
-def test_a_restriction_above_the_first_section_closes_the_door():
+def test_a_restriction_above_the_first_section_is_an_error():
     assert codes(f"{HEAD}**Requires Auth**: true\n{METADATA}{REST}") == ["misplaced-field"]
     assert codes(f"{HEAD}\n- Requires Confirmation: yes\n{METADATA}{REST}") == ["misplaced-field"]
 
 
-def test_a_restriction_among_the_fields_of_the_result_closes_the_door():
+def test_a_restriction_among_the_fields_of_the_result_is_an_error():
     text = f"{HEAD}{METADATA}{REST}\n**Safety**\n\n- **Requires Confirmation**: yes\n"
     assert codes(text) == ["misspelt-section", "misplaced-field"]
 
@@ -157,11 +157,11 @@ def test_a_restriction_among_the_fields_of_the_result_closes_the_door():
         "- **Who Requires Auth Here**: everybody",
     ],
 )
-def test_a_restriction_that_metadata_does_not_read_closes_the_door(words):
+def test_an_unread_restriction_in_metadata_is_an_error(words):
     assert codes(f"{HEAD}{METADATA.rstrip()}\n\n{words}\n{REST}")
 
 
-def test_lines_of_keys_without_bullets_are_fields_each():
+def test_each_line_with_a_key_is_a_field_without_bullets():
     lines = "Name: pay_wage\nVersion: 1.0.0\nRequires Auht: true\nCategory: payroll"
     assert codes(f"{HEAD}\n## Metadata\n\n{lines}\n{REST}") == ["unknown-field"]
     spec, _ = read(f"{HEAD}\n## Metadata\n\n{lines.replace('Auht', 'Auth')}\n{REST}")
@@ -180,11 +180,11 @@ def test_lines_of_keys_without_bullets_are_fields_each():
         "---\nrequires_auht: {for: everybody}\n---\n",
     ],
 )
-def test_front_matter_whose_restriction_is_not_read_closes_the_door(front):
+def test_an_unread_restriction_in_front_matter_is_an_error(front):
     assert codes(f"{front}{HEAD}{METADATA}{REST}")
 
 
-def test_front_matter_may_stand_below_empty_lines():
+def test_front_matter_may_follow_empty_lines():
     spec, _ = read(f"\n\n---\nrequires_auth: true\n---\n{HEAD}{METADATA}{REST}")
     assert spec is not None
     assert spec.requires_auth
@@ -201,7 +201,7 @@ def test_front_matter_may_stand_below_empty_lines():
         "- `amount > 0.0`, `amount < 9.0`",
     ],
 )
-def test_what_may_be_a_rule_and_is_read_as_none_closes_the_door(words):
+def test_an_unread_rule_is_an_error(words):
     assert codes(f"{HEAD}{METADATA}{REST}\n## Rules\n\n{words}\n") == ["unreadable-rule"]
 
 
@@ -210,7 +210,7 @@ def test_a_comment_that_is_never_closed_hides_no_section():
     assert codes(text) == ["unclosed-comment"]
 
 
-def test_a_pattern_that_says_nothing_closes_the_door():
+def test_an_empty_pattern_is_an_error():
     text = f"{HEAD}{METADATA}{REST}".replace("number", "string\n- **Pattern**:")
     assert codes(text) == ["unreadable-value"]
 
@@ -262,19 +262,19 @@ None
 @pytest.mark.parametrize(
     "title", ["**Rules**", "__Rules__:", "> ## Rules", "- ## Rules", "Now\n#Rules"]
 )
-def test_a_section_of_restrictions_whose_title_is_no_heading_closes_the_door(title):
+def test_a_section_of_restrictions_without_a_heading_is_an_error(title):
     inside = {">": "> ", "-": "  "}.get(title[0], "")
     text = f"{HEAD}{METADATA}{REST}\n{title}\n{inside}\n{inside}- `amount > 0.0`: Pay something.\n"
     assert "misspelt-section" in codes(text)
 
 
-def test_a_title_in_bold_over_words_alone_is_prose():
+def test_a_bold_title_above_only_words_is_prose():
     spec, diagnostics = read(f"{HEAD}\n**Limits**\n\nNone are known.\n{METADATA}{REST}")
     assert not diagnostics
     assert spec is not None
 
 
-def test_metadata_in_a_code_fence_alone_are_refused():
+def test_metadata_only_in_a_code_fence_is_an_error():
     fence = "```yaml\nname: pay_wage\nrequires_auth: true\n```"
     assert codes(f"{HEAD}\n## Metadata\n\n{fence}\n{REST}") == ["unreadable-value"]
 
@@ -283,17 +283,17 @@ def test_metadata_in_a_code_fence_alone_are_refused():
     "hosts",
     ["https://bank.example/pay", "*", "any", "bank.example pay.example", "<https://bank.example>"],
 )
-def test_what_is_no_host_among_the_allowed_domains_closes_the_door(hosts):
+def test_an_invalid_host_in_allowed_domains_is_an_error(hosts):
     text = f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **Allowed Domains**: {hosts}\n"
     assert codes(text) == ["unreadable-value"]
 
 
 @pytest.mark.parametrize("value", ["Timeout**: 1,5s", "Max Bytes**: 1,5KB", "Max Rows**: 1,5"])
-def test_a_comma_that_parts_no_thousands_is_never_dropped(value):
+def test_a_comma_outside_thousands_is_never_dropped(value):
     assert codes(f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **{value}\n") == ["unreadable-value"]
 
 
-def test_commas_between_thousands_are():
+def test_commas_between_thousands_are_dropped():
     text = f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **Max Rows**: 10,000\n- **Rate**: 1,000/day\n"
     spec, diagnostics = read(text)
     assert not diagnostics
@@ -301,12 +301,12 @@ def test_commas_between_thousands_are():
     assert (spec.limits.max_rows, spec.limits.rate.calls) == (10_000, 1_000)
 
 
-def test_a_field_of_a_parameter_that_begins_with_a_restrictions_name_closes_the_door():
+def test_a_parameter_field_that_begins_with_a_restriction_is_an_error():
     text = f"{HEAD}{METADATA}{REST}".replace("number\n", "number\n- **Sensitive Data**: yes\n", 1)
     assert codes(text) == ["unknown-field"]
 
 
-def test_one_that_ends_with_it_is_kept_in_the_description():
+def test_a_parameter_field_that_ends_with_a_restriction_is_kept():
     text = f"{HEAD}{METADATA}{REST}".replace("number\n", "number\n- **Case Sensitive**: yes\n", 1)
     spec, (found,) = read(text)
     assert spec is not None
@@ -314,7 +314,7 @@ def test_one_that_ends_with_it_is_kept_in_the_description():
 
 
 @pytest.mark.parametrize("other", ["1.10", "11.0"])
-def test_front_matter_that_says_another_version_is_in_conflict(other):
+def test_another_version_in_front_matter_is_a_conflict(other):
     text = f"---\nversion: {other}\n---\n{HEAD}{METADATA}{REST}".replace("1.0.0", "1.1")
     assert codes(text) == ["conflict"]
 
@@ -322,7 +322,7 @@ def test_front_matter_that_says_another_version_is_in_conflict(other):
 @pytest.mark.parametrize(
     ("there", "here"), [("true", "yes"), ("no", "\u274c"), ("Yes", "required")]
 )
-def test_front_matter_that_says_yes_in_another_word_is_in_none(there, here):
+def test_another_word_for_yes_in_front_matter_is_not_a_conflict(there, here):
     fields = METADATA.rstrip() + f"\n- **Requires Auth**: {here}\n"
     spec, diagnostics = read(f"---\nrequires_auth: {there}\n---\n{HEAD}{fields}{REST}")
     assert not diagnostics
@@ -330,12 +330,12 @@ def test_front_matter_that_says_yes_in_another_word_is_in_none(there, here):
     assert spec.requires_auth is (there != "no")
 
 
-def test_front_matter_of_comments_alone_says_nothing():
+def test_front_matter_of_only_comments_has_no_effect():
     spec, diagnostics = read(f"---\n# name: x\n---\n{HEAD}{METADATA}{REST}")
     assert not diagnostics
     assert spec is not None
 
 
-def test_a_second_document_in_front_matter_closes_the_door():
+def test_a_second_document_in_front_matter_is_an_error():
     front = "---\nname: pay_wage\n--- # more\nrequires_auth: true\n---\n"
     assert "front-matter" in codes(f"{front}{HEAD}{METADATA}{REST}")

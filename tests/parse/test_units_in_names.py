@@ -1,4 +1,4 @@
-"""The name of a field may carry the unit of its value."""
+"""The name of a field may contain the unit of its value."""
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_a_unit_that_the_value_or_another_line_contradicts_is_an_error(line):
     assert any(d.severity == "error" for d in diagnostics)
 
 
-def test_a_steps_timeout_may_carry_its_unit_too():
+def test_the_timeout_of_a_step_may_contain_its_unit():
     text = """\
 # S
 

@@ -1,4 +1,4 @@
-"""What was meant as parameters and is none closes the door; a slip in a field is never a field."""
+"""Unread parameters are an error; a misspelt field is never a parameter."""
 
 import pytest
 
@@ -42,28 +42,28 @@ def told(parameters: str, result: str = RESULT) -> tuple[bool, list[str]]:
         "<table><tr><td>animal</td><td>string</td></tr></table>",
     ],
 )
-def test_parameters_that_are_not_read_close_the_door(parameters):
+def test_unread_parameters_are_an_error(parameters):
     assert told(parameters) == (False, ["no-parameters-read"])
 
 
-def test_a_table_whose_columns_are_unknown_is_told_those_that_are_read():
+def test_the_error_of_a_table_with_unknown_columns_lists_the_known_ones():
     text = TEXT.format("| Feld | Typ |\n|---|---|\n| animal | string |", RESULT)
     _, (found,) = parse_tool(text, "weigh_animal.tool.md")
     assert (found.span.line, found.span.column) == (13, 3)
     assert "`Name`, `Type`, `Required`, `Default` and `Description`" in found.help
 
 
-def test_a_sentence_alone_is_a_tool_without_parameters_and_a_warning():
+def test_a_sentence_instead_of_parameters_is_a_warning():
     assert told("The scales know what stands on them.") == (True, ["no-parameters-read"])
 
 
-def test_fields_of_an_object_in_a_code_fence_alone_close_the_door():
+def test_fields_of_an_object_only_in_a_code_fence_are_an_error():
     field = "### box\n\n- **Type**: object\n- **Properties**:\n  ```json\n  {}\n  ```"
     assert told(field) == (False, ["no-parameters-read"])
 
 
 @pytest.mark.parametrize("slip", ["Typ", "Tpye", "Tyype"])
-def test_a_slip_of_type_is_no_field_of_an_object(slip):
+def test_a_misspelt_type_is_not_a_field_of_an_object(slip):
     assert told(f"### animal\n\n- **{slip}**: string") == (True, ["misspelt-field"])
     assert told("None", RESULT.replace("Type", slip)) == (True, ["misspelt-field"])
 
@@ -78,7 +78,7 @@ def test_a_slip_of_type_is_no_field_of_an_object(slip):
         ("- **Type**: string\n- **Required**: yes\n- [ ] Required", "duplicate-field"),
     ],
 )
-def test_what_contradicts_itself_closes_the_door(field, code):
+def test_contradicting_fields_are_an_error(field, code):
     assert told(f"### animal\n\n{field}") == (False, [code])
 
 
@@ -92,7 +92,7 @@ def test_a_format_is_checked_in_any_case(written, meant):
     assert spec.parameters[0].shape.format == meant
 
 
-def test_one_of_them_is_no_list_of_values():
+def test_one_of_them_is_not_a_list_of_values():
     spec, (found,) = parse_tool(
         TEXT.format("- `animal` (string, one of them): which", RESULT), "weigh_animal.tool.md"
     )

@@ -1,4 +1,4 @@
-"""Ways in which people write a skill's steps, and what would be passed over in silence."""
+"""Common ways of writing a skill's steps, and errors for text that would be ignored."""
 
 import pytest
 
@@ -88,7 +88,7 @@ AT = {
 @pytest.mark.parametrize(
     "loop", ["`day in [1, 2]`", "`day` in `[1, 2]`", "day in `[1, 2]`", "day in [1, 2]"]
 )
-def test_a_loop_may_stand_in_one_code_span(loop):
+def test_a_loop_may_be_in_one_code_span(loop):
     spec, _ = read(f"1. **Weigh**\n   - **For each**: {loop}\n   - **Use**: weigh_animal")
     assert spec is not None
     said = spec.workflow_sections[0].steps[0].for_each
@@ -103,14 +103,14 @@ def test_a_loop_may_stand_in_one_code_span(loop):
         "### Before\n\n- **Ask**: Is the owner here?\n\n1. **Wait**\n   - **Choose**: `1`",
     ],
 )
-def test_a_bullet_that_acts_beside_numbered_steps_is_refused(bullet):
+def test_a_bullet_with_an_action_next_to_numbered_steps_is_an_error(bullet):
     spec, (found,) = read(f"{bullet}\n\n1. **Weigh**\n   - **Use**: weigh_animal")
     assert spec is None
     assert found.code == "invalid-step"
     assert "number it" in found.help
 
 
-def test_bullets_of_a_workflow_without_steps_are_words():
+def test_bullets_of_a_workflow_without_steps_are_text():
     spec, diagnostics = read("- **Ask**: the owner\n- **Use**: the scales")
     assert not diagnostics
     assert spec is not None
@@ -125,14 +125,14 @@ def test_bullets_of_a_workflow_without_steps_are_words():
         "1. **Bill**\n   - **Use**: bill_owner\n\n> Min Confidence: 0.9",
     ],
 )
-def test_a_restriction_among_the_steps_closes_the_door(steps):
+def test_a_restriction_among_the_steps_is_an_error(steps):
     spec, (found,) = read(steps)
     assert spec is None
     assert found.code == "misplaced-field"
 
 
 @pytest.mark.parametrize("line", ["Requires Auth**: yes", "Min Confidence**: 0.9"])
-def test_a_skills_metadata_hold_no_restriction_of_a_tool(line):
+def test_a_tools_restriction_in_a_skills_metadata_is_an_error(line):
     text = SKILL.format(CANONICAL).replace("- **Category**", f"- **{line}\n- **Category**")
     spec, (found,) = parse_skill(text, "discharge_animal.skill.md")
     assert spec is None

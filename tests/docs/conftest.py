@@ -1,19 +1,19 @@
-"""Run the code blocks of a page in order, in a folder of the page's own.
+"""Run the code blocks of a page in order, in a folder of its own.
 
-What a block is shows in its info string:
+The info string shows the kind of a block:
 
-- `console`: lines after `$ ` (going on after `> `) are typed into a shell and their output is
-  compared, `...` standing for anything; the last command must end with the status `exit=N`, 0
-  where none is told;
+- `console`: lines after `$ ` (continued after `> `) run in a shell and their output is
+  compared, where `...` matches anything; the last command must exit with `exit=N`, or 0 without
+  it;
 - a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it there;
-- `python`: executed, with `await` allowed; a `text output` block after it is what it printed;
-- `sh`: typed in a clone, so only looked through: `make` must have the target, `toolmd` the
-  command, and what has a slash must be a path of the repository;
-- `json`: must be JSON; `text`, `mermaid`: looked at by people only.
+- `python`: executed, with `await` allowed; a `text output` block after it shows its output;
+- `sh`: not executed; `make` must have the target, `toolmd` the command, and a word with a slash
+  must be a path of the repository;
+- `json`: must be JSON; `text`, `mermaid`: not checked.
 
 A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder.
-The page of a plugin loads that plugin, and one that begins with `<!-- loads NAME -->` that one,
-which `pip install` puts into a place of the page's own; no other page loads any.
+The page of a plugin loads that plugin. A page that begins with `<!-- loads NAME -->` loads that
+plugin, which `pip install` installs for the page only. Other pages load none.
 """
 
 import ast
@@ -39,7 +39,7 @@ from sybil import Document, Example, Region, Sybil
 ROOT = Path(__file__).parents[2]
 CLINIC = "<!-- in the clinic -->"
 TO_INSTALL = re.compile(r"`pip install (toolmd-[a-z]+)`")
-"""A plugin that a page tells its readers to install."""
+"""A plugin that a page asks its readers to install."""
 LOADS = re.compile(r"<!-- loads (\w+) -->")
 PIP = """\
 #!/bin/sh
@@ -47,11 +47,11 @@ for last; do :; done
 exec python -m pip install --quiet --disable-pip-version-check --no-index --no-deps \\
     --no-build-isolation --target "$PYTHONPATH" "./$last"
 """
-"""Installs the folder that is named last where this page alone sees it."""
+"""Installs the folder of the last argument for this page only."""
 
 
 class Page:
-    """One page's folder, its Python names and what was last printed."""
+    """One page's folder, its Python names and its last output."""
 
     def __init__(self, text: str, folder: Path, plugins: str = "") -> None:
         self.folder = folder
@@ -69,7 +69,7 @@ class Page:
                 shutil.copytree(ROOT / name, folder / name)
 
     def own_site(self) -> None:
-        """Let `pip install` work, without touching the environment of the tests."""
+        """Make `pip install` work without changing the environment of the tests."""
         pip = self.folder / ".bin/pip"
         pip.parent.mkdir()
         pip.write_text(PIP, encoding="utf-8")
@@ -155,14 +155,14 @@ class Page:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Give what a shell finds: this Python's programs, and nothing of the person who runs it."""
+    """Return a shell's environment: this Python's programs, and no settings of the user."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
     quiet = {"NO_COLOR": "1", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
     return quiet | {"PATH": path, "HOME": str(folder)}
 
 
 def assert_like(printed: str, expected: str) -> None:
-    """Hold what was printed against the page; `...` stands for anything, lines included."""
+    """Compare the output with the page; `...` matches anything, including lines."""
 
     def lines(text: str) -> str:
         return "\n".join(line.rstrip() for line in text.strip().splitlines())
@@ -173,7 +173,7 @@ def assert_like(printed: str, expected: str) -> None:
 
 
 def fences(document: Document) -> Iterator[Region]:
-    """Find the fenced blocks as markdown-it sees them."""
+    """Find the fenced blocks with markdown-it."""
     starts = [0]
     for line in document.text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -189,7 +189,7 @@ def run_fence(example: Example) -> None:
 
 @pytest.fixture
 def read_page(tmp_path: Path) -> Iterator[Any]:
-    """Give what reads a page and makes its folder."""
+    """Return a function that reads a page and creates its folder."""
     pages = []
 
     def read(path: Path) -> Document:

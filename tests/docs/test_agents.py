@@ -1,4 +1,4 @@
-"""The agents of the README run as they stand there, against servers that speak the protocols."""
+"""The agents of the README run unchanged against servers that speak the protocols."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from toolmd.testing import ModelServer, RawReply, asking
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', README, re.DOTALL | re.MULTILINE))
 BOOKING = "- **Requires Confirmation**: true\n"
-"""A restriction more, below those that the tool's file ends with."""
+"""A further restriction, appended to the tool's file."""
 TABLE = {"guests": 4, "place": "terrace"}
 PROMPT = "I'd like to book table: guests: 4, place: terrace. Is this correct? [y/n] "
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """The files of the README, but that its tool asks first."""
+    """Return a project with the files of the README, whose tool always asks first."""
     for name, text in FILES.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(project: Path, agent: str, answers: str, **environment: str) -> str:
-    """Run an agent as a person does at a terminal, who types these answers."""
+    """Run an agent on a terminal, and type these answers."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
     done = subprocess.run(
         [sys.executable, agent],
@@ -60,7 +60,7 @@ def test_an_agent_stays_short() -> None:
 
 
 @pytest.mark.parametrize(("answer", "told"), [("y", '"terrace 5"'), ("n", "rejected")])
-def test_the_agent_with_openai_asks_and_tells_the_model(
+def test_the_openai_agent_asks_and_reports_the_decision_to_the_model(
     project: Path, answer: str, told: str
 ) -> None:
     first = asking(("book_table", TABLE), text="Let me look.")
@@ -80,7 +80,7 @@ def test_the_agent_with_openai_asks_and_tells_the_model(
     assert told in result["content"]
 
 
-def test_the_agent_with_openai_goes_on_after_a_reply_that_cannot_be_read(project: Path) -> None:
+def test_the_openai_agent_continues_after_an_unreadable_reply(project: Path) -> None:
     with ModelServer(asking(("book_table", "{guests")), "Sorry.") as model:
         printed = run(
             project, "openai_agent.py", "",
@@ -92,7 +92,7 @@ def test_the_agent_with_openai_goes_on_after_a_reply_that_cannot_be_read(project
 
 
 class AnthropicServer(ThreadingHTTPServer):
-    """Speaks the Messages API on 127.0.0.1 and holds requests to its rules on tools."""
+    """A server of the Messages API on 127.0.0.1 that enforces its rules on tools."""
 
     daemon_threads = True
 
@@ -102,7 +102,7 @@ class AnthropicServer(ThreadingHTTPServer):
         self.heard: list[Any] = []
 
     def answer(self, request: Any) -> RawReply:
-        """Give the next reply, or what the API says to a request that breaks a rule."""
+        """Return the next reply, or the API's error for a request that breaks a rule."""
         self.heard.append(request)
         if trouble := _problem(request):
             error = {
@@ -143,7 +143,7 @@ class _Messages(BaseHTTPRequestHandler):
 
 
 def _problem(request: Any) -> str | None:
-    """Give what the API would say: every use of a tool is answered in the very next message."""
+    """Return the API's error unless the next message answers every use of a tool."""
     if not isinstance(request.get("max_tokens"), int):
         return "max_tokens: Field required"
     for tool in request["tools"]:
@@ -161,7 +161,7 @@ def _problem(request: Any) -> str | None:
 
 @pytest.fixture
 def claude() -> Iterator[Any]:
-    """Give what starts a server with a script."""
+    """Return a function that starts a server with a script."""
     servers = []
 
     def start(*replies: list[dict[str, Any]]) -> AnthropicServer:
@@ -177,7 +177,7 @@ def claude() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("answer", "told"), [("y", '"terrace 5"'), ("n", "rejected")])
-def test_the_agent_with_anthropic_asks_and_tells_the_model(
+def test_the_anthropic_agent_asks_and_reports_the_decision_to_the_model(
     project: Path, claude: Any, answer: str, told: str
 ) -> None:
     server = claude(
@@ -201,7 +201,7 @@ def test_the_agent_with_anthropic_asks_and_tells_the_model(
 
 
 @pytest.mark.parametrize(("answer", "told"), [("y", "terrace 5"), ("n", "rejected")])
-def test_the_agent_over_mcp_asks_and_gets_the_result(project: Path, answer: str, told: str) -> None:
+def test_the_mcp_agent_asks_and_gets_the_result(project: Path, answer: str, told: str) -> None:
     printed = run(project, "mcp_agent.py", f"{answer}\n")
 
     assert printed.startswith(f"['book_table']\n{PROMPT}")

@@ -1,4 +1,4 @@
-"""Every code block of the documents is run, and does what the page says."""
+"""Every code block of the documents runs and does what the page says."""
 
 import subprocess
 from collections.abc import Callable
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def pages() -> list[str]:
-    """Give the documents; definitions and golden files are read by tests of their own."""
+    """Return the documents, without definitions and golden files, which other tests read."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return sorted(

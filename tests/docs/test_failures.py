@@ -1,4 +1,4 @@
-"""The page of failures tells every code there is, and names tests that are there."""
+"""The page of failures lists every code, and names tests that exist."""
 
 import ast
 import re
@@ -8,17 +8,17 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/failures.md").read_text("utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if "::test_" in line]
-ROOMS = ("_call", "_dialect", "_run", "_workspace")
-CODE_FIRST = {"refuse", "Failure", "StepError", "deny_reply"}
+PACKAGES = ("_call", "_dialect", "_skills", "_workspace")
+CODE_FIRST = {"deny", "Failure", "StepError", "deny_reply"}
 
 NEVER_LOADED = {"unknown_section"}
-"""Codes of skills that do not load with such a mistake."""
+"""Codes of mistakes that keep a skill from loading."""
 
 
 def codes() -> Iterator[tuple[str, str]]:
-    """Give each code that a result may have, and where it stands in the source."""
-    for room in ROOMS:
-        for path in (ROOT / "framework/toolmd" / room).rglob("*.py"):
+    """Return each code that a result may have, and its place in the source."""
+    for package in PACKAGES:
+        for path in (ROOT / "framework/toolmd" / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Call) and (code := code_of(node)):
                     yield code, f"{path.name}:{node.lineno}"
@@ -43,11 +43,11 @@ def test_every_code_of_a_result_is_on_the_page():
     assert not missing
 
 
-def test_there_are_failures_to_tell():
+def test_the_page_has_rows():
     assert len(ROWS) > 50
 
 
-def test_the_tests_that_the_page_names_are_there():
+def test_the_tests_on_the_page_exist():
     named = {row[3].strip("` ") for row in ROWS}
     there = {
         test for path in {name.partition("::")[0] for name in named} for test in named_in(path)
@@ -56,7 +56,7 @@ def test_the_tests_that_the_page_names_are_there():
 
 
 def named_in(path: str) -> Iterator[str]:
-    """Give the tests of a file below `tests/`, as the page names them."""
+    """Return the tests of a file below `tests/`, as the page names them."""
     for node in ast.parse((ROOT / "tests" / path).read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{path}::{node.name}"

@@ -1,4 +1,4 @@
-"""The reference says what the code says, and leaves nothing out."""
+"""The reference agrees with the code, and is complete."""
 
 import re
 import runpy
@@ -38,28 +38,28 @@ def test_a_generated_page_is_what_the_generator_gives(name: str) -> None:
     assert page(name) == GENERATOR["NOTE"] + PAGES[name](), "run `make docs`"
 
 
-def test_every_name_of_the_face_has_a_section() -> None:
+def test_every_public_name_has_a_section() -> None:
     titles = set(re.findall(r"^## (\w+)$", page("python.md"), re.MULTILINE))
 
     assert {*toolmd.__all__, *database.__all__, *testing.__all__} <= titles
 
 
-def test_every_field_of_the_face_has_a_sentence() -> None:
+def test_every_public_field_has_a_sentence() -> None:
     untold = re.findall(r"^\| (`.+`) \|  \|$", page("python.md"), re.MULTILINE)
 
     assert not untold, "write a sentence under the field"
 
 
 @pytest.mark.parametrize("name", ["ToolError", "Watcher", "Conversation", "Database", "FakeClock"])
-def test_how_a_class_is_made_is_told(name: str) -> None:
+def test_the_page_shows_how_to_construct_a_class(name: str) -> None:
     assert f"\n{name}(" in page("python.md")
 
 
-def test_no_address_of_an_object_stands_on_a_page() -> None:
+def test_no_page_shows_the_address_of_an_object() -> None:
     assert " at 0x" not in page("python.md")
 
 
-def test_every_function_of_expressions_is_told() -> None:
+def test_every_function_of_expressions_is_documented() -> None:
     told = set(re.findall(r"\b[\w.]*\w", page("format.md").partition("## Expressions")[2]))
 
     assert not set(FUNCTIONS) - told
@@ -79,7 +79,7 @@ def test_every_setting_has_a_row() -> None:
     assert set(READERS) <= set(re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE))
 
 
-def test_every_variable_that_the_code_reads_is_told() -> None:
+def test_every_variable_that_the_code_reads_is_documented() -> None:
     read = set()
     for file in (ROOT / "framework").rglob("*.py"):
         read |= set(re.findall(r"\bTOOLMD_[A-Z_]+\b", file.read_text("utf-8")))
@@ -99,7 +99,7 @@ def test_every_command_has_a_section() -> None:
     assert known == set(re.findall(r"^## (toolmd .+)$", page("commands.md"), re.MULTILINE))
 
 
-def test_every_exit_code_is_told() -> None:
+def test_every_exit_code_is_documented() -> None:
     told = page("commands.md").partition("\n## ")[0]
     assert {str(code.value) for code in ExitCode} <= set(re.findall(r"\b\d+\b", told))
 
@@ -112,26 +112,26 @@ def test_every_field_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("spec", [ToolSpec, SkillSpec])
-def test_every_key_of_a_spec_is_told(spec: type[ToolSpec | SkillSpec]) -> None:
+def test_every_key_of_a_spec_is_documented(spec: type[ToolSpec | SkillSpec]) -> None:
     told = set(re.findall(r"`(\w+)`", page("json.md")))
     inner = {"parameters", "places", "returns", "workflow_sections"}
 
     assert spec.model_fields.keys() - inner <= told
 
 
-def test_every_key_of_a_result_is_told() -> None:
+def test_every_key_of_a_result_is_documented() -> None:
     keys = {*Result.__annotations__} - {"success", "tool", "message", "tool_call_id"}
 
     assert keys <= set(re.findall(r"`(\w+)`", page("json.md")))
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_target_is_told(target: str) -> None:
+def test_every_export_target_is_documented(target: str) -> None:
     assert target in (DOCS / "how-to" / "give-tools-to-a-model.md").read_text("utf-8")
 
 
 def links() -> list[tuple[Path, str]]:
-    """Give each link of a document to another file of the project."""
+    """Return each link of a document to another file of the project."""
     found = []
     for document in [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("plugins/*/*.md")]:
         text = FENCE.sub("", document.read_text("utf-8"))
@@ -140,7 +140,7 @@ def links() -> list[tuple[Path, str]]:
     return found
 
 
-def test_every_link_leads_somewhere() -> None:
+def test_every_link_has_a_target() -> None:
     broken = set()
     for document, link in links():
         target, _, anchor = link.partition("#")
@@ -166,7 +166,7 @@ def test_every_page_is_linked_from_the_front() -> None:
     assert pages <= reached
 
 
-def test_every_target_of_make_is_told() -> None:
+def test_every_target_of_make_is_documented() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     targets = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The site of the documents: every page is in its room, every link leads somewhere."""
+"""The site of the documents: every page is in its section, every link has a target."""
 
 import re
 import runpy
@@ -17,7 +17,7 @@ PUBLIC = re.compile(r'(?:src|href)="((?:https?:)?//[^"]+)"|@import|url\(')
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of the built site."""
+    """Return the folder of the built site."""
     out = tmp_path_factory.mktemp("site")
     assert Site(ROOT).build(out) == []
     return out
@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Callable[..., list[str]]:
-    """Give what builds a site of a few pages, and tells its problems."""
+    """Return a function that builds a site of a few pages and returns its problems."""
 
     def build(**texts: str) -> list[str]:
         pages = {
@@ -57,8 +57,8 @@ def test_every_link_of_a_page_leads_to_a_file_of_the_site(site: Path) -> None:
             assert (page.parent / target).resolve().is_file(), (page.name, target)
 
 
-def test_the_site_takes_nothing_from_elsewhere(site: Path) -> None:
-    """A link that a reader may follow is no part of a page."""
+def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
+    """A link that a reader may follow does not count."""
     for file in [*site.rglob("*.html"), *site.glob("*.css"), *site.glob("*.js")]:
         text = re.sub(r"<a [^>]*>", "", file.read_text("utf-8"))
         found = PUBLIC.search(text) if file.name != "index.js" else None
@@ -84,12 +84,12 @@ def test_a_sound_site_has_no_problems(small) -> None:
         ("words\n", "docs/how-to/a.md: no title"),
     ],
 )
-def test_what_leads_nowhere_is_a_problem(small, text: str, problem: str) -> None:
-    told = small(**{"how-to__index": "# How-to\n\n[a](a.md)\n", "how-to__a": text})
-    assert any(problem in line for line in told), told
+def test_a_broken_link_is_a_problem(small, text: str, problem: str) -> None:
+    problems = small(**{"how-to__index": "# How-to\n\n[a](a.md)\n", "how-to__a": text})
+    assert any(problem in line for line in problems), problems
 
 
-def test_a_page_that_its_room_does_not_link_is_a_problem(small) -> None:
+def test_a_page_that_its_section_does_not_link_is_a_problem(small) -> None:
     problems = small(**{"how-to__a": "# A\n"})
     assert problems == ["docs/how-to/a.md: docs/how-to/index.md does not link it"]
 
@@ -100,9 +100,9 @@ def test_the_architecture_is_read_in_three_minutes() -> None:
     assert len(words) < 3 * 270
 
 
-@pytest.mark.parametrize("room", ["tutorial", "how-to", "reference", "explanation"])
-def test_a_page_begins_with_a_sentence_below_its_title(room: str) -> None:
-    for file in (ROOT / "docs" / room).glob("*.md"):
+@pytest.mark.parametrize("section", ["tutorial", "how-to", "reference", "explanation"])
+def test_a_page_begins_with_a_sentence_below_its_title(section: str) -> None:
+    for file in (ROOT / "docs" / section).glob("*.md"):
         kinds = [token.type for token in MarkdownIt("commonmark").parse(file.read_text("utf-8"))]
         first = [kind for kind in kinds if kind not in {"html_block", "inline"}]
         assert first[:3] == ["heading_open", "heading_close", "paragraph_open"], file.name

@@ -1,4 +1,4 @@
-"""The page of threats names parts of the source and tests that are there."""
+"""The page of threats names code and tests that exist."""
 
 import re
 from pathlib import Path
@@ -15,13 +15,13 @@ ROWS = [
 ]
 
 
-def test_there_are_threats_to_tell() -> None:
+def test_the_page_lists_threats() -> None:
     assert len(ROWS) > 50
     assert {len(row) for row in ROWS} == {4}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
-def test_a_control_has_its_place_and_its_tests(row: list[str]) -> None:
+def test_a_control_names_its_code_and_its_tests(row: list[str]) -> None:
     places, named = (re.findall(r"`([^`]+)`", cell) for cell in row[2:])
 
     assert places
@@ -33,5 +33,5 @@ def test_a_control_has_its_place_and_its_tests(row: list[str]) -> None:
         assert (ROOT / "tests" / path).is_file()
 
 
-def test_who_reads_of_security_finds_the_page() -> None:
+def test_the_security_page_names_the_threats_page() -> None:
     assert "docs/explanation/threats.md" in (ROOT / "SECURITY.md").read_text("utf-8")

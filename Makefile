@@ -1,5 +1,5 @@
-# What a person does with this project by hand; `make` alone lists it.
-# Needs nothing but Python 3.11 or later with its venv module; everything else goes into .venv.
+# The commands of this project; `make` alone lists them.
+# They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick test-places test-pythons check format lint types layers install bench bench-peers crash fuzz interop mutants pictures lock docs clean
@@ -9,12 +9,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BEGAN := $(shell date +%s)
-# One more than there are processors, since many tests wait for a process of their own.
+# One more than the processors, because many tests wait for a process of their own.
 WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 QUICK := $(addprefix tests/,types validation expressions call load skills dialect egress config parse)
 PACKAGES := $(wildcard plugins/*/pyproject.toml)
 
-# A name on the path may be a stub that runs nothing, so each candidate is asked for its version.
+# A name on the path may be a stub that runs nothing, so check the version of each candidate.
 FIND_PYTHON := for p in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; \
 	done
@@ -22,25 +22,25 @@ FIND_PYTHON := for p in $(PYTHON) python3 python3.13 python3.12 python3.11 pytho
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-demo: $(STAMP)  ## the main job, from markdown to result, on the dental clinic
+demo: $(STAMP)  ## run the main job, from markdown to result, on the dental clinic
 	@$(BIN)/python demo/main_job.py $(BEGAN)
 
-test: $(STAMP)  ## everything: units, properties, golden files, documents, the house
+test: $(STAMP)  ## run all tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-quick: $(STAMP)  ## the units and properties alone, in less than a minute
+quick: $(STAMP)  ## run the unit and property tests, in less than a minute
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile quick $(QUICK)
 
-# As root it tries more: other users, and a folder of root's own. PLACE=name tries one.
-test-places: $(STAMP)  ## a part of it in places where users keep projects: some minutes
+# As root it also tries other users, and a folder of root's own. PLACE=name tries one place.
+test-places: $(STAMP)  ## run some tests as other users, in other folders and locales: some minutes
 	@$(BIN)/python tests/places/places.py $(PLACE)
 
 # Each Python from 3.11 on, of the PATH and of pyenv, gets an environment of its own; some minutes.
-test-pythons: $(STAMP)  ## the wheels on each Python here, with its SQLite and a newer one
+test-pythons: $(STAMP)  ## test the wheels on each installed Python, with its SQLite and a newer one
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(BIN)/python tests/pythons/pythons.py
 
-check: format lint types layers  ## format, lint, types, layers
+check: format lint types layers  ## check format, lint, types and layers
 
 format: $(STAMP)
 	@$(BIN)/ruff format --check .
@@ -51,41 +51,41 @@ types: $(STAMP)
 layers: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 
-install: $(STAMP)  ## make .venv and install what constraints.txt locks
+install: $(STAMP)  ## create .venv with the versions in constraints.txt
 
-bench: $(STAMP)  ## the figures, as ratios within one run
+bench: $(STAMP)  ## measure the figures, as ratios within one run
 	@$(BIN)/python tests/benchmarks/bench.py
 
 PEERS := .venv-peers
-bench-peers: $(STAMP)  ## Toolmd beside its peers, which have an environment of their own
+bench-peers: $(STAMP)  ## compare Toolmd with its peers, in an environment of their own
 	@test -x $(PEERS)/bin/python || $(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 		pydantic-ai-slim fastmcp openai-agents langchain-core fastapi -e '.[server,mcp]'
 	@$(PEERS)/bin/python tests/benchmarks/bench_peers.py
 
-# Some minutes: each judge is installed into .interop, which a clone has not. SKILLS=FOLDER has
-# public Agent Skills judged too; WRITE=1 writes the table into docs/explanation/figures.md.
-interop: $(STAMP)  ## the MCP server before clients and suites that others wrote
+# Some minutes: each client and suite is installed into .interop. SKILLS=FOLDER also tests public
+# Agent Skills; WRITE=1 writes the table into docs/explanation/figures.md.
+interop: $(STAMP)  ## test the MCP server with clients and suites of other projects
 	@$(BIN)/python tests/interop/interop.py $(if $(SKILLS),--skills $(SKILLS)) $(if $(WRITE),--write)
 
-docs: $(STAMP)  ## write the generated pages of docs/reference anew, and the site
+docs: $(STAMP)  ## write the generated pages of docs/reference, and the site
 	@$(BIN)/python -m docs.generate
 	@$(BIN)/python docs/build_site.py
 
-pictures: $(STAMP)  ## take the pictures of the console anew; needs a Chromium
+pictures: $(STAMP)  ## take the pictures of the console again; needs a Chromium
 	@$(BIN)/python -m docs.take_pictures
 
-crash: $(STAMP)  ## kill processes over durable runs, on SQLite and on Postgres: half an hour
+crash: $(STAMP)  ## kill processes during durable runs, on SQLite and on Postgres: half an hour
 	@$(BIN)/python tests/durability/crash/crash.py
 
-# Judged in copies of the project, by two processes at the lowest priority. GUARD=name has one
-# guard judged; WRITE=1 writes the rows of what was judged into docs/explanation/figures.md.
-mutants: $(STAMP)  ## break the guards on purpose, and see that a test notices: an hour
+# Two processes test copies of the project at the lowest priority. GUARD=name tests one guard;
+# WRITE=1 writes the results into docs/explanation/figures.md.
+mutants: $(STAMP)  ## break the guards on purpose, and check that a test notices: an hour
 	@$(BIN)/python tests/mutants/mutants.py $(GUARD) $(if $(WRITE),--write)
 
-# TARGET=parser, replies or expressions has one of them fuzzed; what is found lies in .fuzz.
+# TARGET=parser, replies or expressions fuzzes one of them; the findings are in .fuzz.
 FUZZ := .venv-fuzz
-fuzz: $(STAMP)  ## fuzz the parser, the readers of replies and the expressions: an hour each
+fuzz: $(STAMP)  ## fuzz the parser, the dialects and the expressions: an hour each
 	@test -x $(FUZZ)/bin/python || $(BIN)/python -m venv $(FUZZ)
 	@$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade atheris -e .
 	@for target in $(or $(TARGET),parser replies expressions); do \
@@ -98,7 +98,7 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package toolmd --quiet -o constraints.txt
 
-clean:  ## remove what the other commands made
+clean:  ## remove everything that the other commands created
 	rm -rf $(VENV) $(PEERS) $(FUZZ) .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.

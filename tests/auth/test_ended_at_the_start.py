@@ -1,4 +1,4 @@
-"""A server that is told to end before it serves ends without a trace."""
+"""A server that gets a signal before it serves ends without a traceback."""
 
 import asyncio
 import signal
@@ -11,7 +11,7 @@ from toolmd._auth.server import serve
 from toolmd._types.settings import ServeSettings
 
 
-def test_a_ctrl_c_before_the_server_serves_is_no_crash(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_ctrl_c_before_serving_is_not_a_crash(capfd: pytest.CaptureFixture[str]) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         raise AssertionError("nothing is asked of it")
 

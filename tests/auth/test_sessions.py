@@ -1,9 +1,9 @@
-"""A browser that showed a token comes in by its cookie, and by no request of another site."""
+"""A session's cookie authenticates a browser, but not the requests of other sites."""
 
 import re
 
 import pytest
-from knocking import GOOD, OF_ANA, TOKEN, knock, tokens
+from requests_to_app import GOOD, OF_ANA, TOKEN, knock, tokens
 
 from toolmd._auth import CALLER, PAGE_POLICY, Sessions
 from toolmd._auth.tokens import Pass
@@ -15,12 +15,12 @@ HTML = {"accept": "text/html,*/*;q=0.8"}
 
 
 def begun(passed: Pass = ANA) -> tuple[Sessions, str]:
-    """Begin a session; gives the sessions and the cookie that a browser sends."""
+    """Start a session; return the sessions and the browser's cookie."""
     sessions = Sessions(8787)
     return sessions, sessions.begin(passed).partition(";")[0]
 
 
-def test_the_cookie_is_sent_to_no_script_and_from_no_other_site() -> None:
+def test_the_cookie_is_http_only_and_same_site() -> None:
     said = Sessions(8787).begin(ANA)
 
     cookie = re.fullmatch(r"toolmd-8787=([\w-]+); Path=/; HttpOnly; SameSite=Strict", said)
@@ -28,7 +28,7 @@ def test_the_cookie_is_sent_to_no_script_and_from_no_other_site() -> None:
     assert len(cookie[1]) == 43  # 32 bytes in base64: nobody guesses it.
 
 
-def test_the_cookie_stands_for_who_showed_the_token() -> None:
+def test_the_cookie_has_the_pass_of_the_token() -> None:
     sessions, cookie = begun()
 
     assert sessions.find("GET", {"cookie": cookie}) == ANA
@@ -40,7 +40,7 @@ def test_the_cookie_stands_for_who_showed_the_token() -> None:
 @pytest.mark.parametrize(
     "cookie", ["", "toolmd-8787", "toolmd-8787=", "toolmd-8787=x", "=", ";;", "a/b=c"]
 )
-def test_another_cookie_stands_for_nobody(cookie: str) -> None:
+def test_another_cookie_has_no_pass(cookie: str) -> None:
     sessions, _ = begun()
 
     assert sessions.find("GET", {"cookie": cookie}) is None
@@ -48,7 +48,7 @@ def test_another_cookie_stands_for_nobody(cookie: str) -> None:
 
 
 @pytest.mark.parametrize("beside", ["a/b=c", "{}", "toolmd-8787=of-a-start-before", "=", '"'])
-def test_what_another_server_of_this_machine_set_does_not_lock_out(beside: str) -> None:
+def test_cookies_of_other_servers_are_ignored(beside: str) -> None:
     sessions, cookie = begun()
 
     assert sessions.find("GET", {"cookie": f"{beside}; {cookie}"}) == ANA
@@ -60,7 +60,7 @@ def test_what_another_server_of_this_machine_set_does_not_lock_out(beside: str) 
     [("same-origin", True), ("None", True), ("same-site", False), ("cross-site", False),
      ("", False)],
 )  # fmt: skip
-def test_a_request_of_another_site_does_not_come_in(site: str, comes: bool) -> None:
+def test_a_request_of_another_site_is_denied(site: str, comes: bool) -> None:
     sessions, cookie = begun()
 
     found = sessions.find("GET", {"cookie": cookie, "sec-fetch-site": site})
@@ -68,7 +68,7 @@ def test_a_request_of_another_site_does_not_come_in(site: str, comes: bool) -> N
     assert found == (ANA if comes else None)
 
 
-def test_what_changes_something_names_the_page_that_it_comes_from() -> None:
+def test_a_changing_request_needs_an_origin() -> None:
     sessions, cookie = begun()
 
     assert sessions.find("HEAD", {"cookie": cookie}) == ANA
@@ -77,7 +77,7 @@ def test_what_changes_something_names_the_page_that_it_comes_from() -> None:
         assert sessions.find(method, {"cookie": cookie, "origin": OWN}) == ANA
 
 
-def test_the_oldest_session_ends_where_there_are_more_than_64() -> None:
+def test_of_more_than_64_sessions_the_oldest_ends() -> None:
     sessions, first = begun()
     others = [sessions.begin(ANA).partition(";")[0] for _ in range(63)]
     assert sessions.find("GET", {"cookie": first}) == ANA
@@ -88,7 +88,7 @@ def test_the_oldest_session_ends_where_there_are_more_than_64() -> None:
     assert sessions.find("GET", {"cookie": others[0]}) == ANA
 
 
-def test_the_gate_lets_a_session_in_as_who_showed_the_token() -> None:
+def test_a_session_has_the_caller_of_its_token() -> None:
     passed = tokens().of(OF_ANA)
     assert passed is not None
     sessions, cookie = begun(passed)
@@ -103,7 +103,7 @@ def test_the_gate_lets_a_session_in_as_who_showed_the_token() -> None:
     assert knock({**headers, "host": "evil"}, sessions=sessions).status == 421
 
 
-def test_a_token_that_is_shown_counts_and_not_the_cookie_beside_it() -> None:
+def test_a_token_takes_precedence_over_the_cookie() -> None:
     sessions, cookie = begun()
     headers = {"host": GOOD["host"], "cookie": cookie}
 
@@ -116,7 +116,7 @@ def test_a_token_that_is_shown_counts_and_not_the_cookie_beside_it() -> None:
     )
 
 
-def test_a_person_without_a_token_is_shown_a_page() -> None:
+def test_a_browser_without_a_token_gets_a_page() -> None:
     answer = knock({"host": GOOD["host"], **HTML}, stranger=lambda: b"<p>Hello")
 
     assert (answer.status, answer.sent[1]["body"]) == (401, b"<p>Hello")
@@ -140,14 +140,14 @@ def test_a_person_without_a_token_is_shown_a_page() -> None:
         ({**GOOD, "toolmd-context-patient": "p1", **HTML}, "GET"),
     ],
 )
-def test_whoever_reads_no_pages_is_told_the_problem(headers: dict[str, str], method: str) -> None:
+def test_other_clients_get_the_problem_document(headers: dict[str, str], method: str) -> None:
     answer = knock(headers, scope={"method": method}, stranger=lambda: b"<p>Hello")
 
     assert answer.headers[b"content-type"] == b"application/problem+json"
     assert b"content-security-policy" not in answer.headers
 
 
-def test_where_there_is_no_such_page_a_person_is_told_the_problem() -> None:
+def test_without_such_a_page_a_browser_gets_the_problem() -> None:
     answer = knock({"host": GOOD["host"], **HTML})
 
     assert answer.problem["code"] == "unauthorized"

@@ -72,13 +72,13 @@ class Stream(io.TextIOWrapper):
 
 @pytest.fixture
 def console(tmp_path: Path) -> Console:
-    """Give a console in an empty folder."""
+    """Return a console in an empty folder."""
     return Console(tmp_path)
 
 
 @pytest.fixture
 def shop(console: Console) -> Console:
-    """Give a console in a project that sells flowers."""
+    """Return a console in a project that sells flowers."""
     for file in SHOP.rglob("*"):
         if file.is_file() and file.suffix != ".pyc":
             console.write(str(file.relative_to(SHOP)), file.read_text("utf-8"))
@@ -87,7 +87,7 @@ def shop(console: Console) -> Console:
 
 @pytest.fixture
 def as_golden(request: pytest.FixtureRequest):
-    """Give what holds a text to a golden file; GOLDEN=write writes it anew."""
+    """Return a function that compares a text with a golden file; GOLDEN=write rewrites it."""
 
     def compare(text: str, name: str) -> None:
         golden = Path(__file__).parent / "golden" / name

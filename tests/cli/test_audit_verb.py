@@ -1,4 +1,4 @@
-"""`audit`: the decision records as people and programs read them, and a bad one found."""
+"""`audit`: the decision records as text and JSON, and the first bad one."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def test_the_records_as_json_hold_all_that_was_written(recorded):
     assert len({r["hash"] for r in records}) == 3
 
 
-def test_sound_records_are_told_to_be(recorded):
+def test_valid_records_are_reported_as_unchanged(recorded):
     typed = recorded("audit", "--verify")
     assert typed.err == "3 records: all unchanged.\n"
     assert (typed.out, typed.code) == ("", 0)
@@ -64,7 +64,7 @@ def test_the_first_bad_record_is_named(recorded):
     assert shown.code == 1
 
 
-def test_records_that_were_cut_off_are_told_as_gone(recorded):
+def test_missing_newest_records_are_reported(recorded):
     with store(recorded) as kept:
         kept.executescript("DROP TRIGGER never_removed; DELETE FROM decision WHERE number = 3")
     kept.close()
@@ -76,7 +76,7 @@ def test_records_that_were_cut_off_are_told_as_gone(recorded):
     assert json.loads(shown.out) == {"sound": False, "records": 2, "first_bad": 3}
 
 
-def test_an_audit_that_was_taken_away_is_told_as_gone(recorded):
+def test_a_removed_audit_is_reported(recorded):
     for file in (recorded.folder / ".toolmd").glob("audit.sqlite3*"):
         file.unlink()
     typed = recorded("audit", "--verify")
@@ -91,7 +91,7 @@ def test_a_project_without_records_says_so_and_makes_none(shop):
     assert not (shop.folder / ".toolmd" / "audit.sqlite3").exists()
 
 
-def test_a_file_that_is_no_audit_is_a_finding(shop):
+def test_a_file_that_is_not_an_audit_is_a_finding(shop):
     shop.write(".toolmd/audit.sqlite3", "not a database, whatever its name says")
     for words in (("audit",), ("audit", "--verify")):
         typed = shop(*words)
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_audit_is_a_finding(shop):
         assert "audit.sqlite3" in typed.err
 
 
-def test_an_audit_that_is_off_is_told(recorded):
+def test_an_audit_that_is_off_is_reported(recorded):
     recorded.write("toolmd.toml", 'tools = ["tools_md"]\nskills = ["skills_md"]\naudit = false\n')
     typed = recorded("audit")
     assert "the audit is off" in typed.err

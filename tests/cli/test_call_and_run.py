@@ -1,4 +1,4 @@
-"""`call` and `run`: what they print, and the exit code of each outcome."""
+"""`call` and `run`: their output, and the exit code of each outcome."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 
-def test_a_call_prints_what_the_tool_gives(shop) -> None:
+def test_a_call_prints_the_tools_result(shop) -> None:
     typed = shop("call", "count-flowers", "kinds=rose,tulip")
     assert json.loads(typed.out) == {"rose": 12, "tulip": 3}
     assert (typed.err, typed.code) == ("", 0)
@@ -59,11 +59,11 @@ def test_what_goes_wrong_has_a_code_of_its_own(shop, words: tuple[str, ...], cod
     assert typed.code == code
 
 
-def test_a_refusal_names_the_field_and_what_would_be_right(shop, as_golden) -> None:
+def test_a_denial_names_the_field_and_the_expected_value(shop, as_golden) -> None:
     as_golden(shop("call", "sell_flowers", "kind=7", "number=two", "nmuber=3").err, "refused.txt")
 
 
-def test_a_tool_that_fails_says_its_own_words(shop) -> None:
+def test_a_failing_tools_message_is_printed(shop) -> None:
     typed = shop("call", "sell_flowers", "kind=iris", "number=1")
     assert typed.err == "failed[sold_out] There are no irises left.\n"
 
@@ -79,14 +79,14 @@ def test_a_tool_without_python_says_so(shop) -> None:
     assert "order_vase" in shop("call", "order_vase").err
 
 
-def test_a_skill_is_no_tool_and_a_tool_no_skill(shop) -> None:
+def test_a_skill_is_not_a_tool_and_a_tool_is_not_a_skill(shop) -> None:
     assert "is a skill: run it with `toolmd run make_bouquet`" in shop("call", "make-bouquet").err
     typed = shop("run", "sell_flowers")
     assert "is a tool: call it with `toolmd call sell_flowers`" in typed.err
     assert typed.code == 5
 
 
-def test_a_run_tells_its_steps_and_prints_its_data(shop, as_golden) -> None:
+def test_a_run_shows_its_steps_and_prints_its_data(shop, as_golden) -> None:
     typed = shop("run", "make_bouquet", "kind=rose", "number=3", "--yes")
     assert json.loads(typed.out) == {"sold": "3 x rose"}
     as_golden(typed.err, "run.txt")
@@ -102,7 +102,7 @@ def test_a_run_as_json_is_a_result_as_of_a_call(shop) -> None:
     assert result["run_id"].startswith("run-")
 
 
-def test_a_question_that_nobody_answers_ends_with_4(shop, as_golden) -> None:
+def test_an_unanswered_question_exits_with_4(shop, as_golden) -> None:
     typed = shop("run", "make_bouquet", "kind=rose", "number=3")
     as_golden(typed.err, "run-waits.txt")
     assert typed.code == 4
@@ -114,7 +114,7 @@ def test_a_step_that_fails_ends_with_1(shop) -> None:
     assert typed.code == 1
 
 
-def test_inputs_that_do_not_fit_are_refused(shop) -> None:
+def test_wrong_inputs_are_denied(shop) -> None:
     typed = shop("run", "make_bouquet", "kind=rose", "number=some", "--yes")
     assert "number" in typed.err
     assert typed.code == 3
@@ -132,7 +132,7 @@ def test_an_unknown_command_names_near_ones(shop) -> None:
     assert typed.code == 2
 
 
-def test_a_crash_is_a_reference_and_no_stack_trace(shop) -> None:
+def test_a_crash_shows_a_reference_without_a_stack_trace(shop) -> None:
     # A folder where the file of settings belongs is nothing that the command line foresees.
     typed = shop("check", "\0")
     assert typed.code == 70
@@ -142,7 +142,7 @@ def test_a_crash_is_a_reference_and_no_stack_trace(shop) -> None:
     assert "Traceback" in Path(log).read_text("utf-8")
 
 
-def test_a_run_says_how_sure_its_caller_is_to_every_step(shop) -> None:
+def test_a_run_passes_the_confidence_to_every_step(shop) -> None:
     shop.write("toolmd.toml", "[safety]\nfloor = 0.7\n")
     words = ("run", "make_bouquet", "kind=rose", "number=1", "--yes", "--json")
     unsaid = shop(*words)

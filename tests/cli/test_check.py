@@ -30,7 +30,7 @@ Find the weather.
 """
 
 
-def test_nothing_to_say_ends_with_0(shop) -> None:
+def test_a_project_without_findings_exits_with_0(shop) -> None:
     typed = shop("check")
     assert (typed.out, typed.code) == ("", 0)
     note = "note: order_vase has no Python yet: write tools_md/order_vase.py\n"
@@ -57,7 +57,7 @@ def test_the_text_is_that_of_the_interface(shop) -> None:
     assert "help: did you mean 'string'?" in lines
 
 
-def test_a_path_limits_what_is_said(shop) -> None:
+def test_a_path_limits_the_findings(shop) -> None:
     shop.write("tools_md/find-weather.tool.md", BROKEN)
     assert shop("check", "tools_md/sell-flowers.tool.md").code == 0
     assert shop("check", "tools_md/sell-flowers.tool.md").err == "All well: 1 file.\n"
@@ -65,7 +65,7 @@ def test_a_path_limits_what_is_said(shop) -> None:
     assert shop("check", "tools_md").code == 1
 
 
-def test_a_path_brings_what_is_wrong_with_its_python(shop) -> None:
+def test_a_path_includes_the_findings_of_its_python(shop) -> None:
     shop.write("tools_md/sell_flowers.py", "async def sell_flowers(kind: int) -> str: ...\n")
     codes = {d["code"] for d in json.loads(shop("check", "tools_md", "--json").out)}
     assert codes
@@ -89,7 +89,7 @@ def test_a_file_outside_the_folders_of_a_project_is_read_by_itself(shop) -> None
     assert {d["path"].rpartition("/")[2] for d in json.loads(both.out)} == {"find-weather.tool.md"}
 
 
-def test_a_folder_outside_a_project_has_its_skills_held_against_its_tools(shop) -> None:
+def test_a_folder_outside_a_project_has_its_skills_checked_against_its_tools(shop) -> None:
     (shop.folder / "toolmd.toml").unlink()
     (shop.folder / "tools_md").rename(shop.folder / "a")
     skill = (shop.folder / "skills_md/make-bouquet.skill.md").read_text()
@@ -99,7 +99,7 @@ def test_a_folder_outside_a_project_has_its_skills_held_against_its_tools(shop) 
     assert shop("check", "a/make-bouquet.skill.md").code == 0
 
 
-def test_a_folder_with_a_definitions_name_is_told(console) -> None:
+def test_a_folder_with_a_definitions_name_is_reported(console) -> None:
     (console.folder / "a/x.tool.md").mkdir(parents=True)
     for path in ("a", "a/x.tool.md"):
         typed = console("check", path)
@@ -107,7 +107,7 @@ def test_a_folder_with_a_definitions_name_is_told(console) -> None:
         assert typed.code == 1
 
 
-def test_a_folder_without_definitions_is_told(console) -> None:
+def test_a_folder_without_definitions_is_reported(console) -> None:
     (console.folder / "a").mkdir()
     typed = console("check", "a")
     assert typed.err == "Nothing to check: there are no `*.tool.md` or `*.skill.md` files.\n"
@@ -120,7 +120,7 @@ def test_stdin_is_read_as_a_definition(console) -> None:
     assert "15 | - **Type**: strng" in typed.out
 
 
-def test_a_path_that_is_not_there_is_not_found(shop) -> None:
+def test_a_missing_path_is_not_found(shop) -> None:
     typed = shop("check", "tools_md/none.tool.md")
     assert typed.code == 5
     assert typed.err == "error: tools_md/none.tool.md: no such file or folder\n"
@@ -132,7 +132,7 @@ def test_outside_a_project_check_says_how_to_make_one(console) -> None:
     assert "toolmd init" in typed.err
 
 
-def test_hints_are_no_findings(shop) -> None:
+def test_hints_are_not_findings(shop) -> None:
     text = BROKEN.replace("Categroy", "Category").replace("Requried", "Required")
     shop.write("tools_md/find-weather.tool.md", text.replace("strng", "array"))
     found = json.loads(shop("check", "--json").out)
@@ -140,7 +140,7 @@ def test_hints_are_no_findings(shop) -> None:
     assert shop("check").code == 0
 
 
-def test_fix_mends_what_it_can_and_says_so(shop) -> None:
+def test_fix_applies_the_known_fixes_and_reports_them(shop) -> None:
     file = shop.write("tools_md/find-weather.tool.md", BROKEN)
     typed = shop("check", "--fix")
     assert typed.err.splitlines()[0] == (
@@ -153,7 +153,7 @@ def test_fix_mends_what_it_can_and_says_so(shop) -> None:
     assert "**Required**: true" in mended
 
 
-def test_fix_leaves_what_has_no_fix(console) -> None:
+def test_fix_keeps_findings_without_a_fix(console) -> None:
     file = console.write("x.tool.md", BROKEN.replace("## Returns", "## Outcome"))
     typed = console("check", str(file), "--fix")
     assert typed.code == 1
@@ -221,7 +221,7 @@ def test_fmt_reads_stdin_and_writes_stdout(shop) -> None:
     assert (checked.out, checked.code) == ("<stdin>: would change\n", 1)
 
 
-def test_fmt_tells_as_json_what_it_did_or_would(shop) -> None:
+def test_fmt_reports_its_changes_as_json(shop) -> None:
     shop.write("tools_md/find-weather.tool.md", UGLY)
     shop.write("tools_md/odd.tool.md", BROKEN)
     files = ("tools_md/find-weather.tool.md", "tools_md/odd.tool.md")

@@ -1,4 +1,4 @@
-"""A skill's file by itself is held against what it says itself."""
+"""A single skill file is checked without its project."""
 
 import json
 
@@ -57,7 +57,7 @@ def test_a_mistake_that_needs_no_tool_is_found_in_a_file_alone(
     assert typed.code == (0 if severity == "hint" else 1)
 
 
-def test_what_a_tool_would_have_to_tell_is_left_open_in_a_file_alone(console):
+def test_unknown_tools_are_not_reported_for_a_single_file(console):
     steps = f"{SUM}   - **Save as**: hours\n\n2. **Return**:\n   - total: `hours.total`"
     file = console.write("close-month.skill.md", SKILL.format(steps=steps))
     typed = console("check", str(file))
@@ -70,7 +70,7 @@ def test_python_beside_a_file_alone_runs_in_the_place_of_its_prose(console):
     assert json.loads(console("check", "--json", str(file)).out) == []
 
 
-def test_a_name_in_the_metadata_is_told_where_it_stands(shop):
+def test_a_name_in_the_metadata_is_reported_at_its_place(shop):
     shop.write("skills_md/close-month.skill.md", SKILL.format(steps=SUM))
     found = json.loads(shop("check", "--json").out)
     assert [(d["code"], d["line"], d["column"], d["end_column"]) for d in found][:1] == [

@@ -1,4 +1,4 @@
-"""What a Python or a disk lacks: `doctor` finds it, the first command that needs it names it."""
+"""Problems of Python or the disk are found by `doctor` and named by the first affected command."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 
 @pytest.fixture
 def project(console):
-    """Give a console in a project as `init` makes it."""
+    """Return a console in a project that `init` has made."""
     assert console("init").code == 0
     return console
 
@@ -58,7 +58,7 @@ def test_a_sqlite_that_is_too_old_is_named_by_the_first_command_that_needs_it(
     assert "damaged" not in done.stderr
 
 
-def test_what_needs_no_sqlite_works_with_one_that_is_too_old(project) -> None:
+def test_commands_without_sqlite_work_with_an_old_one(project) -> None:
     done = apart(project.folder, sys.executable, "-c", OLD_SQLITE, "check")
 
     assert (done.returncode, done.stderr) == (0, "All well: 1 tool, 0 skills.\n")

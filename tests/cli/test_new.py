@@ -34,7 +34,7 @@ def test_init_makes_its_folder_and_keeps_what_is_there(console) -> None:
     assert (console.folder / "flowers/.gitignore").read_text() == "*.log\n.toolmd/\n"
     again = console("init", "flowers")
     assert again.code == 2
-    assert "a project already" in again.err
+    assert "already a project" in again.err
 
 
 def test_init_writes_over_nothing(console) -> None:

@@ -129,7 +129,7 @@ def test_a_rejection_after_which_the_run_ends_well_shows_its_result(florist):
     assert (json.loads(typed.out), typed.code) == ({"greeting": "none"}, 0)
 
 
-def test_a_rejection_of_a_held_call_still_says_that_it_will_not_run(florist):
+def test_a_rejected_pending_call_will_not_run(florist):
     florist("call", "take_back", "kind=rose")
     (one,) = json.loads(florist("pending", "--json").out)
     typed = florist("reject", one["id"])

@@ -1,4 +1,4 @@
-"""What the start of a command costs: nothing heavy is imported before it is needed."""
+"""The start of a command: heavy modules are imported only when they are needed."""
 
 import json
 import os
@@ -35,7 +35,7 @@ FOR_SKILLS_AND_SERVERS = {
     "opentelemetry.sdk", "psycopg", "pygls", "pygments", "rich", "sqlalchemy", "starlette",
     "dbos", "uvicorn", "watchdog",
 }  # fmt: skip
-"""What a call of a tool never needs."""
+"""Modules that a call of a tool never needs."""
 OPEN_AND_CALL = """
 import json, sys
 from toolmd import Workspace

@@ -1,4 +1,4 @@
-"""`handle`, `pending`, `confirm`, `reject`, `respond`: what they print, and how they end."""
+"""`handle`, `pending`, `confirm`, `reject`, `respond`: their output and exit codes."""
 
 import json
 import re
@@ -70,7 +70,7 @@ def held(florist):
     return one["id"]
 
 
-def test_a_reply_is_handled_and_what_waits_is_told(florist, as_golden):
+def test_a_reply_is_handled_and_pending_calls_are_listed(florist, as_golden):
     typed = florist("handle", stdin=REPLY)
     as_golden(f"{typed.out}--\n{steady(typed.err)}", "handle.txt")
     assert typed.code == 4
@@ -87,7 +87,7 @@ def test_a_handled_reply_as_json(florist):
     assert typed.code == 4
 
 
-def test_a_yes_that_was_typed_does_not_stand_in_for_a_review(florist):
+def test_yes_does_not_approve_a_review(florist):
     florist.write(
         "tools_md/gift.tool.md", GIFT.format(sensitivity="low") + "- **Escalate When**: `true`\n"
     )
@@ -125,12 +125,12 @@ def test_what_comes_on_stdin_may_be_a_providers_json(florist):
     assert turn["messages"][0]["tool_call_id"] == "call_1"
 
 
-def test_nothing_waits_at_first(florist):
+def test_at_first_no_call_is_pending(florist):
     typed = florist("pending")
     assert (typed.out, typed.err, typed.code) == ("", "No call is pending.\n", 0)
 
 
-def test_what_waits_is_listed(florist, as_golden):
+def test_pending_calls_are_listed(florist, as_golden):
     florist("handle", "--user", "ana", stdin=REPLY)
     as_golden(steady(florist("pending").out), "pending.txt")
     assert florist("pending", "--user", "ben").out == ""
@@ -180,14 +180,14 @@ def test_a_rejected_call_never_runs(florist):
     assert florist("reject", name).code == 3
 
 
-def test_a_rejection_as_json_is_what_the_model_is_told(florist):
+def test_a_rejection_as_json_is_the_models_result(florist):
     florist("handle", stdin=REPLY)
     typed = florist("reject", held(florist), "--json")
     result = json.loads(typed.out)
     assert (result["error"]["code"], typed.code) == ("rejected", 0)
 
 
-def test_a_person_answers_in_the_tools_stead(florist):
+def test_a_person_answers_in_place_of_the_tool(florist):
     florist("handle", stdin=REPLY)
     name = held(florist)
     typed = florist("respond", name, "She has enough roses.")
@@ -196,7 +196,7 @@ def test_a_person_answers_in_the_tools_stead(florist):
 
 
 @pytest.mark.parametrize("words", [("confirm", "x"), ("reject", "x"), ("respond", "x", "no")])
-def test_a_call_that_is_not_held_is_not_found(florist, words):
+def test_a_call_that_is_not_pending_is_not_found(florist, words):
     typed = florist(*words)
     assert (typed.out, typed.code) == ("", 5)
     assert "'x'" in typed.err

@@ -1,4 +1,4 @@
-"""What `key=value` on the command line becomes."""
+"""The conversion of `key=value` on the command line."""
 
 from typing import Any
 
@@ -85,5 +85,5 @@ def test_a_word_without_a_key_is_an_error(word: str) -> None:
         typed_arguments([word], PARAMETERS)
 
 
-def test_an_unknown_key_is_left_to_the_door() -> None:
+def test_an_unknown_key_is_left_to_the_dispatcher() -> None:
     assert typed_arguments(["dya=2"], PARAMETERS) == {"dya": "2"}

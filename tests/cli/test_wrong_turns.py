@@ -1,4 +1,4 @@
-"""Every wrong turn that a newcomer takes gets one clear message, and never a traceback."""
+"""Each common mistake of a newcomer gets one clear message, and never a traceback."""
 
 import json
 import os
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 WHOLE = Path("/dev/full")
-"""A file that takes nothing, where the system has one."""
+"""A device that is always full, if the system has one."""
 
 
 @pytest.fixture
 def project(console):
-    """Give a console in a project as `init` makes it."""
+    """Return a console in a project that `init` has made."""
     assert console("init").code == 0
     return console
 
@@ -47,7 +47,7 @@ def shell(folder: Path, command: str, **environment: str) -> subprocess.Complete
         ("init a b", "got unexpected extra argument(s) (b)", "write toolmd init "),
     ],
 )
-def test_wrong_words_are_told_like_every_other_error(console, words, said, help_) -> None:
+def test_usage_errors_have_the_form_of_other_errors(console, words, said, help_) -> None:
     typed = console(*words.split())
 
     error, remedy = typed.err.splitlines()
@@ -70,7 +70,7 @@ def test_a_verb_outside_a_project_says_how_one_is_made(console) -> None:
     assert typed.code == 2
 
 
-def test_an_argument_without_its_name_is_told_the_names(project) -> None:
+def test_an_argument_without_a_name_gets_the_names(project) -> None:
     typed = project("call", "say_hello", "Ana")
     assert typed.err == (
         "error: 'Ana' is not of the form key=value\nhelp: write name=…, or --args-json '{…}'\n"
@@ -78,20 +78,20 @@ def test_an_argument_without_its_name_is_told_the_names(project) -> None:
     assert typed.code == 2
 
 
-def test_json_that_the_shell_took_the_quotes_of_is_told_so(project) -> None:
+def test_json_without_quotes_gets_a_hint(project) -> None:
     typed = project("call", "say_hello", "--args-json", "{name: Ana}")
     assert typed.err.startswith("denied[malformed_call] the arguments are not JSON: ")
     assert """help: the shell takes quotes away: --args-json '{"key": "value"}'""" in typed.err
 
 
-def test_a_misspelt_tool_is_told_the_near_one(project) -> None:
+def test_a_misspelt_tool_gets_a_suggestion(project) -> None:
     typed = project("call", "say_helo", "name=Ana")
     assert "did you mean 'say_hello'?" in typed.err
     assert "help: `toolmd list` shows all names\n" in typed.err
     assert typed.code == 5
 
 
-def test_a_tool_whose_file_is_broken_is_told_after_the_refusal(project) -> None:
+def test_a_broken_file_is_named_after_the_denial(project) -> None:
     project.write("tools_md/greet.tool.md", "# Greet\n")
     typed = project("call", "greet")
     refused, help_ = typed.err.splitlines()
@@ -130,7 +130,7 @@ def test_python_that_lacks_a_package_says_which(project) -> None:
     assert "help: install what gives `no_such_package`, or mend the import\n" in typed.out
 
 
-def test_a_call_of_python_that_breaks_is_told_in_a_line(project) -> None:
+def test_a_crash_of_a_tools_python_is_one_line(project) -> None:
     project.write("tools_md/say_hello.py", "def say_hello(name):\n    raise ValueError('late')\n")
     typed = project("call", "say_hello", "name=Ana")
     log, help_, failed = typed.err.splitlines()
@@ -139,21 +139,21 @@ def test_a_call_of_python_that_breaks_is_told_in_a_line(project) -> None:
     assert failed.startswith("failed[tool_error]")
 
 
-def test_the_whole_trace_of_a_call_is_shown_where_asked_for(project) -> None:
+def test_the_debug_variable_shows_the_whole_trace(project) -> None:
     project.write("tools_md/say_hello.py", "def say_hello(name):\n    raise ValueError('late')\n")
     done = shell(project.folder, "toolmd call say_hello name=Ana", TOOLMD_DEBUG="1")
     assert "Traceback (most recent call last)" in done.stderr
     assert done.returncode == 1
 
 
-def test_a_file_under_another_name_is_said_not_to_be_loaded(project) -> None:
+def test_a_file_with_another_suffix_is_reported_as_not_loaded(project) -> None:
     tool = project.folder / "tools_md/say-hello.tool.md"
     tool.rename(tool.with_name("say-hello.md"))
     typed = project("check", "tools_md/say-hello.md")
     assert "note: tools_md/say-hello.md is not loaded: rename it to NAME.tool.md" in typed.err
 
 
-def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
+def test_a_file_in_place_of_the_tools_folder_is_reported(project) -> None:
     folder = project.folder / "tools_md"
     folder.rename(project.folder / "elsewhere")
     folder.write_text("", "utf-8")
@@ -167,7 +167,7 @@ def test_a_file_where_the_folder_of_tools_should_be_is_told(project) -> None:
     )
 
 
-def test_a_state_folder_that_is_a_file_refuses_calls_and_says_why(project) -> None:
+def test_with_a_file_as_state_folder_calls_are_denied_with_the_reason(project) -> None:
     (project.folder / ".toolmd").write_text("", "utf-8")
 
     typed = project("call", "say_hello", "name=Ana")
@@ -180,7 +180,7 @@ def test_a_state_folder_that_is_a_file_refuses_calls_and_says_why(project) -> No
     assert "a file is in the place of a folder: move it away" in typed.err
 
 
-def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(project) -> None:
+def test_a_definition_without_python_names_the_expected_file(project) -> None:
     (project.folder / "tools_md/say-hello.tool.md").rename(project.folder / "tools_md/hi.tool.md")
     typed = project("call", "say_hello", "name=Ana")
     assert typed.err.endswith("help: write tools_md/hi.py, with a function say_hello\n")
@@ -190,13 +190,13 @@ def test_a_definition_of_another_file_name_is_told_the_python_of_that_name(proje
     ("hook", "said"),
     [
         (
-            "toolmd_judge(spec)",
-            "implements toolmd_judge, which is no hook; did you mean 'toolmd_guards'?",
+            "toolmd_guard(spec)",
+            "implements toolmd_guard, which is no hook; did you mean 'toolmd_guards'?",
         ),
         ("toolmd_guards(sepc)", "takes 'sepc' in toolmd_guards, which gives spec"),
     ],
 )
-def test_a_hook_of_the_wrong_form_is_told_what_would_be_right(project, hook, said) -> None:
+def test_a_wrong_hook_names_the_expected_form(project, hook, said) -> None:
     text = f"from toolmd import hookimpl\n\n@hookimpl\ndef {hook}:\n    return []\n"
     project.write("tools_md/plugin.py", text)
     assert said in project("check").out
@@ -205,7 +205,7 @@ def test_a_hook_of_the_wrong_form_is_told_what_would_be_right(project, hook, sai
     assert typed.err == ""
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_do(project) -> None:
+def test_a_port_in_use_is_reported_with_the_remedy(project) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -218,7 +218,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(project) -> None:
     assert typed.code == 5
 
 
-def test_a_run_that_waits_says_how_it_goes_on(shop) -> None:
+def test_a_waiting_run_names_the_command_to_resume_it(shop) -> None:
     words = "toolmd run make_bouquet kind=rose number=3"
     waits = shell(shop.folder, words, TOOLMD_ENGINE="sqlite")
     assert waits.returncode == 4
@@ -237,7 +237,7 @@ def test_a_broken_pipe_is_silent_and_keeps_the_verdict(project) -> None:
     assert (done.stderr, done.returncode) == ("", 0)
 
 
-def test_a_closed_output_is_no_fault(project) -> None:
+def test_a_closed_output_is_not_an_error(project) -> None:
     done = shell(project.folder, "toolmd list >&-")
     assert (done.stderr, done.returncode) == ("1 tool, 0 skills.\n", 0)
 
@@ -264,7 +264,7 @@ def test_a_closed_input_is_an_empty_one(project, command: str, code: int) -> Non
 
 
 @pytest.mark.skipif(not WHOLE.exists(), reason="the system has no /dev/full")
-def test_a_full_disk_is_told(project) -> None:
+def test_a_full_disk_is_reported(project) -> None:
     done = shell(project.folder, "toolmd list > /dev/full")
     assert done.stderr.endswith(
         "error: standard output: No space left on device\nhelp: free some space there\n"
@@ -308,14 +308,14 @@ def test_a_name_that_another_folders_file_has_is_not_written_again(project, know
     assert not (project.folder / "tools_md/rose-count.tool.md").exists()
 
 
-def test_a_picture_that_is_no_svg_is_not_written_as_something_else(shop) -> None:
+def test_only_svg_pictures_are_written(shop) -> None:
     typed = shop("graph", "make_bouquet", "-o", "drawn.PNG")
-    assert typed.err == "error: drawn.PNG: no .png is drawn\nhelp: name a file that ends in .svg\n"
+    assert typed.err == "error: drawn.PNG: can't draw .png\nhelp: name a file that ends in .svg\n"
     assert typed.code == 2
     assert not (shop.folder / "drawn.PNG").exists()
 
 
-def test_a_file_for_a_folder_that_is_not_there_names_the_folder(shop) -> None:
+def test_an_output_file_in_a_missing_folder_names_the_folder(shop) -> None:
     typed = shop("graph", "make_bouquet", "-o", "nowhere/drawn.svg")
     folder = shop.folder / "nowhere"
     assert typed.err == (
@@ -323,7 +323,7 @@ def test_a_file_for_a_folder_that_is_not_there_names_the_folder(shop) -> None:
     )
 
 
-def test_a_skill_that_is_named_and_left_out_at_once_is_told(shop) -> None:
+def test_naming_a_skill_with_no_skills_is_an_error(shop) -> None:
     typed = shop("export", "openai", "make-bouquet", "--no-skills")
     assert "make_bouquet: a skill, and --no-skills at once" in typed.err
     assert (typed.out, typed.code) == ("", 2)
@@ -336,11 +336,11 @@ def test_a_name_that_is_typed_twice_is_exported_once(shop) -> None:
 
 
 @pytest.mark.parametrize("target", ["opnai", "OpenAI", "OPENAI"])
-def test_a_misspelt_target_is_told_the_near_one(shop, target: str) -> None:
+def test_a_misspelt_target_gets_a_suggestion(shop, target: str) -> None:
     typed = shop("export", target)
     assert typed.err == f"error: no export target '{target}'; did you mean 'openai'?\n"
     assert typed.code == 5
 
 
-def test_a_tool_in_capitals_is_told_the_near_one(shop) -> None:
+def test_a_tool_in_capitals_gets_a_suggestion(shop) -> None:
     assert "did you mean 'sell_flowers'" in shop("call", "SELL_FLOWERS").err

@@ -1,4 +1,4 @@
-"""Somebody at work: a project that is followed and served, and a browser that comes by the link."""
+"""A project that is watched and served, and a browser that opens its link."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ from toolmd._watch import Watcher
 
 
 class ConfirmationFlow:
-    """A project under work: its files, its workspace, and the address of its console."""
+    """A served project: its files, its workspace, and the address of its console."""
 
     def __init__(self, folder: Path, tokens: tuple[TokenSettings, ...] = ()) -> None:
         self.folder = folder
@@ -61,7 +61,7 @@ class ConfirmationFlow:
         self.write(name, text.replace(old, new, 1))
 
     def called(self) -> list[dict[str, Any]]:
-        """Give the calls that ran, as the audit has them."""
+        """Return the calls that ran, from the audit."""
         return [d.record for d in read_audit(self.workspace.settings).decisions[::-1]]
 
     def _serve(self) -> None:
@@ -81,7 +81,7 @@ class ConfirmationFlow:
 
 
 class Visitor:
-    """Somebody who came in by the link; what the browser complains of fails the test."""
+    """A browser that opened the link; its complaints fail the test."""
 
     def __init__(self, browser: Any, confirmations: ConfirmationFlow, **options: Any) -> None:
         self.confirmations = confirmations
@@ -109,6 +109,6 @@ class Visitor:
         return self.see()
 
     def see(self) -> Any:
-        """Wait until the page follows what happens; gives it."""
+        """Wait until the page follows the events; return it."""
         self.page.wait_for_selector("[data-feed=live]")
         return self.page

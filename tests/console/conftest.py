@@ -1,4 +1,4 @@
-"""A project in a folder, followed and served, and a real browser before it."""
+"""A project that is watched and served, and a real browser."""
 
 from collections.abc import Iterator
 from pathlib import Path

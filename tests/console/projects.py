@@ -1,4 +1,4 @@
-"""The project that the console is tried on: a tool of every control, a guarded one, and a skill."""
+"""The project of the console's tests: a tool with every control, a guarded one, and a skill."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Every page for everybody: axe finds nothing, in light and in dark, wide and narrow."""
+"""Accessibility: axe finds nothing on any page, light and dark, wide and narrow."""
 
 import shutil
 import subprocess
@@ -43,7 +43,7 @@ def violations(page, axe, scheme):
 
 
 def furnish(confirmations):
-    """Bring about all that a page may show."""
+    """Produce every state that a page may show."""
     confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
     confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
     confirmations.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
@@ -58,7 +58,7 @@ def furnish(confirmations):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_shuts_anybody_out(browser, confirmations, axe, scheme):
+def test_every_page_is_accessible(browser, confirmations, axe, scheme):
     run_id = furnish(confirmations)
     width = {"light": 1280, "dark": 420}[scheme]
     came = Visitor(
@@ -84,7 +84,7 @@ def test_no_page_shuts_anybody_out(browser, confirmations, axe, scheme):
 
 
 def unfold(page):
-    """Open what is shut, fill a form and see what comes of it."""
+    """Open every drawer, fill a form and submit it."""
     for opener in page.locator("[data-toggle], [data-add]").all():
         opener.click()
     fills = page.locator("[data-fill]")
@@ -95,9 +95,7 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
 
 
-def test_a_phone_shows_every_room_and_what_came_of_a_run_without_scrolling_sideways(
-    browser, confirmations
-):
+def test_a_phone_shows_every_page_without_scrolling_sideways(browser, confirmations):
     furnish(confirmations)
     came = Visitor(browser, confirmations, viewport={"width": 375, "height": 740})
     for path, what in (("/", "nav a"), ("/runs", "td:last-child"), ("/audit", "td:last-child")):
@@ -123,7 +121,7 @@ def test_dark_is_dark_and_light_is_light(browser, confirmations):
     assert shades["dark"] < 100
 
 
-def test_who_wants_no_motion_gets_none(browser, confirmations):
+def test_reduced_motion_is_respected(browser, confirmations):
     came = Visitor(browser, confirmations)
     page = came.go("/skills/restock")
     moves = "d => getComputedStyle(d).animationName !== 'none'"

@@ -1,4 +1,4 @@
-"""What an author does at the console, in a real browser."""
+"""An author's work at the console, in a real browser."""
 
 import json
 import re
@@ -12,7 +12,7 @@ def field(page: Page, key: str) -> "object":
     return page.locator(f".field[data-key='{key}'] > [data-input]")
 
 
-def test_the_link_lets_in_and_leaves_no_token_in_the_address(visitor, confirmations):
+def test_the_link_starts_a_session_and_leaves_no_token_in_the_address(visitor, confirmations):
     assert visitor.page.url == f"{confirmations.url}/"
     expect(visitor.page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
     cookies = visitor.context.cookies()
@@ -20,7 +20,7 @@ def test_the_link_lets_in_and_leaves_no_token_in_the_address(visitor, confirmati
     assert confirmations.token not in cookies[0]["value"]
 
 
-def test_without_the_link_there_is_only_the_way_to_it(browser, confirmations):
+def test_without_the_link_a_page_explains_how_to_sign_in(browser, confirmations):
     page = browser.new_page()
     page.goto(f"{confirmations.url}/tools/pay_invoice")
     expect(page.get_by_role("heading", name="Open the link from the terminal")).to_be_visible()
@@ -56,7 +56,7 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, confirmations):
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
 
 
-def test_python_that_does_not_fit_its_markdown_is_told_at_its_tool(visitor, confirmations):
+def test_python_that_differs_from_its_markdown_is_shown_at_its_tool(visitor, confirmations):
     page = visitor.page
     confirmations.edit("tools_md/pay_invoice.py", "euros: float", "dollars: float")
     entry = page.locator("article", has_text="pay_invoice")
@@ -111,7 +111,7 @@ def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visi
     }
 
 
-def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, confirmations):
+def test_wrong_arguments_are_marked_at_their_fields_and_at_the_check(visitor, confirmations):
     page = visitor.go("/tools/order_supplies")
     page.get_by_role("button", name="Two boxes").click()
     expect(field(page, "floor")).to_have_value("1")
@@ -128,7 +128,7 @@ def test_what_does_not_fit_is_told_at_its_field_and_on_its_rung(visitor, confirm
     assert [r["decision"] for r in confirmations.called()] == ["deny"]
 
 
-def test_a_dry_run_goes_up_to_the_last_rung_and_runs_nothing(visitor, confirmations):
+def test_a_dry_run_passes_the_checks_and_runs_nothing(visitor, confirmations):
     page = visitor.go("/tools/order_supplies")
     page.get_by_role("button", name="Two boxes").click()
     page.get_by_role("button", name="Dry run").click()
@@ -137,7 +137,7 @@ def test_a_dry_run_goes_up_to_the_last_rung_and_runs_nothing(visitor, confirmati
     assert confirmations.called() == []
 
 
-def test_json_may_be_written_by_hand_with_mistakes_and_all(visitor):
+def test_json_may_be_written_by_hand(visitor):
     page = visitor.go("/tools/order_supplies")
     field(page, "amount").fill("4")
     page.get_by_role("button", name="Write JSON").click()
@@ -167,7 +167,7 @@ def hold(visitor, euros="12.5"):
     return page
 
 
-def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visitor, confirmations):
+def test_a_pending_call_is_approved_with_an_edit_and_the_page_follows(visitor, confirmations):
     hold(visitor)
     page = visitor.go("/pending")
     slip = page.locator(".slip")
@@ -183,7 +183,7 @@ def test_a_held_call_is_approved_with_an_edit_and_the_waiting_page_follows(visit
     assert confirmations.workspace.confirmations.pending_sync() == ()
 
 
-def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, confirmations):
+def test_a_pending_call_is_rejected_or_answered_on_the_tools_page(visitor, confirmations):
     page = hold(visitor)
     page.locator(".slip").get_by_role("button", name="Reject").click()
     expect(page.locator(".slip .result code")).to_have_text("rejected")
@@ -195,20 +195,20 @@ def test_a_held_call_is_rejected_or_answered_where_it_was_made(visitor, confirma
     assert "run" not in [r["decision"] for r in confirmations.called()]
 
 
-def test_a_call_that_is_held_elsewhere_appears_by_itself(visitor, confirmations):
+def test_a_pending_call_of_another_client_appears(visitor, confirmations):
     page = visitor.go("/pending")
     confirmations.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
     expect(page.locator(".slip")).to_contain_text("B-1")
     expect(page.get_by_role("link", name="Pending 1")).to_be_visible()
 
 
-def test_a_question_of_a_run_that_began_elsewhere_appears_by_itself(visitor, confirmations):
+def test_a_question_of_another_processs_run_appears(visitor, confirmations):
     page = visitor.go("/pending")
     confirmations.workspace.run_sync("restock", {"boxes": 3}, confidence=1.0)
     expect(page.locator(".slip")).to_contain_text("Pay for 3 boxes?")
 
 
-def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, confirmations):
+def test_a_weakened_policy_is_shown_as_a_diff_and_accepted(visitor, confirmations):
     page = visitor.page
     confirmations.edit(
         "tools_md/pay-invoice.tool.md", "- **Min Confidence**: 0.8", "- **Min Confidence**: 0.2"
@@ -223,7 +223,7 @@ def test_a_loosened_policy_is_shown_as_a_difference_and_acknowledged(visitor, co
     assert confirmations.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.2
 
 
-def test_a_run_is_played_over_its_graph_and_goes_on_when_a_person_agrees(visitor, confirmations):
+def test_a_run_is_shown_on_its_graph_and_resumes_after_approval(visitor, confirmations):
     page = visitor.go("/skills/restock")
     step = page.locator("[data-step]")
     field(page, "boxes").fill("2")
@@ -269,7 +269,7 @@ def test_steps_light_up_one_after_another_however_fast_the_run_was(browser, conf
     came.context.close()
 
 
-def test_a_question_that_is_no_call_is_answered_in_words(visitor, confirmations):
+def test_a_question_without_a_call_is_answered_in_words(visitor, confirmations):
     text = (confirmations.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
     plain = text.replace(
         "   - **Use**: pay_invoice\n   - **With**:\n     - invoice: A-1\n     - euros: `12.5`\n",
@@ -289,7 +289,7 @@ def test_a_question_that_is_no_call_is_answered_in_words(visitor, confirmations)
     expect(page.locator("[data-live=log]")).to_contain_text("petty cash")
 
 
-def test_what_is_sensitive_is_hidden_where_a_run_asks(visitor, confirmations):
+def test_sensitive_values_are_hidden_in_a_runs_question(visitor, confirmations):
     confirmations.edit(
         "skills_md/restock.skill.md",
         "- **Description**: How many boxes",
@@ -345,7 +345,7 @@ def test_the_audit_and_the_runs_follow_what_happens(visitor, confirmations):
     expect(page.locator("tbody tr")).to_contain_text("Too much gauze.")
 
 
-def test_a_page_whose_server_began_anew_says_where_the_way_in_is(visitor, confirmations):
+def test_after_a_restart_the_page_asks_for_the_new_link(visitor, confirmations):
     page = visitor.page
     visitor.context.clear_cookies()
     confirmations.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Pay the invoice")
@@ -359,7 +359,7 @@ TURN = """hidden => {
 }"""
 
 
-def test_a_tab_that_nobody_looks_at_gives_its_connection_back(visitor, confirmations):
+def test_a_hidden_tab_closes_its_connection(visitor, confirmations):
     page = visitor.page
     page.evaluate(TURN, True)
     expect(page.locator("[data-feed]")).to_contain_text("paused")
@@ -369,7 +369,7 @@ def test_a_tab_that_nobody_looks_at_gives_its_connection_back(visitor, confirmat
     expect(page.locator("article", has_text="Settle an invoice")).to_be_visible()
 
 
-def test_numbers_of_any_length_reach_the_door_as_they_were_typed(visitor, confirmations):
+def test_numbers_of_any_length_reach_the_dispatcher_unchanged(visitor, confirmations):
     page = hold(visitor)
     page.locator(".slip").get_by_role("button", name="Edit…").click()
     page.locator(".slip .field[data-key='euros'] > [data-input]").fill("999.00000000000000000001")
@@ -391,7 +391,7 @@ def forge(file):
         store.execute("UPDATE decision SET record = replace(record, 'gauze', 'masks')")
 
 
-def test_all_of_it_can_be_done_with_the_keyboard(visitor, confirmations):
+def test_the_console_works_with_the_keyboard(visitor, confirmations):
     page = visitor.page
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()

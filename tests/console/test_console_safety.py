@@ -1,4 +1,4 @@
-"""Hostile text is text: in files, in arguments and in results; and who may look."""
+"""Hostile text stays text in files, arguments and results; only the operator has access."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ from toolmd._http.console.visible import visible
 from toolmd._types.settings import TokenSettings
 
 HOSTILE_PYTHON = '''\
-"""Answer with what no page may believe."""
+"""Answer with hostile text."""
 
 
 async def hostile(text: str) -> dict[str, str]:
@@ -25,7 +25,7 @@ async def hostile(text: str) -> dict[str, str]:
 '''
 
 
-def test_hostile_files_arguments_and_results_do_nothing_but_read_badly(visitor, confirmations):
+def test_hostile_files_arguments_and_results_are_shown_as_text(visitor, confirmations):
     page = visitor.page
     confirmations.write("tools_md/hostile.py", HOSTILE_PYTHON)
     confirmations.write("tools_md/hostile.tool.md", HOSTILE)
@@ -91,7 +91,7 @@ def test_only_addresses_of_the_web_and_of_mail_are_links(link):
     assert "<a" not in str(rendered(f"[text]({link})"))
 
 
-def test_what_would_turn_or_hide_text_is_shown_by_its_code_point():
+def test_hidden_characters_are_shown_by_their_code_points():
     assert visible("a\u202eb\u200b\x1b\n\t") == "a⟨U+202E⟩b⟨U+200B⟩⟨U+001B⟩\n\t"
     assert visible("Ärger 名前 👩‍🚀") == "Ärger 名前 👩‍🚀"
 
@@ -111,7 +111,7 @@ def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(confirma
             assert "https://" not in answer.text
 
 
-def test_the_console_is_its_operators_alone(tmp_path):
+def test_only_the_operator_may_use_the_console(tmp_path):
     token = "t" * 40
     passed = TokenSettings(hashlib.sha256(token.encode()).hexdigest(), "somebody")
     with ConfirmationFlow(tmp_path, (passed,)) as confirmations:
@@ -131,7 +131,7 @@ def test_the_console_is_its_operators_alone(tmp_path):
 @pytest.mark.parametrize(
     "body", [b"[]", b"{", b'{"arguments": 1}', b'{"confidence": "high"}', b'{"confidence": true}']
 )
-def test_a_request_that_the_console_never_sends_is_refused(confirmations, body):
+def test_an_unexpected_request_to_the_console_is_rejected(confirmations, body):
     headers = {"authorization": f"Bearer {confirmations.token}", "content-type": "application/json"}
     answer = httpx.post(
         f"{confirmations.url}/view/tools/order_supplies/try", headers=headers, content=body
@@ -140,7 +140,7 @@ def test_a_request_that_the_console_never_sends_is_refused(confirmations, body):
     assert confirmations.called() == []
 
 
-def test_a_request_that_is_too_large_is_refused(confirmations):
+def test_a_request_that_is_too_large_is_rejected(confirmations):
     headers = {"authorization": f"Bearer {confirmations.token}", "content-type": "application/json"}
     answer = httpx.post(
         f"{confirmations.url}/view/tools/order_supplies/try",
@@ -150,7 +150,7 @@ def test_a_request_that_is_too_large_is_refused(confirmations):
     assert answer.status_code in (400, 413)
 
 
-def test_nothing_is_loaded_from_elsewhere(browser, confirmations):
+def test_pages_load_nothing_from_other_servers(browser, confirmations):
     asked = []
     came = Visitor(browser, confirmations)
     came.page.on("request", lambda request: asked.append(request.url))

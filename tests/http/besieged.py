@@ -1,4 +1,4 @@
-"""A server process with few file descriptors, and clients that hold as many of them as they can."""
+"""A server process with few file descriptors, and clients that use up its connections."""
 
 import os
 import re
@@ -64,7 +64,7 @@ class Besieged:
             client.sendall(sent)
 
     def ask(self, lock_retry_s: float) -> int:
-        """Ask as an honest client on a new connection; return the status."""
+        """Send an honest request on a new connection; return the status."""
         with connected(self.port) as sock:
             sock.settimeout(lock_retry_s)
             sock.sendall(
@@ -86,6 +86,6 @@ class Besieged:
 
     @property
     def processor_s(self) -> float:
-        """The processor time that it has taken, in seconds."""
+        """The used processor time, in seconds."""
         told = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(told[11]) + int(told[12])) / TICKS

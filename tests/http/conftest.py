@@ -10,7 +10,7 @@ from kiosk import GUESTS, Kiosk, copied
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of the project, which the test may change."""
+    """Return a copy of the project that the test may change."""
     return copied(tmp_path)
 
 

@@ -73,7 +73,7 @@ class Kiosk:
         return httpx.Client(base_url=self.url, headers=sent, timeout=30)
 
     def orders(self) -> list[Any]:
-        """Give what the tool `order` did."""
+        """Return the orders of the tool `order`."""
         path = self.folder / "tools_md" / "orders.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 

@@ -1,4 +1,4 @@
-"""What a program gets that calls tools over HTTP."""
+"""Calls of tools over HTTP."""
 
 import json
 import os
@@ -86,7 +86,7 @@ def test_a_tool_that_is_run_as_a_skill_is_a_404_that_names_call(api: httpx.Clien
     assert "is a tool: call it with `toolmd call order`" in answer.json()["detail"]
 
 
-def test_a_tool_that_is_not_there_is_a_404_with_its_result(api: httpx.Client) -> None:
+def test_an_unknown_tool_is_a_404_with_its_result(api: httpx.Client) -> None:
     answer = call(api, "ech", {"value": {}})
 
     assert problem(answer) == (404, "unknown_tool")
@@ -140,7 +140,7 @@ def test_a_body_that_does_not_fit_is_a_problem(
         ("handle", {}, "reply: is missing"),
     ],
 )
-def test_a_body_that_does_not_fit_says_what_would(
+def test_a_wrong_body_lists_the_expected_keys(
     api: httpx.Client, path: str, body: object, detail: str
 ) -> None:
     assert api.post(f"/api/{path}", json=body).json()["detail"] == f"The body: {detail}"
@@ -156,7 +156,7 @@ def test_a_half_of_a_character_comes_back_as_it_was_escaped(api: httpx.Client) -
     assert json.loads(answer.content)["outcome"] in {"ok", "denied", "failed"}
 
 
-def test_what_is_no_route_is_a_problem(api: httpx.Client) -> None:
+def test_an_unknown_route_is_a_problem(api: httpx.Client) -> None:
     assert problem(api.get("/api/nothing")) == (404, "no_such_route")
     assert problem(api.put("/api/tools", json={})) == (405, "method_not_allowed")
     assert problem(api.get("/api/tools/")) == (404, "no_such_route")
@@ -167,7 +167,7 @@ def test_what_is_no_route_is_a_problem(api: httpx.Client) -> None:
     assert not [name for name in preflight.headers if name.startswith("access-control")]
 
 
-def test_the_token_says_who_calls_and_for_which_patient(guest: Guest, api: httpx.Client) -> None:
+def test_the_token_sets_the_user_and_the_context(guest: Guest, api: httpx.Client) -> None:
     def who(client: httpx.Client) -> Any:
         return call(client, "who_asks").json()["data"]
 

@@ -1,4 +1,4 @@
-"""Replies handled over HTTP, and what waits decided."""
+"""Replies and decisions over HTTP."""
 
 import threading
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_a_reply_may_be_a_providers_message(api: httpx.Client) -> None:
     assert problem(api.post("/api/handle", json={"message": "x"})) == (400, "malformed_request")
 
 
-def test_each_decision_does_what_it_says(api: httpx.Client, kiosk: Any) -> None:
+def test_each_decision_has_its_effect(api: httpx.Client, kiosk: Any) -> None:
     approved = decide(api, held_by(api), "confirm").json()
     edited = decide(api, held_by(api), "edit", edit={"count": 3}).json()
     rejected = decide(api, held_by(api), "reject").json()
@@ -64,7 +64,7 @@ def test_each_decision_does_what_it_says(api: httpx.Client, kiosk: Any) -> None:
     assert api.get("/api/pending").json() == []
 
 
-def test_an_edit_is_judged_again(api: httpx.Client, kiosk: Any) -> None:
+def test_an_edit_is_checked_again(api: httpx.Client, kiosk: Any) -> None:
     held = held_by(api)
 
     refused = decide(api, held, "edit", edit={"count": 10}).json()
@@ -73,7 +73,7 @@ def test_an_edit_is_judged_again(api: httpx.Client, kiosk: Any) -> None:
     assert kiosk.orders() == []
 
 
-def test_a_decision_that_is_none_is_a_problem(api: httpx.Client) -> None:
+def test_an_invalid_decision_is_a_problem(api: httpx.Client) -> None:
     held = held_by(api)
 
     assert problem(decide(api, held, "maybe")) == (400, "malformed_request")
@@ -115,7 +115,7 @@ def test_a_guest_sees_and_decides_their_own_alone(guest: Guest, api: httpx.Clien
     assert decide(api, held, "reject").json()["error"]["code"] == "rejected"
 
 
-def test_what_is_held_for_review_is_the_operators_alone(kiosk: Any, guest: Guest) -> None:
+def test_only_the_operator_decides_a_review(kiosk: Any, guest: Guest) -> None:
     definition = kiosk.folder / "tools_md" / "order.tool.md"
     text = definition.read_text("utf-8")
     definition.write_text(
@@ -134,7 +134,7 @@ def test_what_is_held_for_review_is_the_operators_alone(kiosk: Any, guest: Guest
         assert decide(operator, held, "approve").json()["outcome"] == "ok"
 
 
-def test_a_guest_does_not_look_after_the_server(guest: Guest) -> None:
+def test_a_guest_may_not_use_the_operators_routes(guest: Guest) -> None:
     for path in ("/api/diagnostics", "/api/changes", "/api/audit", "/api/audit/verify"):
         assert problem(guest("ana").get(path)) == (403, "operator_only")
     accept = guest("ana").post("/api/changes/order/accept", json={})

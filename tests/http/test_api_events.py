@@ -1,4 +1,4 @@
-"""The stream of events: everything that happens, to whom it concerns, taken up where it broke."""
+"""The stream of events: each user gets their own, and can resume it."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ def followed(client: httpx.Client, **headers: str) -> Iterator[Iterator[Event]]:
 
 
 def until(coming: Iterator[Event], what: str, /, **parts: Any) -> Event:
-    """Give the first event of this kind that has these values."""
+    """Return the first event of this kind with these values."""
     for event in coming:
         assert event.kind in KINDS
         if event.kind == what and parts.items() <= event.data.items():
@@ -51,7 +51,7 @@ def until(coming: Iterator[Event], what: str, /, **parts: Any) -> Event:
     raise AssertionError(f"the stream ended before {what} {parts}")
 
 
-def test_calls_and_what_they_wait_for_are_told(api: httpx.Client, kiosk: Any) -> None:
+def test_calls_and_confirmations_are_events(api: httpx.Client, kiosk: Any) -> None:
     with followed(api) as coming, kiosk.client() as other:
         held = held_by(other)
         until(coming, "call", tool="order", outcome="confirm")
@@ -63,7 +63,7 @@ def test_calls_and_what_they_wait_for_are_told(api: httpx.Client, kiosk: Any) ->
         assert until(coming, "call", outcome="denied").data["code"] == "invalid_arguments"
 
 
-def test_calls_from_elsewhere_in_the_process_are_told_too(api: httpx.Client, kiosk: Any) -> None:
+def test_calls_of_the_same_process_are_events(api: httpx.Client, kiosk: Any) -> None:
     with followed(api) as coming:
         kiosk.workspace.call_sync("who_asks", {}, call_id="c7")
 
@@ -72,7 +72,7 @@ def test_calls_from_elsewhere_in_the_process_are_told_too(api: httpx.Client, kio
         }  # fmt: skip
 
 
-def test_runs_are_told_step_by_step(api: httpx.Client, kiosk: Any) -> None:
+def test_each_step_of_a_run_is_an_event(api: httpx.Client, kiosk: Any) -> None:
     with followed(api) as coming, kiosk.client() as other:
         run_id = run(other, "dine", {"dish": "soup"}, wait=False).json()["run_id"]
 
@@ -85,7 +85,7 @@ def test_runs_are_told_step_by_step(api: httpx.Client, kiosk: Any) -> None:
         until(coming, "run", run_id=run_id, state="cancelled")
 
 
-def test_a_step_is_told_once_though_the_run_is_played_again(api: httpx.Client, kiosk: Any) -> None:
+def test_a_step_is_one_event_though_the_run_is_replayed(api: httpx.Client, kiosk: Any) -> None:
     with followed(api) as coming, kiosk.client() as other:
         run_id = run(other, "dine", {"dish": "soup"}).json()["run_id"]
         (held,) = other.get("/api/pending").json()
@@ -103,7 +103,7 @@ def test_a_step_is_told_once_though_the_run_is_played_again(api: httpx.Client, k
     assert ("done", "2") in steps
 
 
-def test_a_save_is_told(api: httpx.Client, kiosk: Any) -> None:
+def test_a_save_is_an_event(api: httpx.Client, kiosk: Any) -> None:
     file = kiosk.folder / "tools_md" / "order.tool.md"
     text = file.read_text("utf-8")
     with followed(api) as coming:
@@ -127,7 +127,7 @@ def test_a_save_is_told(api: httpx.Client, kiosk: Any) -> None:
         assert until(coming, "policy-change").data == {"names": []}
 
 
-def test_findings_are_told(api: httpx.Client, kiosk: Any) -> None:
+def test_findings_are_events(api: httpx.Client, kiosk: Any) -> None:
     file = kiosk.folder / "tools_md" / "echo.tool.md"
     with followed(api) as coming:
         text = file.read_text("utf-8")
@@ -152,9 +152,7 @@ def test_a_stream_goes_on_where_it_broke_off(api: httpx.Client, kiosk: Any) -> N
         assert next(coming).data["tool_call_id"] == "three"
 
 
-def test_who_was_away_too_long_or_over_a_restart_is_told_to_look_anew(
-    api: httpx.Client, kiosk: Any
-) -> None:
+def test_a_client_that_missed_events_gets_resync(api: httpx.Client, kiosk: Any) -> None:
     with followed(api, **{"last-event-id": "another-start-3"}) as coming:
         assert next(coming).kind == "resync"
     with followed(api) as coming:
@@ -168,7 +166,7 @@ def test_who_was_away_too_long_or_over_a_restart_is_told_to_look_anew(
         assert next(coming).kind == "call"
 
 
-def test_a_guest_hears_what_is_theirs(
+def test_a_guest_gets_only_their_own_events(
     guest: Callable[..., httpx.Client], api: httpx.Client, kiosk: Any
 ) -> None:
     with followed(guest("ana")) as coming:
@@ -187,7 +185,7 @@ def test_a_guest_hears_what_is_theirs(
     assert {event.kind for event in heard} <= {"call", "snapshot"}
 
 
-def test_a_client_that_takes_nothing_holds_up_nobody(kiosk: Any, api: httpx.Client) -> None:
+def test_a_client_that_reads_nothing_delays_no_other(kiosk: Any, api: httpx.Client) -> None:
     with socket.create_connection(("127.0.0.1", kiosk.port)) as slow:
         token = api.headers["authorization"]
         lines = ("GET /api/events HTTP/1.1", f"Host: 127.0.0.1:{kiosk.port}",

@@ -58,7 +58,7 @@ def test_a_run_is_cancelled(api: httpx.Client, kiosk: Any) -> None:
     assert kiosk.orders() == []
 
 
-def test_what_is_no_skill_or_run_is_a_problem(api: httpx.Client) -> None:
+def test_an_unknown_skill_or_run_is_a_problem(api: httpx.Client) -> None:
     assert problem(run(api, "order")) == (404, "unknown_skill")
     assert problem(api.get("/api/runs/nothing")) == (404, "unknown_run")
     assert problem(api.post("/api/runs/nothing/cancel", json={})) == (404, "unknown_run")

@@ -1,4 +1,4 @@
-"""Connections that bring nothing keep nobody out, fill no log and take no processor time."""
+"""Idle connections block no client, fill no log and use no processor time."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def test_an_honest_client_is_served_while_others_hold_all_connections(
 
 
 @ON_LINUX
-def test_every_besieger_is_let_go_after_the_deadline(project: Path) -> None:
+def test_idle_connections_are_closed_after_the_deadline(project: Path) -> None:
     with Besieged("dev", project, head_timeout=1) as server:
         server.besiege(3 * DESCRIPTORS, b"GET / HTTP/1.1\r\n")
         assert len(list(server.closed())) == 3 * DESCRIPTORS

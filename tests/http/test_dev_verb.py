@@ -1,4 +1,4 @@
-"""`toolmd dev` as it is typed: the link, the port, and how it ends."""
+"""`toolmd dev` as a command: the link, the port, and the end."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
 
 
 class Dev:
-    """The verb under way."""
+    """A running `toolmd dev`."""
 
     def __init__(self, project: Path) -> None:
         self.process = subprocess.Popen(
@@ -52,7 +52,7 @@ class Dev:
         return str(stream.readline())
 
     def tells(self, words: str) -> str:
-        """Give the line on stderr that holds these words."""
+        """Return the line on stderr that contains these words."""
         for line in self.process.stderr or ():
             if words in line:
                 return str(line)
@@ -69,7 +69,7 @@ def dev(project: Path) -> Iterator[Dev]:
 
 
 def waits(dev: Dev, pipe: Path, answers: list[Any]) -> threading.Thread:
-    """Begin a call that ends when somebody has written to the pipe."""
+    """Start a call that ends after a write to the pipe."""
     os.mkfifo(pipe)
 
     def ask() -> None:
@@ -84,7 +84,7 @@ def waits(dev: Dev, pipe: Path, answers: list[Any]) -> threading.Thread:
     return thread
 
 
-def test_a_call_under_way_is_finished_and_a_stream_ends(dev: Dev, tmp_path: Path) -> None:
+def test_at_an_interrupt_a_call_finishes_and_a_stream_ends(dev: Dev, tmp_path: Path) -> None:
     answers: list[Any] = []
     with dev.client.stream("GET", "/api/events") as stream:
         lines = stream.iter_lines()
@@ -114,7 +114,7 @@ def test_a_second_interrupt_ends_at_once(dev: Dev, tmp_path: Path) -> None:
     assert isinstance(answers[0], httpx.TransportError)
 
 
-def test_what_a_save_breaks_is_told_at_once(dev: Dev, project: Path) -> None:
+def test_errors_of_a_save_are_reported_at_once(dev: Dev, project: Path) -> None:
     dev.tells("6 tools, 2 skills, all well")
     file = project / "tools_md" / "echo.tool.md"
     file.write_text(file.read_text("utf-8").replace("**Type**: object", "**Type**: objekt", 1))
@@ -133,7 +133,7 @@ def test_it_is_for_this_machine_alone(project: Path) -> None:
     assert "toolmd serve --transport http" in refused.stderr
 
 
-def test_a_port_that_is_taken_is_said_with_a_remedy(project: Path) -> None:
+def test_a_port_in_use_is_reported_with_a_remedy(project: Path) -> None:
     with bound_socket("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         refused = subprocess.run(
@@ -146,7 +146,7 @@ def test_a_port_that_is_taken_is_said_with_a_remedy(project: Path) -> None:
     assert "--port" in refused.stderr
 
 
-def test_where_the_usual_port_is_taken_it_is_the_next(project: Path) -> None:
+def test_if_the_default_port_is_in_use_the_next_is_used(project: Path) -> None:
     with contextlib.ExitStack() as held:
         with contextlib.suppress(OSError):  # somebody has it already: as good
             held.enter_context(bound_socket("127.0.0.1", PORT)).listen()

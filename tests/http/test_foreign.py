@@ -1,4 +1,4 @@
-"""No page elsewhere reaches the server: whatever it sends, only the exact Host and Origin count."""
+"""No page of another site reaches the server: only the exact Host and Origin pass."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ def texts() -> st.SearchStrategy[str]:
 
 
 def ask(app: Any, method: str, path: str, headers: list[tuple[str, str]]) -> int:
-    """Give the status of a request with exactly these headers."""
+    """Return the status of a request with exactly these headers."""
     sent: list[Any] = []
 
     async def receive() -> Any:

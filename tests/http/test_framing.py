@@ -1,4 +1,4 @@
-"""A request can't hide in another: where the end of one is doubtful, the connection ends."""
+"""A request can't hide in another: if the end of one is ambiguous, the connection ends."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -65,7 +65,7 @@ DOUBTFUL = {
 
 
 @pytest.mark.parametrize("name", DOUBTFUL)
-def test_what_follows_a_doubtful_request_never_runs(kiosk: Any, name: str) -> None:
+def test_bytes_after_an_ambiguous_request_never_run(kiosk: Any, name: str) -> None:
     with connected(kiosk.port) as sock:
         sock.sendall(DOUBTFUL[name](kiosk.port) + call(kiosk.port, "hidden"))
         answered = everything(sock)
@@ -92,7 +92,7 @@ def test_a_chunked_body_that_comes_byte_by_byte_is_read(kiosk: Any) -> None:
         assert answer(sock)[0] == 200
 
 
-def test_the_body_of_a_rejected_request_is_no_request(kiosk: Any) -> None:
+def test_the_body_of_a_rejected_request_is_not_read_as_a_request(kiosk: Any) -> None:
     hidden = call(kiosk.port, "hidden")
     length = f"Content-Length: {len(hidden)}"
     with connected(kiosk.port) as sock:

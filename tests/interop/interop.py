@@ -1,4 +1,6 @@
-"""Hold the MCP server to what others wrote: `python tests/interop/interop.py [JUDGE…] [--write]`.
+"""Check the MCP server with third-party programs.
+
+Run `python tests/interop/interop.py [JUDGE…] [--write]`.
 
 Each judge has an environment of its own, made on demand; where it can't be had, the judge is
 skipped and the reason told. Exit code 1 where something that applies does not hold. `--write` puts
@@ -22,7 +24,7 @@ BEGIN, END = "<!-- interop: begin -->\n", "<!-- interop: end -->\n"
 
 
 def main() -> int:
-    """Ask the judges that were named, or all."""
+    """Run the named checkers, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *JUDGES, "skills"], help="whom to ask")
     parser.add_argument("--write", action="store_true", help="write the table into the figures")
@@ -58,7 +60,7 @@ def main() -> int:
 
 
 def table(rows: list[Row]) -> Iterator[str]:
-    """Give the table of what was found."""
+    """Return the table of the results."""
     yield "| client or suite | part | passed | of those that apply | does not apply |"
     yield "|---|---|---|---|---|"
     for row in rows:
@@ -69,7 +71,7 @@ def table(rows: list[Row]) -> Iterator[str]:
 
 
 def reasons() -> Iterator[str]:
-    """Give the list of what does not apply."""
+    """Return the list of checks that do not apply."""
     for reason, patterns in REASONS.items():
         scenarios = dict.fromkeys(pattern.partition(":")[0] for pattern in patterns)
         yield f"- {reason}: {', '.join(f'`{one}`' for one in scenarios)}"

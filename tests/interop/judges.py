@@ -1,4 +1,4 @@
-"""The judges that the project did not write, each on the tools that are graded by name."""
+"""Third-party checkers of the MCP server, each with the tools that it needs by name."""
 
 import json
 import subprocess
@@ -28,19 +28,19 @@ SKILL_SCENARIOS = (
 
 
 class Row(NamedTuple):
-    """What one judge found."""
+    """The findings of one checker."""
 
     guard: str
     what: str
     passed: int
     failed: tuple[str, ...] = ()
-    """What applies and does not hold, with the judge's words."""
+    """The failed checks that apply, with the checker's messages."""
     beside: int = 0
     """Checks that do not apply (applies.py)."""
 
 
 def clients() -> Iterator[Row]:
-    """Hold the SDK of the era before, and fastmcp's client, to the server."""
+    """Test the server with the SDK of the old era and fastmcp's client."""
     for package, requirement, script in (
         ("mcp", "mcp<2", "with_mcp_1.py"),
         ("fastmcp", "fastmcp>=4.1", "with_fastmcp.py"),

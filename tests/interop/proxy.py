@@ -1,4 +1,4 @@
-"""Add the token on the way for judges that can send none; the server stays strict."""
+"""A proxy that adds the token for checkers that can't send one; the server stays strict."""
 
 import asyncio
 import contextlib
@@ -43,11 +43,11 @@ class TokenProxy:
         self._loop.close()
 
     def hand_to(self, port: int) -> None:
-        """Say where the server listens, on this machine."""
+        """Set the port of the server on this machine."""
         self._server_port = port
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take one connection: one request, since the added head ends it with its answer."""
+        """Serve one connection with one request: the added header closes it after the answer."""
         with _closed(writer), contextlib.suppress(OSError, asyncio.IncompleteReadError):
             first, _, headers = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")
             kept = b"\r\n".join(

@@ -27,7 +27,7 @@ class Served(NamedTuple):
 
 @contextlib.contextmanager
 def copied(project: Path = PROJECT) -> Iterator[Path]:
-    """Give a copy of a project, which the tools of it may write to."""
+    """Return a copy of a project that its tools may write to."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project"
         made = shutil.ignore_patterns(".toolmd", "__pycache__")
@@ -36,7 +36,7 @@ def copied(project: Path = PROJECT) -> Iterator[Path]:
 
 
 def stdio_command(project: Path) -> list[str]:
-    """Give the command that a host starts."""
+    """Return the command that a host starts."""
     words = ["serve", "--transport", "stdio", "--project", str(project), "--user", "ana"]
     return [sys.executable, "-m", "toolmd", *words]
 

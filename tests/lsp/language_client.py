@@ -118,7 +118,7 @@ class Editor:
         return self._told(name, lambda: self._client.text_document_did_change(change))
 
     def save(self, name: str, text: str, about: str | None = None) -> list[str]:
-        """Write a file as it stands in the editor; give what is shown of it, or of another."""
+        """Save a file from the editor; return its diagnostics, or those of another file."""
         self.type(name, text)
         (self.root / name).write_text(text, "utf-8")
         params = types.DidSaveTextDocumentParams(self.document(name))
@@ -136,7 +136,7 @@ class Editor:
         return self._runner.run(answered())
 
     def at(self, name: str, text: str, after: str) -> tuple[Any, types.Position]:
-        """Give the document and the position right behind a stretch of its text."""
+        """Return the document and the position after a part of its text."""
         before = text[: text.index(after) + len(after)]
         line = before.count("\n")
         return self.document(name), types.Position(line, len(before.rpartition("\n")[2]))
@@ -151,7 +151,7 @@ class Editor:
         self._runner.close()
 
     def _told(self, name: str, tell: Callable[[], None]) -> list[str]:
-        """Tell the server something; give the codes of the next diagnostics of a document."""
+        """Send a notification; return the codes of a document's next diagnostics."""
 
         async def codes() -> list[str]:
             uri = self.uri(name)

@@ -1,4 +1,4 @@
-"""Whatever is being typed, the editor's questions are answered."""
+"""The editor's requests are answered for any text."""
 
 from hypothesis import given
 from hypothesis import strategies as st

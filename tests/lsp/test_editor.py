@@ -1,4 +1,4 @@
-"""An editor shows what is wrong while one types, says what may be written, and mends it."""
+"""An editor shows diagnostics, completions and fixes while its user types."""
 
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,12 @@ def hover(editor: Editor, name: str, text: str, after: str) -> str:
     return "" if found is None else str(found.contents.value)
 
 
-def test_a_file_that_is_well_shows_nothing(editor: Editor) -> None:
+def test_a_valid_file_has_no_diagnostics(editor: Editor) -> None:
     assert editor.open(WATER) == []
     assert editor.open(CARE) == []
 
 
-def test_a_slip_is_shown_while_one_types_and_goes_when_it_is_mended(editor: Editor) -> None:
+def test_an_error_is_shown_while_typing_until_it_is_fixed(editor: Editor) -> None:
     editor.open(WATER)
     assert editor.type(WATER, TOOL.replace("string", "strng", 1)) == ["unknown-type"]
     (shown,) = editor.shown(WATER)
@@ -39,7 +39,7 @@ def test_a_slip_is_shown_while_one_types_and_goes_when_it_is_mended(editor: Edit
     assert editor.type(WATER, TOOL) == []
 
 
-def test_a_skill_is_held_against_the_tools_while_one_types(editor: Editor) -> None:
+def test_a_skill_is_checked_against_the_tools_while_typing(editor: Editor) -> None:
     editor.open(CARE)
     codes = editor.type(CARE, SKILL.replace("- plant: {plant}", "- plnt: {plant}"))
     assert "unknown-argument" in codes
@@ -70,7 +70,7 @@ def test_columns_are_counted_as_the_editor_counts_them(editor: Editor) -> None:
     assert (line[2 * start : 2 * end].decode("utf-16-le"), end - start) == ("🌱", 2)
 
 
-def test_a_fix_is_offered_and_mends_the_text(editor: Editor) -> None:
+def test_a_fix_is_offered_and_applied(editor: Editor) -> None:
     editor.open(WATER)
     slip = TOOL.replace("**Required**", "**Requried**")
     assert editor.type(WATER, slip) == ["misspelt-field"]
@@ -125,7 +125,7 @@ def test_a_broken_text_is_not_formatted(editor: Editor) -> None:
         ),
     ],
 )
-def test_what_may_be_written_is_offered(
+def test_completions_are_offered(
     editor: Editor, old: str, new: str, after: str, wanted: list[str]
 ) -> None:
     editor.open(WATER)
@@ -162,7 +162,7 @@ def test_nothing_is_offered_within_code(editor: Editor) -> None:
     assert labels(editor, WATER, TOOL + "\n```\n- \n```\n", "```\n- ") == []
 
 
-def test_a_hover_tells_of_fields_sections_and_tools(editor: Editor) -> None:
+def test_a_hover_explains_fields_sections_and_tools(editor: Editor) -> None:
     editor.open(WATER)
     editor.open(CARE)
     assert hover(editor, WATER, TOOL, "- **Requi").startswith("**Required**: ")

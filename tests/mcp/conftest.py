@@ -1,4 +1,4 @@
-"""A project of small tools, and clients that this project did not write, in both eras."""
+"""A project of small tools, and third-party clients of both eras."""
 
 import json
 import shutil
@@ -44,7 +44,7 @@ def mode(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def caller() -> Caller:
-    """Who the host says is calling."""
+    """The caller that the host states."""
     return Caller("ana")
 
 
@@ -66,7 +66,7 @@ def client(server: McpServer, mode: str) -> Callable[..., Client]:
 
 
 class Person:
-    """A client's user, who answers as told and remembers what they were asked."""
+    """A client's user, with prepared answers and a record of the questions."""
 
     def __init__(self, *answers: Any) -> None:
         self._answers = list(answers)
@@ -87,7 +87,7 @@ def person() -> type[Person]:
 
 @pytest.fixture
 def reminders(project: Path) -> Callable[[], list[Any]]:
-    """Give what the tool `remind` did."""
+    """Return the reminders of the tool `remind`."""
 
     def done() -> list[Any]:
         path = project / "tools_md" / "reminders.jsonl"

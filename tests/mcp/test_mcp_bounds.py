@@ -1,4 +1,4 @@
-"""The server keeps so many sessions and streams and no more; those that are open work on."""
+"""The server limits its sessions and streams; the open ones keep working."""
 
 import asyncio
 import http.client
@@ -33,7 +33,7 @@ def serving(project: Path) -> Iterator[Serving]:
     end(started)
 
 
-def test_one_session_too_many_is_turned_away(serving: Serving) -> None:
+def test_one_session_too_many_is_denied(serving: Serving) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=60)
     headers = {
         "authorization": f"Bearer {serving.token}",
@@ -59,7 +59,7 @@ def test_one_session_too_many_is_turned_away(serving: Serving) -> None:
     connection.close()
 
 
-def test_one_stream_of_changes_too_many_is_turned_away(serving: Serving) -> None:
+def test_one_stream_of_changes_too_many_is_denied(serving: Serving) -> None:
     async def run() -> None:
         async with (
             connected(serving.url, serving.token, "auto") as client,

@@ -1,4 +1,4 @@
-"""Tools over MCP: listed whole, called through the one door, refused in words with a code."""
+"""Tools over MCP: listed completely, called through the call pipeline, denied with a code."""
 
 import asyncio
 import json
@@ -75,7 +75,7 @@ def test_every_tool_says_all_four_hints_and_its_policy(client: MakeClient) -> No
         jsonschema.Draft202012Validator.check_schema(tool.get("outputSchema", {}))
 
 
-def test_an_object_is_structured_and_text_for_who_reads_no_structure(client: MakeClient) -> None:
+def test_an_object_is_structured_content_and_text(client: MakeClient) -> None:
     result = call(client(), "add", {"a": 1, "b": 2})
 
     assert result.structured_content == {"sum": 3}
@@ -83,7 +83,7 @@ def test_an_object_is_structured_and_text_for_who_reads_no_structure(client: Mak
     assert not result.is_error
 
 
-def test_what_is_no_object_is_wrapped_and_its_text_is_bare(client: MakeClient) -> None:
+def test_other_values_are_wrapped_and_their_text_is_bare(client: MakeClient) -> None:
     result = call(client(), "greet", {"name": "Ana"})
 
     assert result.structured_content == {"result": "Hello, Ana!"}
@@ -97,7 +97,7 @@ def test_declared_content_is_content(client: MakeClient) -> None:
     assert result.structured_content is None
 
 
-def test_arguments_that_do_not_fit_are_named_with_what_would_be_right(client: MakeClient) -> None:
+def test_wrong_arguments_are_named_with_the_expected_values(client: MakeClient) -> None:
     result = call(client(), "add", {"a": "1", "c": 3})
 
     assert code(result) == "invalid_arguments"
@@ -117,7 +117,7 @@ def test_a_tools_own_failure_keeps_its_code(client: MakeClient) -> None:
     assert result.content[0].text == "closed: The shop is closed."
 
 
-def test_a_result_that_is_not_what_the_file_says_hides_nothing(client: MakeClient) -> None:
+def test_a_result_that_does_not_fit_reports_that_the_tool_ran(client: MakeClient) -> None:
     result = call(client(), "lie")
 
     assert code(result) == "result_mismatch"
@@ -149,7 +149,7 @@ def _unwrapped(do: Callable[[], Any]) -> Any:
      ({"_confidence": True}, "malformed_call"), ({"_confidence": "1"}, "malformed_call"),
      ({"_confidence": 0.7}, None)],
 )  # fmt: skip
-def test_a_tool_with_a_threshold_takes_the_confidence_off(
+def test_the_confidence_is_not_passed_to_the_tool(
     client: MakeClient, arguments: dict[str, Any], ends: str | None
 ) -> None:
     result = call(client(), "guess", arguments)
@@ -161,7 +161,7 @@ def test_a_tool_without_a_threshold_has_no_such_argument(client: MakeClient) -> 
     assert code(call(client(), "add", {"a": 1, "b": 2, "_confidence": 1})) == "invalid_arguments"
 
 
-def test_the_host_names_the_user_and_no_argument_does(client: MakeClient) -> None:
+def test_only_the_host_sets_the_user(client: MakeClient) -> None:
     assert call(client(), "whoami").structured_content == {"user": "ana", "patient": None}
     for name in ("user", "patient"):
         assert code(call(client(), "whoami", {name: "eve"})) == "invalid_arguments"
@@ -170,29 +170,29 @@ def test_the_host_names_the_user_and_no_argument_does(client: MakeClient) -> Non
         assert named == {"user": "ana", "patient": None}
 
 
-def test_a_patient_comes_from_the_host_alone(client: MakeClient) -> None:
+def test_only_the_host_sets_the_context(client: MakeClient) -> None:
     meta = {"toolmd/patient": "p1", "patient": "p1"}
 
     assert code(call(client(), "chart", {}, meta=meta)) == "context_required"
 
 
 @pytest.mark.parametrize("caller", [Caller("ana", {"patient": "p1"})])
-def test_the_hosts_patient_is_the_calls(client: MakeClient) -> None:
+def test_the_hosts_context_is_the_calls(client: MakeClient) -> None:
     assert call(client(), "chart").structured_content == {"result": "The chart of p1"}
 
 
 @pytest.mark.parametrize("caller", [Caller()])
-def test_without_a_user_what_requires_one_is_refused(client: MakeClient) -> None:
+def test_a_tool_that_requires_a_user_is_denied_without_one(client: MakeClient) -> None:
     assert code(call(client(), "whoami")) == "auth_required"
 
 
-def test_intent_is_looked_for_in_the_users_words_that_the_host_gives(client: MakeClient) -> None:
+def test_intent_is_checked_in_the_hosts_message(client: MakeClient) -> None:
     assert code(call(client(), "cancel")) == "no_explicit_intent"
     meta = {"toolmd/message": "Please cancel it all"}
     assert call(client(), "cancel", meta=meta).structured_content == {"result": "all of it"}
 
 
-def test_what_a_human_must_look_at_does_not_ask_the_user(client: MakeClient) -> None:
+def test_a_review_does_not_ask_the_user(client: MakeClient) -> None:
     result = call(client("accept"), "alarm", {"text": "fire!"})
 
     assert code(result) == "held_for_review"
@@ -217,7 +217,7 @@ def test_progress_of_a_stream_only_grows(client: MakeClient) -> None:
     [({"name": "x" * 300_000}, "malformed_call"), ({"name": [[[1]]]}, "invalid_arguments"),
      ({"name": None}, "invalid_arguments"), ({"": ""}, "invalid_arguments")],
 )  # fmt: skip
-def test_odd_arguments_are_refused_not_raised(
+def test_odd_arguments_are_denied_without_an_exception(
     client: MakeClient, arguments: dict[str, Any], ends: str
 ) -> None:
     assert code(call(client(), "greet", arguments)) == ends
@@ -255,9 +255,7 @@ def test_nothing_of_a_crash_of_the_server_itself_reaches_the_client(
     assert "the workspace is closed" in caplog.text
 
 
-def test_a_caller_who_hangs_up_ends_the_call_and_nothing_else(
-    client: MakeClient, project: Path
-) -> None:
+def test_a_disconnected_client_ends_only_its_call(client: MakeClient, project: Path) -> None:
     async def run() -> Any:
         with anyio.fail_after(20):
             async with client() as connected:

@@ -1,4 +1,4 @@
-"""A new snapshot is told to clients of both eras, once."""
+"""Clients of both eras are notified of a new snapshot, once."""
 
 import asyncio
 from collections.abc import Callable
@@ -41,7 +41,9 @@ async def names(client: Client) -> set[str]:
     return {tool.name for tool in listed.tools}
 
 
-def test_a_subscriber_hears_of_a_new_snapshot_once(workspace: Workspace, server: McpServer) -> None:
+def test_a_subscriber_is_notified_of_a_new_snapshot_once(
+    workspace: Workspace, server: McpServer
+) -> None:
     async def run() -> tuple[list[str], set[str]]:
         heard: list[str] = []
         async with (
@@ -66,7 +68,7 @@ def test_a_subscriber_hears_of_a_new_snapshot_once(workspace: Workspace, server:
     assert {"shout", "whisper"} <= listed
 
 
-def test_a_client_of_the_old_era_hears_of_a_new_snapshot_once(
+def test_a_client_of_the_old_era_is_notified_of_a_new_snapshot_once(
     workspace: Workspace, server: McpServer
 ) -> None:
     async def run() -> tuple[list[str], set[str]]:
@@ -96,9 +98,7 @@ def test_a_client_of_the_old_era_hears_of_a_new_snapshot_once(
     assert "shout" in listed
 
 
-def test_another_thread_may_say_that_something_changed(
-    workspace: Workspace, server: McpServer
-) -> None:
+def test_another_thread_may_report_a_change(workspace: Workspace, server: McpServer) -> None:
     async def run() -> str:
         server.changes.serve_here()
         async with (
@@ -118,7 +118,7 @@ def test_another_thread_may_say_that_something_changed(
     assert asyncio.run(run()) == "ToolsListChanged"
 
 
-def test_a_client_that_left_keeps_nobody_from_hearing(
+def test_a_disconnected_client_does_not_block_notifications(
     workspace: Workspace, server: McpServer, person: Callable[..., Any]
 ) -> None:
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""Held calls over MCP: the user is asked in a form, once, and nothing runs without their word."""
+"""Confirmations over MCP: a form asks the user once, and nothing runs without an answer."""
 
 import asyncio
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def texts(result: CallToolResult) -> list[str]:
     return [block.text for block in result.content]  # type: ignore[union-attr]
 
 
-def test_what_the_user_accepts_runs_as_it_was_asked(client: MakeClient, reminders: Any) -> None:
+def test_an_accepted_call_runs_with_the_shown_arguments(client: MakeClient, reminders: Any) -> None:
     made = client("accept")
 
     result = call(made)
@@ -48,7 +48,7 @@ def test_what_the_user_accepts_runs_as_it_was_asked(client: MakeClient, reminder
     assert asked.message == "I'd like to remind: title: Walk, hour: 9, tone: soft. Is this correct?"
 
 
-def test_the_form_holds_the_flat_arguments_as_they_would_run(client: MakeClient) -> None:
+def test_the_form_contains_the_flat_arguments(client: MakeClient) -> None:
     made = client("decline")
 
     call(made, arguments={**WALK, "secret": "xyz", "places": ["home"], "extra": {"a": 1}})
@@ -66,7 +66,7 @@ def test_the_form_holds_the_flat_arguments_as_they_would_run(client: MakeClient)
     assert "xyz" not in asked.message
 
 
-def test_an_edit_runs_with_the_new_values_and_the_model_is_told(
+def test_an_edit_runs_with_the_new_values_and_adds_a_note(
     client: MakeClient, reminders: Any
 ) -> None:
     result = call(client({"title": "Tea", "hour": 9, "tone": "loud"}))
@@ -75,7 +75,7 @@ def test_an_edit_runs_with_the_new_values_and_the_model_is_told(
     assert 'The user changed title: "Walk" → "Tea", tone: "soft" → "loud".' in texts(result)
 
 
-def test_an_edit_that_does_not_fit_is_asked_again_and_told_why(
+def test_an_edit_that_does_not_fit_is_asked_again_with_the_reason(
     client: MakeClient, reminders: Any
 ) -> None:
     made = client({"title": "Tea", "hour": 99}, {"title": "Tea", "hour": 10})
@@ -89,7 +89,7 @@ def test_an_edit_that_does_not_fit_is_asked_again_and_told_why(
     assert len(reminders()) == 1
 
 
-def test_what_the_form_never_had_does_not_come_in_by_it(client: MakeClient, reminders: Any) -> None:
+def test_a_form_adds_no_argument(client: MakeClient, reminders: Any) -> None:
     call(client({"admin": True}, "decline"))
 
     assert reminders() == []
@@ -105,7 +105,7 @@ def test_a_no_or_no_answer_runs_nothing(
     assert reminders() == []
 
 
-def test_a_no_is_the_end_and_no_answer_waits_for_the_operator(
+def test_a_no_ends_the_call_and_no_answer_keeps_it_pending(
     client: MakeClient, workspace: Workspace, reminders: Any
 ) -> None:
     call(client("decline"))
@@ -130,7 +130,7 @@ def test_a_client_that_cannot_ask_gets_no_call_run(
     assert reminders() == []
 
 
-def test_a_critical_call_that_was_edited_is_shown_once_more(client: MakeClient) -> None:
+def test_an_edited_critical_call_needs_another_confirmation(client: MakeClient) -> None:
     made = client({"amount": 6}, "accept")
 
     result = call(made, "transfer", {"amount": 5})
@@ -140,7 +140,7 @@ def test_a_critical_call_that_was_edited_is_shown_once_more(client: MakeClient) 
     assert ["amount: 5" in messages[0], "amount: 6" in messages[1]] == [True, True]
 
 
-def test_a_call_whose_definition_changed_meanwhile_is_confirmed_anew(
+def test_a_call_with_a_changed_definition_needs_another_confirmation(
     server: McpServer, workspace: Workspace, mode: str, reminders: Any
 ) -> None:
     asked: list[str] = []
@@ -181,7 +181,7 @@ def test_a_no_to_a_skills_question_stops_the_skill(client: MakeClient, reminders
     assert reminders() == []
 
 
-def test_what_a_skill_asks_for_is_answered_in_words(client: MakeClient) -> None:
+def test_a_skills_question_is_answered_in_words(client: MakeClient) -> None:
     made = client({"user_name": "Ana"}, {"wish": "tea, and a walk"})
 
     result = call(made, "interview", {})
@@ -204,14 +204,14 @@ def test_an_answer_without_words_is_a_plain_yes(
     assert result.structured_content["data"] == {"name": True, "wish": "tea"}
 
 
-def test_words_that_were_refused_or_not_given_end_the_skill(client: MakeClient) -> None:
+def test_a_rejected_or_missing_answer_ends_the_skill(client: MakeClient) -> None:
     assert call(client({"user_name": "Ana"}, "decline"), "interview", {}).is_error
     assert code(call(client({"user_name": "Ana"}, "cancel"), "interview", {})) == (
         "confirmation_required"
     )
 
 
-def test_a_form_that_breaks_is_no_agreement(
+def test_a_broken_form_is_not_a_confirmation(
     server: McpServer, workspace: Workspace, reminders: Any
 ) -> None:
     async def broken(context: Any, params: Any) -> ElicitResult:

@@ -1,4 +1,4 @@
-"""The form of a question: what it can hold, and what comes back of it."""
+"""The form of a question: its fields, and the values that it returns."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.li
 
 
 @given(st.dictionaries(st.text(max_size=3), VALUES), st.dictionaries(st.text(max_size=3), VALUES))
-def test_what_a_form_changes_gives_what_it_came_back_with(
+def test_the_changed_values_of_a_form_are_returned(
     arguments: dict[str, Any], content: dict[str, Any]
 ) -> None:
     edit = changed(arguments, content)
@@ -25,7 +25,7 @@ def test_true_is_not_one_in_a_form() -> None:
     assert changed({"a": 1, "b": True}, {"a": True, "b": 1}) == {"a": True, "b": 1}
 
 
-def test_a_union_or_an_object_is_no_field_of_a_form() -> None:
+def test_a_union_or_an_object_is_not_in_a_form() -> None:
     shapes = [Schema(types=("string", "null")), Schema(types=("object",)), Schema()]
     parameters = tuple(Parameter(name=f"p{i}", shape=shape) for i, shape in enumerate(shapes))
 

@@ -25,7 +25,7 @@ def code(result: CallToolResult) -> str:
     return str(result.structured_content["error"]["code"])
 
 
-def test_each_question_of_a_skill_goes_by_the_name_of_its_answer(rounds: Any) -> None:
+def test_each_question_of_a_skill_has_the_name_of_its_answer(rounds: Any) -> None:
     async def play(by: Rounds) -> Any:
         first = await by.first("interview", {})
         assert set(first.input_requests or {}) == {"user_name"}
@@ -42,7 +42,7 @@ def test_each_question_of_a_skill_goes_by_the_name_of_its_answer(rounds: Any) ->
 
 
 class Rounds:
-    """Drives the rounds of the new era by hand, as a client that does not play fair."""
+    """Sends the rounds of the new era by hand, as a hostile client."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -100,7 +100,7 @@ def test_an_answer_counts_once(rounds: Any, reminders: Any) -> None:
     assert len(reminders()) == 1
 
 
-def test_of_racing_answers_one_runs(rounds: Any, reminders: Any) -> None:
+def test_only_one_of_racing_answers_runs(rounds: Any, reminders: Any) -> None:
     async def play(by: Rounds) -> list[Any]:
         state = (await by.first()).request_state
         return await asyncio.gather(*(by.again(state, YES) for _ in range(50)))
@@ -122,7 +122,7 @@ def test_of_racing_answers_one_runs(rounds: Any, reminders: Any) -> None:
     ],
     ids=["cut", "one character changed", "empty", "plain", "double"],
 )
-def test_a_state_that_was_tampered_with_is_refused(
+def test_a_state_that_was_tampered_with_is_rejected(
     rounds: Any, reminders: Any, spoil: Callable[[str], str]
 ) -> None:
     async def play(by: Rounds) -> MCPError:
@@ -193,7 +193,7 @@ def test_an_answer_without_a_state_asks_for_itself(rounds: Any, reminders: Any) 
     assert reminders() == []
 
 
-def test_a_state_of_another_process_is_refused(workspace: Workspace, reminders: Any) -> None:
+def test_a_state_of_another_process_is_rejected(workspace: Workspace, reminders: Any) -> None:
     async def nobody(context: Any, params: Any) -> ElicitResult:
         raise AssertionError("driven by hand")
 

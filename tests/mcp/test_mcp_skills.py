@@ -1,4 +1,4 @@
-"""Skills over MCP: enumerated with digests that hold, read like any resource."""
+"""Skills over MCP: listed with their digests, read like any resource."""
 
 import asyncio
 import hashlib
@@ -17,7 +17,7 @@ MakeClient = Callable[..., Client]
 
 
 class Anything(Result):
-    """Whatever a method of an extension gives."""
+    """The result of an extension's method."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -82,7 +82,7 @@ def test_the_digests_sizes_and_frontmatter_are_those_of_the_files(client: MakeCl
         assert skill["uri"].split("/")[-2] == skill["frontmatter"]["name"]
 
 
-def test_one_skill_is_what_the_list_says_of_it(client: MakeClient) -> None:
+def test_a_skill_matches_its_entry_in_the_list(client: MakeClient) -> None:
     for skill in skills(client()):
         assert ask(client(), "skills/get", Uri(uri=skill["uri"]))["skill"] == skill
 
@@ -110,9 +110,7 @@ def test_a_folder_holds_its_file(client: MakeClient) -> None:
      ("resources/directory/read", "skill://"), ("resources/read", "skill://plan-a-day/../x"),
      ("resources/read", "file:///etc/passwd"), ("resources/read", "")],
 )  # fmt: skip
-def test_what_is_not_served_is_an_invalid_parameter_that_names_the_uri(
-    client: MakeClient, method: str, uri: str
-) -> None:
+def test_an_unknown_uri_is_an_invalid_parameter(client: MakeClient, method: str, uri: str) -> None:
     async def run() -> MCPError:
         async with client() as connected:
             request = Request[Any, Any](method=method, params=Uri(uri=uri))

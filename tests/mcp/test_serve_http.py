@@ -1,4 +1,4 @@
-"""`toolmd serve --transport http`: for whoever holds the token, and nobody else."""
+"""`toolmd serve --transport http`: only clients with the token are served."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ TOKENS = {"ana": "the-token-of-ana-which-is-long", "eve": "the-token-of-eve-whic
 
 
 class Serving(NamedTuple):
-    """A server under way."""
+    """A running server."""
 
     process: subprocess.Popen[str]
     url: str
@@ -100,7 +100,7 @@ def whoami(client: AbstractAsyncContextManager[Client]) -> Any:
 
 
 def raw(serving: Serving, headers: dict[str, str], method: str = "POST", body: Any = None) -> int:
-    """Give the status of a request with exactly these headers."""
+    """Return the status of a request with exactly these headers."""
     connection = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=30)
     connection.putrequest(method, "/mcp", skip_host=True, skip_accept_encoding=True)
     data = json.dumps(body or {"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
@@ -161,9 +161,7 @@ def test_no_request_with_a_foreign_host_or_origin_or_without_the_token_is_answer
         assert raw(serving, {"host": good["host"], "origin": "http://evil.example"}, method) == 403
 
 
-def test_a_token_names_its_user_and_a_patient_only_where_it_allows_that_one(
-    shared: Serving, mode: str
-) -> None:
+def test_a_token_sets_its_user_and_limits_the_context(shared: Serving, mode: str) -> None:
     def ask(user: str, **headers: str) -> Any:
         return whoami(connected(shared.url, TOKENS[user], mode, headers))
 
@@ -178,7 +176,7 @@ def test_a_token_names_its_user_and_a_patient_only_where_it_allows_that_one(
     assert raw(shared, good) == 403
 
 
-def test_whose_tokens_are_let_in_is_told_at_the_start(shared: Serving) -> None:
+def test_the_users_of_the_tokens_are_printed_at_the_start(shared: Serving) -> None:
     assert shared.process.stderr is not None
     told = shared.process.stderr.readline()
     assert told == f"Tokens of the settings: {', '.join(sorted(TOKENS))}\n"
@@ -186,7 +184,7 @@ def test_whose_tokens_are_let_in_is_told_at_the_start(shared: Serving) -> None:
     assert httpx2.get(f"http://127.0.0.1:{shared.port}/health", timeout=30).status_code == 200
 
 
-def test_a_session_is_nobody_elses(shared: Serving) -> None:
+def test_a_session_belongs_to_its_caller(shared: Serving) -> None:
     accept = "application/json, text/event-stream"
     first = {
         "jsonrpc": "2.0", "id": 1, "method": "initialize",

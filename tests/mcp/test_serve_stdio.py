@@ -64,7 +64,7 @@ def test_what_a_tool_prints_does_not_disturb_the_host(
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the system has no SIGHUP")
-def test_at_a_hangup_the_definitions_are_read_anew(project: Path, mode: str) -> None:
+def test_sighup_reloads_the_definitions(project: Path, mode: str) -> None:
     # A tool that gives its server's process, since a client does not say.
     (project / "tools_md" / "greet.py").write_text(
         '"""Say who serves."""\n\nimport os\n\n\ndef greet(name: str) -> str:\n'
@@ -121,7 +121,7 @@ def test_nonsense_on_the_pipe_ends_nothing(project: Path) -> None:
     assert '"result"' in asyncio.run(run())
 
 
-def test_a_saved_file_is_followed_and_the_host_is_told(project: Path, mode: str) -> None:
+def test_a_saved_file_is_reloaded_and_the_host_is_notified(project: Path, mode: str) -> None:
     text = (project / "tools_md" / "greet.tool.md").read_text("utf-8")
 
     async def run() -> set[str]:

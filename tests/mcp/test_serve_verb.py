@@ -1,4 +1,4 @@
-"""What `toolmd serve` says before it serves."""
+"""The messages of `toolmd serve` before it serves."""
 
 import json
 import os
@@ -69,14 +69,14 @@ def test_without_the_sdk_the_remedy_is_named(project: Path) -> None:
     assert "pip install 'toolmd[mcp]'" in done.stderr
 
 
-def test_a_token_that_could_be_guessed_is_refused(project: Path) -> None:
+def test_a_short_token_is_rejected(project: Path) -> None:
     done = serve(project, "--transport", "http", "--port", "0", TOOLMD_TOKEN="short")
 
     assert done.returncode == 2
     assert "at least 16" in done.stderr
 
 
-def test_a_user_beside_the_tokens_of_the_settings_is_refused(project: Path) -> None:
+def test_a_user_next_to_tokens_of_the_settings_is_an_error(project: Path) -> None:
     text = f'[[serve.tokens]]\nsha256 = "{"ab" * 32}"\nuser = "ana"\n'
     (project / "toolmd.toml").write_text(text)
 
@@ -86,7 +86,7 @@ def test_a_user_beside_the_tokens_of_the_settings_is_refused(project: Path) -> N
     assert "serve.tokens" in done.stderr
 
 
-def test_an_address_that_is_taken_is_told(project: Path) -> None:
+def test_an_address_in_use_is_reported(project: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

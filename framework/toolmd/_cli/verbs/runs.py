@@ -206,7 +206,7 @@ def resolve(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """State whether an interrupted call took effect, and resume its run.
+    """State whether a call took effect, and resume its run.
 
     Only needed if the process died during a call of a tool that is neither Read Only nor
     Idempotent; --not-done calls it again. The exit codes are those of `runs resume`.

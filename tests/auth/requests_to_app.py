@@ -1,4 +1,4 @@
-"""Knock at the gate: ask it as a server would, and keep what came of it."""
+"""Send requests to the authentication as a server would, and record the answers."""
 
 import asyncio
 import hashlib
@@ -16,12 +16,12 @@ ADDRESSES = Addresses.of("127.0.0.1", 8787)
 
 
 class Answer(NamedTuple):
-    """What the gate did."""
+    """The answer of the authentication."""
 
     inside: list[dict[str, Any]]
-    """The scope with which each request came in."""
+    """The scope of each request that passed."""
     sent: list[dict[str, Any]]
-    """What the gate answered by itself."""
+    """The authentication's own answer."""
 
     @property
     def status(self) -> int:

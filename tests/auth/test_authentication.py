@@ -1,9 +1,9 @@
-"""The gate answers only the right Host, Origin, token and content."""
+"""Only requests with the right Host, Origin, token and content type pass."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from knocking import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
+from requests_to_app import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
 
 from toolmd._auth import CALLER, OPERATOR, Addresses
 from toolmd._types.call import Caller
@@ -11,13 +11,13 @@ from toolmd._types.call import Caller
 OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
 
 
-def test_the_token_of_the_start_is_who_started_it() -> None:
+def test_the_printed_token_is_the_operators() -> None:
     came = knock(GOOD).inside[0]
 
     assert came["state"] == {CALLER: Caller("op", {"patient": "p9"}), OPERATOR: True}
 
 
-def test_what_the_server_keeps_for_a_request_stays_beside_the_caller() -> None:
+def test_the_state_of_a_request_is_kept_next_to_the_caller() -> None:
     came = knock(GOOD, scope={"state": {"pool": 1}}).inside[0]
 
     assert came["state"] == {
@@ -32,11 +32,11 @@ def test_what_the_server_keeps_for_a_request_stays_beside_the_caller() -> None:
     ["evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8787.evil.example", "localhost:1",
      "user@127.0.0.1:8787", "127.0.0.1:8787@evil.example", "[::1]:8787", "", "0x7f000001:8787"],
 )  # fmt: skip
-def test_a_foreign_host_is_not_answered(host: str) -> None:
+def test_a_foreign_host_is_denied(host: str) -> None:
     assert knock({**GOOD, "host": host}).status == 421
 
 
-def test_a_request_without_a_host_is_not_answered() -> None:
+def test_a_request_without_a_host_is_denied() -> None:
     assert knock({"authorization": f"Bearer {TOKEN}"}).status == 421
 
 
@@ -46,12 +46,12 @@ def test_a_request_without_a_host_is_not_answered() -> None:
      "http://127.0.0.1:87870", "http://127.0.0.1:8787/", "http://127.0.0.1:8787.evil.example",
      "file://", ""],
 )  # fmt: skip
-def test_a_foreign_origin_is_not_answered(origin: str) -> None:
+def test_a_foreign_origin_is_denied(origin: str) -> None:
     assert knock({**GOOD, "origin": origin}).status == 403
 
 
 @given(st.text(st.characters(max_codepoint=255), max_size=40))
-def test_no_host_or_origin_but_the_exact_ones_comes_in(text: str) -> None:
+def test_only_exact_hosts_and_origins_pass(text: str) -> None:
     if text.lower() not in ADDRESSES.hosts:
         assert knock({**GOOD, "host": text}).status == 421
     if text.lower() not in ADDRESSES.origins:
@@ -59,11 +59,11 @@ def test_no_host_or_origin_but_the_exact_ones_comes_in(text: str) -> None:
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:8787", "http://LOCALHOST:8787"])
-def test_its_own_pages_may_ask(origin: str) -> None:
+def test_its_own_pages_may_send_requests(origin: str) -> None:
     assert knock({**GOOD, "origin": origin}).status == 200
 
 
-def test_a_proxy_may_stand_before_it_where_its_name_is_allowed() -> None:
+def test_the_allowed_name_of_a_proxy_passes() -> None:
     addresses = Addresses.of("127.0.0.1", 8787, ["Tools.example.org"])
     headers = {**GOOD, "host": "tools.example.org", "origin": "https://tools.example.org"}
 
@@ -75,7 +75,7 @@ def test_a_proxy_may_stand_before_it_where_its_name_is_allowed() -> None:
     "authorization",
     [None, "", "Bearer", "Bearer ", "Basic YTpi", "Bearer wrong", TOKEN, f"Secret {TOKEN}"],
 )
-def test_without_the_token_nothing_is_answered(authorization: str | None) -> None:
+def test_a_request_without_the_token_is_denied(authorization: str | None) -> None:
     headers = {"host": GOOD["host"]}
     if authorization is not None:
         headers["authorization"] = authorization
@@ -83,11 +83,11 @@ def test_without_the_token_nothing_is_answered(authorization: str | None) -> Non
     assert knock(headers).status == 401
 
 
-def test_no_token_opens_where_none_is_known() -> None:
+def test_every_token_is_denied_if_none_is_known() -> None:
     assert knock(GOOD, own=None).status == 401
 
 
-def test_what_is_open_needs_no_token_but_the_right_host() -> None:
+def test_an_open_path_needs_the_right_host_but_no_token() -> None:
     host = {"host": GOOD["host"]}
 
     assert "state" not in knock(host, scope={"path": "/enter"}, open_paths=["/enter"]).inside[0]
@@ -96,13 +96,13 @@ def test_what_is_open_needs_no_token_but_the_right_host() -> None:
     assert elsewhere.status == 421
 
 
-def test_a_token_names_its_user_and_no_patient_by_itself() -> None:
+def test_a_token_sets_its_user_but_no_context() -> None:
     came = knock({**GOOD, "authorization": f"bearer  {OF_ANA} "}).inside[0]
 
     assert came["state"] == {CALLER: Caller("ana"), OPERATOR: False}
 
 
-def test_a_request_names_a_patient_only_where_its_token_allows_that_one() -> None:
+def test_a_request_may_state_only_the_context_that_its_token_allows() -> None:
     allowed = knock({**OF_ANA_, "toolmd-context-patient": "p2"}).inside[0]
 
     assert allowed["state"][CALLER] == Caller("ana", {"patient": "p2"})
@@ -112,7 +112,7 @@ def test_a_request_names_a_patient_only_where_its_token_allows_that_one() -> Non
     assert knock({**GOOD, "toolmd-context-patient": "p9"}).status == 200
 
 
-def test_two_spellings_of_one_fact_are_refused() -> None:
+def test_two_spellings_of_one_fact_are_denied() -> None:
     twice = {"toolmd-context-patient-id": "p2", "toolmd-context-patient_id": "p2"}
 
     for headers in (twice, {"toolmd-context-": "p2"}, {"toolmd-context-a.b": "p2"}):
@@ -127,7 +127,7 @@ def test_a_request_may_name_its_conversation() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x" * 129, "a b", "a\tb", "é", "\x7f"])
-def test_a_conversation_has_a_plain_name_or_the_request_is_refused(name: str) -> None:
+def test_a_conversation_with_an_invalid_name_is_denied(name: str) -> None:
     answer = knock({**GOOD, "toolmd-conversation": name})
 
     assert (answer.status, answer.problem["code"]) == (400, "malformed_request")
@@ -135,7 +135,7 @@ def test_a_conversation_has_a_plain_name_or_the_request_is_refused(name: str) ->
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "json"])
-def test_only_json_is_taken(kind: str, method: str) -> None:
+def test_only_json_is_accepted(kind: str, method: str) -> None:
     scope = {"method": method}
 
     assert knock({**GOOD, "content-type": kind}, scope=scope).status == 415
@@ -145,7 +145,7 @@ def test_only_json_is_taken(kind: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
-def test_what_brings_no_body_need_not_say_what_kind_it_is(method: str) -> None:
+def test_a_request_without_a_body_needs_no_content_type(method: str) -> None:
     assert knock({**GOOD, "content-type": "text/plain"}, scope={"method": method}).status == 200
 
 
@@ -154,7 +154,7 @@ def test_what_brings_no_body_need_not_say_what_kind_it_is(method: str) -> None:
     ["Host", "Origin", "Authorization", "Content-Type", "Cookie", "Sec-Fetch-Site",
      "Toolmd-Context-Patient", "Toolmd-Conversation"],
 )  # fmt: skip
-def test_a_header_that_stands_twice_is_refused(name: str) -> None:
+def test_a_duplicate_header_is_denied(name: str) -> None:
     right = {**GOOD, "origin": "http://127.0.0.1:8787", "content-type": "application/json",
              "toolmd-context-patient": "p9", "toolmd-conversation": "c", "cookie": "a=b",
              "sec-fetch-site": "none"}  # fmt: skip
@@ -165,7 +165,7 @@ def test_a_header_that_stands_twice_is_refused(name: str) -> None:
     assert (twice.status, twice.problem["code"]) == (400, "malformed_request")
 
 
-def test_another_header_may_stand_twice() -> None:
+def test_another_header_may_be_repeated() -> None:
     assert knock([*GOOD.items(), ("accept", "text/html"), ("accept", "*/*")]).status == 200
 
 
@@ -175,7 +175,7 @@ def test_a_websocket_is_closed() -> None:
     assert answer == ([], [{"type": "websocket.close", "code": 1008}])
 
 
-def test_the_start_and_the_end_of_the_server_are_told_behind_it() -> None:
+def test_the_app_receives_the_servers_start_and_end() -> None:
     answer = knock({}, scope={"type": "lifespan"})
 
     assert [came["type"] for came in answer.inside] == ["lifespan"]
@@ -193,7 +193,7 @@ def test_the_start_and_the_end_of_the_server_are_told_behind_it() -> None:
         (GOOD, 415, "Unsupported Media Type", "unsupported_media_type"),
     ],
 )
-def test_a_refusal_is_a_problem_document(headers, status, title, code) -> None:
+def test_a_denial_is_a_problem_document(headers, status, title, code) -> None:
     answer = knock(headers, scope={"method": "POST"})
 
     told = answer.problem.pop("detail")

@@ -1,11 +1,11 @@
-"""What the gate is made of: addresses, tokens, and the headers that every answer carries."""
+"""The parts of authentication: addresses, tokens, and the headers of every answer."""
 
 import asyncio
 import hashlib
 from typing import Any
 
 import pytest
-from knocking import OF_ANA, TOKEN, tokens
+from requests_to_app import OF_ANA, TOKEN, tokens
 
 from toolmd._auth import Addresses, SafeHeaders, fresh_token
 from toolmd._auth.addresses import with_port
@@ -24,14 +24,14 @@ from toolmd._types.call import Caller
         ("fd00::5", {"[fd00::5]:8787"}),
     ],
 )
-def test_a_server_is_asked_by_the_names_that_it_is_bound_to(host: str, hosts: set[str]) -> None:
+def test_a_server_answers_to_the_names_that_it_is_bound_to(host: str, hosts: set[str]) -> None:
     addresses = Addresses.of(host, 8787)
 
     assert addresses.hosts == hosts
     assert addresses.origins == {f"http://{name}" for name in hosts}
 
 
-def test_on_the_port_of_http_it_may_be_asked_without_its_port() -> None:
+def test_on_port_80_the_host_may_omit_the_port() -> None:
     addresses = Addresses.of("127.0.0.1", 80)
 
     assert addresses.hosts == {"127.0.0.1:80", "localhost:80", "127.0.0.1", "localhost"}
@@ -39,7 +39,7 @@ def test_on_the_port_of_http_it_may_be_asked_without_its_port() -> None:
     assert Addresses.of("::1", 80).hosts == {"[::1]:80", "[::1]"}
 
 
-def test_the_name_of_a_proxy_counts_beside_the_servers_own_in_any_case() -> None:
+def test_the_name_of_a_proxy_is_accepted_in_any_case() -> None:
     addresses = Addresses.of("tools.example", 1, ["Tools.example.org", "b:8443"])
 
     assert addresses.hosts == {"tools.example:1", "tools.example.org", "b:8443"}
@@ -56,12 +56,12 @@ def test_the_name_of_a_proxy_counts_beside_the_servers_own_in_any_case() -> None
     assert not addresses.host_fits(None)
 
 
-def test_an_address_of_version_6_stands_in_brackets_before_its_port() -> None:
+def test_an_ipv6_address_has_brackets() -> None:
     assert with_port("::1", 8787) == "[::1]:8787"
     assert with_port("127.0.0.1", 8787) == "127.0.0.1:8787"
 
 
-def test_whoever_started_the_server_is_its_operator_and_a_named_user_is_not() -> None:
+def test_only_the_printed_token_is_the_operators() -> None:
     assert tokens().of(TOKEN) == Pass("op", {"patient": ("p9",)}, {"patient": "p9"}, operator=True)
     assert tokens().of(OF_ANA) == Pass("ana", {"patient": ("p1", "p2")}, operator=False)
     assert tokens().of("") is None
@@ -69,7 +69,7 @@ def test_whoever_started_the_server_is_its_operator_and_a_named_user_is_not() ->
     assert tokens(own=None).of(TOKEN) is None
 
 
-def test_a_pass_is_good_for_its_own_patients() -> None:
+def test_a_token_allows_only_its_own_context_values() -> None:
     passed = Pass("op", {"patient": ("p1", "p2")}, {"patient": "p1"})
 
     assert passed.caller({}) == Caller("op", {"patient": "p1"})
@@ -82,12 +82,12 @@ def test_a_pass_is_good_for_its_own_patients() -> None:
     assert Pass("ana") == Pass("ana", {}, {}, False)
 
 
-def test_a_token_is_kept_as_its_hash_whatever_it_holds() -> None:
+def test_only_the_hash_of_a_token_is_stored() -> None:
     assert digest_of("é") == hashlib.sha256("é".encode()).hexdigest()
     assert digest_of("\udcff") == hashlib.sha256(b"\xff").hexdigest()
 
 
-def test_a_token_that_is_made_can_not_be_guessed() -> None:
+def test_a_generated_token_is_random() -> None:
     made = {fresh_token() for _ in range(20)}
 
     assert len(made) == 20
@@ -96,7 +96,7 @@ def test_a_token_that_is_made_can_not_be_guessed() -> None:
 
 
 def sealed(headers: list[tuple[bytes, bytes]] | None, kind: str = "http") -> list[Any]:
-    """Give what comes out of an app that answers with these headers."""
+    """Return the headers of an app's answer after `SafeHeaders`."""
     start = {"type": "http.response.start", "status": 200}
     said = [start if headers is None else {**start, "headers": headers},
             {"type": "http.response.body", "body": b""}]  # fmt: skip
@@ -115,7 +115,7 @@ def sealed(headers: list[tuple[bytes, bytes]] | None, kind: str = "http") -> lis
     return sent
 
 
-def test_every_answer_carries_headers_that_keep_it_from_other_pages() -> None:
+def test_every_answer_has_the_safe_headers() -> None:
     safe = {
         b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
         b"x-content-type-options": b"nosniff",
@@ -130,7 +130,7 @@ def test_every_answer_carries_headers_that_keep_it_from_other_pages() -> None:
     assert sealed([])[0]["status"] == 200
 
 
-def test_a_page_keeps_the_policy_that_it_names() -> None:
+def test_a_page_keeps_its_own_policy() -> None:
     own = (b"Content-Security-Policy", PAGE_POLICY.encode())
 
     given = sealed([own])[0]["headers"]
@@ -139,5 +139,5 @@ def test_a_page_keeps_the_policy_that_it_names() -> None:
     assert len(given) == 6
 
 
-def test_what_is_no_answer_of_http_stays_as_it_is() -> None:
+def test_messages_other_than_http_are_unchanged() -> None:
     assert "headers" not in sealed(None, "lifespan")[0]

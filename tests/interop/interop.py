@@ -1,9 +1,9 @@
 """Check the MCP server with third-party programs.
 
-Run `python tests/interop/interop.py [JUDGE…] [--write]`.
+Run `python tests/interop/interop.py [CHECKER…] [--write]`.
 
-Each judge has an environment of its own, made on demand; where it can't be had, the judge is
-skipped and the reason told. Exit code 1 where something that applies does not hold. `--write` puts
+Each checker has an environment of its own, made on demand; if it is not available, the checker is
+skipped with the reason. Exit code 1: a check that applies fails. `--write` puts
 the table into docs/explanation/figures.md.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from applies import REASONS
 from environments import MissingError
-from guards import JUDGES, Row, public_skills
+from checkers import CHECKERS, Row, public_skills
 
 FIGURES = Path(__file__).parents[2] / "docs" / "explanation" / "figures.md"
 BEGIN, END = "<!-- interop: begin -->\n", "<!-- interop: end -->\n"
@@ -26,13 +26,13 @@ BEGIN, END = "<!-- interop: begin -->\n", "<!-- interop: end -->\n"
 def main() -> int:
     """Run the named checkers, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[[], *JUDGES, "skills"], help="whom to ask")
+    parser.add_argument("names", nargs="*", choices=[[], *CHECKERS, "skills"], help="whom to ask")
     parser.add_argument("--write", action="store_true", help="write the table into the figures")
     parser.add_argument(
         "--skills", type=Path, metavar="FOLDER", help="public Agent Skills to import and serve"
     )
     options = parser.parse_args()
-    guards = dict(JUDGES)
+    guards = dict(CHECKERS)
     if options.skills is not None:
         guards["skills"] = partial(public_skills, options.skills)
     began = time.monotonic()

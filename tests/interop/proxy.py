@@ -13,7 +13,7 @@ LONGEST_HEAD = 64 * 1024
 class TokenProxy:
     """Hands every request on with the token, and its answer back as it comes.
 
-    Nothing else is changed, Host and Origin least of all: the server judges them.
+    Nothing else is changed, Host and Origin least of all: the server checks them.
     """
 
     def __init__(self, token: str) -> None:

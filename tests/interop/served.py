@@ -13,7 +13,7 @@ from typing import NamedTuple
 from proxy import TokenProxy
 
 PROJECT = Path(__file__).parent / "project"
-TOKEN = "a-token-for-judges-0123456789"
+TOKEN = "a-token-for-checkers-0123456789"
 
 
 class Served(NamedTuple):

@@ -1,4 +1,4 @@
-"""What `make interop` needs, as far as it can be seen without the judges."""
+"""The parts of `make interop` that can be tested without the checkers."""
 
 from pathlib import Path
 

@@ -156,7 +156,7 @@ def inspector() -> Iterator[Row]:
                 yield row
 
 
-JUDGES: dict[str, Callable[[], Iterator[Row]]] = {
+CHECKERS: dict[str, Callable[[], Iterator[Row]]] = {
     "clients": clients,
     "conformance": conformance,
     "inspector": inspector,

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from applies import REASONS
-from environments import MissingError
 from checkers import CHECKERS, Row, public_skills
+from environments import MissingError
 
 FIGURES = Path(__file__).parents[2] / "docs" / "explanation" / "figures.md"
 BEGIN, END = "<!-- interop: begin -->\n", "<!-- interop: end -->\n"

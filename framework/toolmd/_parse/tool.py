@@ -32,7 +32,7 @@ _WITHOUT = {
     "Confirm When": ("must be confirmed", "has({}) &&"),
     "Escalate When": ("needs a review", "has({}) &&"),
 }
-"""The outcome of a call for which a condition can't be computed, and the guard against it."""
+"""The outcome of a call if a condition can't be computed, and the prefix that prevents it."""
 
 
 def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
@@ -181,13 +181,13 @@ def _condition(
         )
         return False
     optional = {p.name for p in parameters if not p.required and not p.shape.has_default}
-    becomes, guard = _WITHOUT.get(what, _DENIED)
+    becomes, prefix = _WITHOUT.get(what, _DENIED)
     for name in sorted(checked.unguarded & optional):
         page.warn(
             Code.RULE_MAY_NOT_COMPUTE,
             mark,
             f"the {what} reads '{name}', which a call may leave out: that call {becomes}",
-            f"write `{guard.format(name)} …`, or make '{name}' required",
+            f"write `{prefix.format(name)} …`, or make '{name}' required",
         )
     return True
 

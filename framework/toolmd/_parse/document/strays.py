@@ -52,12 +52,12 @@ def report_strays(
             reported.add(pair.key)
     for item in _bare_items(all_blocks):
         _report_bare(page, item)
-    if here is not None and (guarded := _guarded(here)):
+    if here is not None and (restricting := _restricting(here)):
         marks = [*_lines(all_blocks), *(part.heading for part in parts)]
-        _report_begun(page, marks, here, guarded)
+        _report_begun(page, marks, here, restricting)
 
 
-def _guarded(here: SectionTable) -> list[Field]:
+def _restricting(here: SectionTable) -> list[Field]:
     return [f for f in here.fields if f.restricts or here.restricts]
 
 
@@ -70,13 +70,13 @@ def _report_bare(page: Page, item: Item) -> None:
 
 
 def _report_begun(
-    page: Page, marks: Iterable[Mark], here: SectionTable, guarded: list[Field]
+    page: Page, marks: Iterable[Mark], here: SectionTable, restricting: list[Field]
 ) -> None:
     """Report lines that begin with a restriction's name but are not written as a field."""
     reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
     for mark in marks:
         html = mark.text.startswith("<")
-        named = next((f for f in guarded if _begins(mark.text, f, anywhere=html)), None)
+        named = next((f for f in restricting if _begins(mark.text, f, anywhere=html)), None)
         if mark.line not in reported and (named is not None or (html and here.restricts)):
             reported.add(mark.line)
             _lost(page, mark, named.name if named else "HTML", here)
@@ -176,12 +176,12 @@ def _misplaced(page: Page, mark: Mark, words: str, table: SectionTable, known: F
 
 def _reported_unread(page: Page, pair: Pair, here: SectionTable) -> bool:
     """Report a line in a section of restrictions that was meant as one but was not read."""
-    guarded = _guarded(here)
+    restricting = _restricting(here)
     known = here.field(pair.key.text)
-    if known is not None and known.attribute in {f.attribute for f in guarded}:
+    if known is not None and known.attribute in {f.attribute for f in restricting}:
         _lost(page, pair.key, known.name, here)
         return True
-    near = nearest(plain(pair.key.text), [f.name for f in guarded])
+    near = nearest(plain(pair.key.text), [f.name for f in restricting])
     if near is not None:
         key = page.mark(plain(pair.key.text), pair.key.line, pair.key.column)
         page.error(

@@ -107,13 +107,13 @@ class _Walk:
         if depth > MAX_DEPTH:
             raise UnreadableError(f"it nests deeper than {MAX_DEPTH}", *self.place(event))
         if isinstance(event, yaml.SequenceStartEvent):
-            self.guard(event)
+            self.check(event)
             items = []
             while not isinstance(inner := self.take(), yaml.SequenceEndEvent):
                 items.append(self.data(inner, depth + 1))
             return items
         if isinstance(event, yaml.MappingStartEvent):
-            self.guard(event)
+            self.check(event)
             values = {}
             while not isinstance(inner := self.take(), yaml.MappingEndEvent):
                 key = self.scalar(inner)
@@ -122,7 +122,7 @@ class _Walk:
         return self.scalar(event)
 
     def scalar(self, event: object) -> Mark:
-        self.guard(event)
+        self.check(event)
         if not isinstance(event, yaml.ScalarEvent):
             raise UnreadableError("a key must be a word", *self.place(event))
         line, column = self.place(event)
@@ -130,7 +130,7 @@ class _Walk:
             raise UnreadableError("merge keys are not read", line, column)
         return Mark(event.value, line + 1, column)
 
-    def guard(self, event: object) -> None:
+    def check(self, event: object) -> None:
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise UnreadableError("anchors and aliases are not read", *self.place(event))
         if getattr(event, "tag", None) not in (None, "!"):

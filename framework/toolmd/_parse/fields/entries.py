@@ -85,8 +85,8 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
                 pass
             case _:
                 read.prose.append(block)
-    guards = table.restricts or any(field.restricts for field in table.fields)
-    if guards and not read.entries and (code := fences(read.prose)):
+    restricts = table.restricts or any(field.restricts for field in table.fields)
+    if restricts and not read.entries and (code := fences(read.prose)):
         page.error(
             Code.UNREADABLE_VALUE,
             code[0].mark,

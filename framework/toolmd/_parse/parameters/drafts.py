@@ -220,8 +220,8 @@ def spread(page: Page, draft: ParameterDraft) -> None:
             entry.blocks = []
         elif known.attribute == "enum":
             draft.prose += [b for b in entry.blocks if not isinstance(b, Bullets)]
-            if told := [item for item in entry.items if prose(item.blocks)]:
-                draft.prose.append(Bullets(told, ordered=False))
+            if noted := [item for item in entry.items if prose(item.blocks)]:
+                draft.prose.append(Bullets(noted, ordered=False))
             entry.blocks = [b for b in entry.blocks if isinstance(b, Bullets)]
         elif known.attribute in {"default", "example", "pattern"} and entry.text:
             draft.prose += entry.blocks

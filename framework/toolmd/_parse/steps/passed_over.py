@@ -130,7 +130,8 @@ class MissedKeys:
             message = f"'{name}' is not supported yet: a step can't wait"
             help_ = "remove it; a step that waits for a person has Ask"
         elif meant is None:
-            message, help_ = f"a step has no key '{name}'", f"a step has {', '.join(STEP_KEYS)}"
+            message = f"a step has no key '{name}'"
+            help_ = f"the keys of a step are {', '.join(STEP_KEYS)}"
         elif fold(name) in KEY_BY_FOLD:
             message = f"'{name}' is not written as a key here, so it would be ignored"
             help_ = f"write `- **{meant}**: …`"

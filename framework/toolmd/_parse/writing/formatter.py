@@ -44,13 +44,13 @@ def format_text(text: str, path: str) -> str | None:
 def _with_comments(text: str, written: str) -> str:
     """Move each comment of a text to the end of its part."""
     page = Page("", source_lines(text))
-    told = front_comments(page)
-    if "<!--" not in text and not told:
+    front = front_comments(page)
+    if "<!--" not in text and not front:
         return written
     lines = written.rstrip("\n").split("\n")
-    if told:
+    if front:
         at = _end_of(lines, fold("Metadata"))
-        lines[at:at] = [line for comment in told for line in ("", f"<!-- {comment} -->")]
+        lines[at:at] = [line for comment in front for line in ("", f"<!-- {comment} -->")]
     for part in outline(page):
         found = [*comments(part.heading.text), *_comments(part.blocks)]
         if found:

@@ -81,7 +81,7 @@ def test_an_argument_without_a_name_gets_the_names(project) -> None:
 def test_json_without_quotes_gets_a_hint(project) -> None:
     typed = project("call", "say_hello", "--args-json", "{name: Ana}")
     assert typed.err.startswith("denied[malformed_call] the arguments are not JSON: ")
-    assert """help: the shell takes quotes away: --args-json '{"key": "value"}'""" in typed.err
+    assert """help: the shell removes quotes: use --args-json '{"key": "value"}'""" in typed.err
 
 
 def test_a_misspelt_tool_gets_a_suggestion(project) -> None:

@@ -112,14 +112,14 @@ def _remedy(result: Any, workspace: Any) -> str:
             path = Path(workspace.tools[result.tool].spec.source.path)
             return wanted_python(result.tool, path, workspace.settings.root)
         case "auth_required":
-            return "--user ID says who asks"
+            return "add --user ID, the user who makes the call"
         case "context_required":
-            return "--context patient=ID states a fact about the caller"
+            return "add --context patient=ID, a fact about the caller"
         case "missing_confidence":
-            return "--confidence N says how sure the caller is"
+            return "add --confidence N, the model's confidence"
         case "no_explicit_intent" | "not_stated_by_user":
-            return "--message TEXT says what the user said"
+            return "add --message TEXT, the user's own message"
         case "malformed_call":
-            return """the shell takes quotes away: --args-json '{"key": "value"}', or key=value"""
+            return """the shell removes quotes: use --args-json '{"key": "value"}', or key=value"""
         case _:
             return ""

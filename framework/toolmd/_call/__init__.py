@@ -1,4 +1,4 @@
-"""The call path: one door, down the ladder, to a verdict and a result."""
+"""The call pipeline: the dispatcher, the checks, the verdict and the result."""
 
 from toolmd._call.daemon_thread import in_daemon_thread
 from toolmd._call.dispatcher import Dispatcher

@@ -1,4 +1,4 @@
-"""Tools made ready for calls on their first use: all that a contract decides, decided once."""
+"""Compile tools on their first call: what a spec decides is decided once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -32,7 +32,7 @@ _NOTHING_HIDDEN = nullcontext()
 
 
 class CompiledTool:
-    """One tool of one snapshot, its validator, rules and invoker."""
+    """A tool of one snapshot with its validator, rules, guards and invoker."""
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class CompiledTool:
         limits: CallLimits,
         tracing: Tracing | None = None,
     ) -> None:
-        """Build the parts; raises where a restriction can't be read, and no call passes."""
+        """Build the parts; raise where a restriction can't be read, so that no call passes."""
         call_spec = tool.call_spec
         self.default_min = tool.default_min
         self._rows = rows_of(call_spec, tool.default_min, safety)
         self.guards = guards
         self.limits = limits
         self.bound = tool
-        """The tool itself; no call needs its spec."""
+        """The bound tool; a call does not need its spec."""
         self.call_spec = call_spec
         ignores = call_spec.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(call_spec.parameters, ignore_unknown=ignores)
@@ -65,14 +65,14 @@ class CompiledTool:
         )
 
     def hiding(self, arguments: Mapping[str, Any]) -> AbstractContextManager[None]:
-        """Keep the Sensitive values of a call from what is logged of it meanwhile."""
+        """Hide the call's Sensitive values in whatever is logged during the call."""
         if not self._holds_sensitive:
             return _NOTHING_HIDDEN
         return hiding(hider(arguments, self.call_spec.parameters))
 
     @property
     def hash(self) -> str:
-        """The hash over what the file says, which records and approvals hold."""
+        """The hash of the file's content, which records and approvals contain."""
         return self.bound.hash
 
     def admit(self, call: Call) -> None:
@@ -93,7 +93,7 @@ class CompiledTool:
             raise deny(lacking[0].code, " ".join(one.message for one in lacking), details)
 
     def arguments(self, call: Call) -> dict[str, Any]:
-        """Rows 1 and 3: a JSON object that fits the parameters, then the rules; with defaults."""
+        """Check syntax, arguments and rules; return the arguments with defaults filled."""
         try:
             arguments = self.validator.validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
@@ -103,26 +103,26 @@ class CompiledTool:
                 self._rules.check(arguments)
             except CallDenied:
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+            except Exception as error:  # noqa: BLE001 - an exception in a check denies
                 with self.hiding(arguments):
                     raise guard_failed(call.tool, "rule", error) from None
         return arguments
 
     def weigh(self, call: Call, arguments: dict[str, Any]) -> Verdict:
-        """Rows 4 to 7: the strictest verdict, of equals the first; raises a Refusal."""
+        """Return the strictest verdict of the policy checks. Raises CallDenied."""
         worst = ALLOWED
         try:
             for row in self._rows:
                 verdict = row(call.confidence, call.caller.message, arguments)
                 if verdict is not ALLOWED and verdict.action > worst.action:
                     worst = verdict
-        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+        except Exception as error:  # noqa: BLE001 - an exception in a check denies
             with self.hiding(arguments):
                 raise guard_failed(call.tool, "policy", error) from None
         return worst
 
     async def guard(self, call: Call, arguments: dict[str, Any]) -> Verdict:
-        """Rows 4 to 7, then the judges of plugins; raises a Refusal."""
+        """Run the policy checks, then the plugins' guards. Raises CallDenied."""
         worst = self.weigh(call, arguments)
         with self.hiding(arguments):
             async for verdict in ask(self.guards, call, arguments):
@@ -131,7 +131,7 @@ class CompiledTool:
         return worst
 
     def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:
-        """Give the paths of unknown keys that were left out."""
+        """Return the paths of unknown keys that were dropped."""
         return self.validator.dropped(read_object(arguments))
 
 
@@ -167,10 +167,10 @@ class CompiledTools:
         return self._ready.get(name)
 
     async def find(self, call: Call) -> CompiledTool:
-        """Find the tool of a call; raises a Refusal where there is none.
+        """Find the tool of a call. Raises CallDenied where there is none.
 
-        The first call of a tool may run plugins and compile Rules: the event loop goes on
-        meanwhile. Later calls take what `used` returns.
+        The first call of a tool may run plugins and compile Rules in a thread, so that the event
+        loop stays free. Later calls get what `used` returns.
         """
         if (ready := self._ready.get(call.tool)) is not None:
             return ready
@@ -201,14 +201,14 @@ class CompiledTools:
             ready = CompiledTool(
                 bound, self._dispatcher, self._safety, guards, limits, self._tracing
             )
-        except Exception as error:  # noqa: BLE001 - a restriction that can't be read closes the door
+        except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
             raise guard_failed(name, "policy", error) from None
-        # Two threads may both make one: the first stays.
+        # Two threads may both compile the tool: the first one is kept.
         return self._ready.setdefault(name, ready)
 
 
 def _rules(call_spec: ToolCallSpec) -> Any:
-    """Give the tool's Rules, compiled; None where it has none, and needs no CEL."""
+    """Return the tool's compiled Rules; None where it has none, so that CEL is not imported."""
     if not call_spec.rules:
         return None
     from toolmd._call.arguments.rules import Rules

@@ -1,4 +1,4 @@
-"""Wait for what blocks, such as an import, without holding up the event loop."""
+"""Run a blocking function, such as an import, without blocking the event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,8 +11,8 @@ T = TypeVar("T")
 async def in_daemon_thread(function: Callable[[], T]) -> T:
     """Return what the function returns, from a daemon thread; cancelling stops the waiting only.
 
-    For what may never end, such as an import: no pool runs out of threads, and no process waits
-    for it at its end. The function must raise nothing but an Exception.
+    For functions that may never end, such as an import: no pool runs out of threads, and the
+    process does not wait for them when it ends. The function may raise only an Exception.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[T | None, Exception | None]] = loop.create_future()
@@ -31,7 +31,7 @@ async def in_daemon_thread(function: Callable[[], T]) -> T:
             try:
                 loop.call_soon_threadsafe(settle, answer)
             except RuntimeError:
-                return  # The loop was closed meanwhile: nobody waits.
+                return  # The loop was closed meanwhile, so nothing waits for the result.
 
     Thread(target=work, name="toolmd-load", daemon=True).start()
     value, error = await done

@@ -1,4 +1,4 @@
-"""Refuse a call: a row of the ladder did not pass."""
+"""Deny a call: one of the pipeline's checks failed."""
 
 from collections.abc import Callable
 
@@ -9,35 +9,35 @@ from toolmd.errors import logged
 
 
 class CallDenied(Exception):  # noqa: N818 - a decision, not an error
-    """Raised by a row of the ladder; becomes `outcome: denied`."""
+    """Raised by a check of the call pipeline; becomes `outcome: denied`."""
 
     def __init__(self, failure: Failure | Callable[[], Failure]) -> None:
         super().__init__()
         self.failure = failure
-        """What the model is told; a function where it is worked out when someone looks."""
+        """What the model reads; a function where the details are computed on demand."""
 
 
 def deny(
     code: str, message: str, details: tuple[Problem, ...] = (), retry_after_ms: int | None = None
 ) -> CallDenied:
-    """Make a refusal of words that are ready."""
+    """Return a denial with this code and message."""
     return CallDenied(Failure(code, message, details, retry_after_ms))
 
 
 def overruled(verdict: Verdict) -> CallDenied:
-    """Make the refusal of a verdict that denies."""
+    """Return the denial of a verdict that denies."""
     return deny(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
 
 
 def denial_of(tool: str, error: Exception) -> CallDenied:
-    """Give what was raised on the ladder as a refusal: whatever breaks there refuses."""
+    """Return an exception of the pipeline as a denial: any exception there denies the call."""
     return error if isinstance(error, CallDenied) else guard_failed(tool, "gate", error)
 
 
 def guard_failed(tool: str, guard: str, error: BaseException) -> CallDenied:
-    """Refuse because a guard broke: fail closed, the crash logged under a reference.
+    """Return the denial of a check that crashed; the crash is logged under a reference.
 
-    The message has the reason where a state file was emptied, since a person must act.
+    Where a state file was emptied the message names the reason, since a person must act.
     """
     reference = logged(error, "the %s of %s failed", guard, tool)
     reason = f" {error}." if isinstance(error, EmptiedError) else ""

@@ -1,4 +1,4 @@
-"""The one door: every call, whoever makes it, comes in here and goes down the ladder."""
+"""The dispatcher: every call, from every interface, enters the call pipeline here."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ from toolmd._types.settings import Settings
 from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
-    # What a call that nobody holds or records does not wait for.
+    # A call without confirmation and audit does not wait for these imports.
     from toolmd._call.audit.chain import Audit
     from toolmd._call.confirmation.decisions import Decisions
     from toolmd._call.confirmation.flow import ConfirmationFlow
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Dispatcher:
-    """Takes the calls of one snapshot."""
+    """The entry of all calls of one snapshot."""
 
     def __init__(  # noqa: PLR0913 - what a snapshot brings, by keyword
         self,
@@ -51,11 +51,11 @@ class Dispatcher:
         counters: dict[str, CallCounter] | None = None,
         origins: Callable[[str], Iterable[str]] | None = None,
     ) -> None:
-        """Open the door; `clock` gives seconds since the epoch, `timing` is what limits go by.
+        """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
-        `provider` is OpenTelemetry's; the one that is installed where it is None. `counters`
-        are the counts of a workspace by tool, which outlive the door. `origins` gives what the
-        operator approved beside a tool's Allowed Domains.
+        `provider` is OpenTelemetry's; None uses the installed one. `counters` are the counts of a
+        workspace by tool, which outlive the dispatcher. `origins` returns what the operator
+        approved in addition to a tool's Allowed Domains.
         """
         self.registry = registry
         self.resources = resources
@@ -84,14 +84,14 @@ class Dispatcher:
 
     @cached_property
     def _lock_retry(self) -> "LockRetry":
-        """With data bases that are locked."""
+        """The retry for locked databases."""
         from toolmd._call.lock_retry import LockRetry
 
         return LockRetry(self._timing.now, self._timing.sleep)
 
     @cached_property
     def _confirmations(self) -> "ConfirmationFlow":
-        """Where calls are held, once one is."""
+        """The confirmations, opened with the first one."""
         from toolmd._call.confirmation.flow import ConfirmationFlow
         from toolmd._call.confirmation.store import ConfirmationStore
 
@@ -102,12 +102,12 @@ class Dispatcher:
 
     @cached_property
     def decisions(self) -> "Decisions":
-        """What people decide on held calls."""
+        """The decisions of people on pending calls."""
         from toolmd._call.confirmation.decisions import Decisions
 
         return Decisions(self._confirmations, self._recorder, self._tools, self._pipeline)
 
-    def call(  # noqa: PLR0913, PLR0917 - the face of a call; by place it costs a third
+    def call(  # noqa: PLR0913, PLR0917 - the public signature of a call; positional arguments are a third faster
         self,
         name: str,
         arguments: Mapping[str, Any] | str | bytes,
@@ -131,19 +131,19 @@ class Dispatcher:
         return self.take(call, on_event)
 
     def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
-        """Make the HTTP client of one call, which has so many seconds."""
+        """Open the HTTP client of one call, with its deadline in seconds."""
         return self._clients.open(call_spec, seconds)
 
     async def deny_reply(
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False
     ) -> Result:
-        """Rows 0 and 1 of a model's whole reply that can't be read: none of its calls runs."""
+        """Deny a model's whole reply that can't be read: none of its calls runs."""
         call = Call("", {}, caller=caller, dry_run=dry_run)
         denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
         return self.finish(call, denied)
 
     def close(self) -> None:
-        """Close the records."""
+        """Close the audit."""
         if self.audit is not None:
             self.audit.close()
 
@@ -153,17 +153,17 @@ def _audit_of(settings: Settings) -> "Audit | None":
         return None
     from toolmd._call.audit import chain
 
-    # Whoever records is patient beside the loop.
+    # The recorder retries a locked file without blocking the event loop.
     return chain.Audit(settings.state / chain.AUDIT_FILE, wait_s=0.0)
 
 
 def _key_of(
     call_id: str, name: str, arguments: Mapping[str, Any] | str | bytes, caller: Caller
 ) -> str | None:
-    """Make the idempotency key of a call that its host named: the same where it is made again.
+    """Return the idempotency key of a call that its host named: equal calls have equal keys.
 
-    Another call under this name has another key, so that none is taken for it. The names in a
-    model's reply make no keys.
+    A different call under the same name has a different key. Names in a model's reply make no
+    keys.
     """
     whose = [
         call_id, caller.user, sorted(caller.context.items()), caller.conversation, name,
@@ -172,5 +172,5 @@ def _key_of(
         try:
             arguments = json.dumps(arguments, sort_keys=True)
         except (TypeError, ValueError, RecursionError):
-            return None  # No JSON: row 3 says so.
+            return None  # Not JSON: the arguments check reports it.
     return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Wait for a data base that another process has locked: beside the event loop, never upon it."""
+"""Retry on a database that another process has locked, without blocking the event loop."""
 
 import asyncio
 import sqlite3
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 WAIT_S = 10.0
-"""How long a data base that is locked is waited for, in seconds."""
+"""How long a locked database is retried, in seconds."""
 _FIRST_S = 0.001
 _LONGEST_S = 0.05
 
@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 class LockRetry:
-    """Tries what a lock hinders again and again, until it can be done or time is up.
+    """Retries an attempt that a lock prevents, until it succeeds or time is up.
 
-    What is tried must not wait itself (a connection's `timeout` is 0.0), and must have done
-    nothing where it finds the data base locked.
+    The attempt must not wait itself (a connection's `timeout` is 0.0), and must have no effect
+    where the database is locked.
     """
 
     def __init__(
@@ -27,15 +27,15 @@ class LockRetry:
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
         seconds: float = WAIT_S,
     ) -> None:
-        """Wait for so many seconds at most; `now` gives seconds, `sleep` waits some on the loop."""
+        """Retry for at most `seconds`; `now` returns seconds, `sleep` waits on the loop."""
         self._now = now
         self._sleep = sleep
         self._seconds = seconds
 
     async def over(self, attempt: Callable[[], T]) -> tuple[T, bool]:
-        """Give what the attempt gives, and whether it had to wait; the loop goes on meanwhile.
+        """Return the attempt's value, and whether it had to wait; the loop stays free.
 
-        Raises what the attempt raises, that the data base is locked only when time is up.
+        Raises what the attempt raises; that the database is locked only when time is up.
         """
         try:
             return attempt(), False
@@ -53,12 +53,12 @@ class LockRetry:
                     raise
 
     async def give(self, attempt: Callable[[], T]) -> T:
-        """Give what the attempt gives, as `over` does."""
+        """Return the attempt's value."""
         return (await self.over(attempt))[0]
 
 
 def _is_locked(error: sqlite3.OperationalError) -> bool:
-    # The lower byte is the kind, the upper ones tell why.
+    # The lower byte is the kind, the upper bytes are the reason.
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {
         sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_LOCKED,

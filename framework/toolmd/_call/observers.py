@@ -1,4 +1,4 @@
-"""Those who hear of a call before it runs and after, and what rides on every outcome."""
+"""Call the hooks before and after a call, and add the crisis flag to every outcome."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from toolmd.errors import logged
 
 
 class Observers:
-    """The listeners to one snapshot's calls; what fails in one is logged, and stops nothing."""
+    """The hooks of one snapshot's calls; an exception in one is logged and stops nothing."""
 
     def __init__(
         self,
@@ -20,28 +20,28 @@ class Observers:
         after: Callable[[Call, BoundTool, Result], None] | None,
         crisis_words: tuple[str, ...],
     ) -> None:
-        """The flag of a crisis rides on every outcome of a message with one of these words."""
+        """Every outcome of a message with one of these words carries the crisis flag."""
         self._registry = registry
         self._after = after
         self._crisis_words = crisis_words
         self.before = before
         self.has_observers = bool(after or crisis_words)
-        """Whether there is anything to add or to tell once a call is over."""
+        """Whether a finished call has hooks to run or a flag to add."""
 
     def tell_before(self, call: Call, tool: CompiledTool) -> None:
-        """Tell that a call runs now."""
+        """Call the before-hook: the call runs now."""
         if self.before is not None:
             try:
                 self.before(call, tool.bound)
-            except Exception as error:  # noqa: BLE001 - it only listens
+            except Exception as error:  # noqa: BLE001 - an observer stops no call
                 logged(error, "a listener to calls failed")
 
     def finish(self, call: Call, result: Result) -> Result:
-        """Add to a result what rides on every outcome, and tell those who listen."""
+        """Add the crisis flag to a result, and call the after-hook."""
         words = self._crisis_words
         try:
             crisis = bool(words) and says_any(call.caller.message, words)
-        except Exception as error:  # noqa: BLE001 - words that can't be read may be of a crisis
+        except Exception as error:  # noqa: BLE001 - an unreadable message may be a crisis
             logged(error, "the user's message could not be looked through")
             crisis = True
         if crisis:
@@ -50,6 +50,6 @@ class Observers:
         if self._after is not None and bound is not None:
             try:
                 self._after(call, bound, result)
-            except Exception as error:  # noqa: BLE001 - it only listens
+            except Exception as error:  # noqa: BLE001 - an observer stops no call
                 logged(error, "a listener to calls failed")
         return result

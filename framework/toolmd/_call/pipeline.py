@@ -1,4 +1,4 @@
-"""The ladder: what each call passes, row by row, until it runs or is refused (behaviour.md)."""
+"""The call pipeline: the checks in their order, until the call runs or is denied."""
 
 from collections.abc import Callable, Coroutine
 from time import perf_counter
@@ -15,15 +15,15 @@ from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd.errors import logged
 
 if TYPE_CHECKING:
-    # What a call that nobody holds does not wait for.
+    # A call without confirmation does not wait for this import.
     from toolmd._call.confirmation.flow import ConfirmationFlow
 
 MAX_CALL_DEPTH = 16
-"""How many calls may stand around one: tools that call tools must come to an end."""
+"""How deep calls may nest: tools that call tools must come to an end."""
 
 
 class Pipeline:
-    """Takes the calls of one snapshot down its rows."""
+    """The checks of one snapshot's calls, in order."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Pipeline:
         observers: Observers,
         confirmations: "Callable[[], ConfirmationFlow]",
     ) -> None:
-        """`confirmations` gives where calls are held."""
+        """Keep the parts; `confirmations` opens the pending calls on first use."""
         self._tools = tools
         self._recorder = recorder
         self._keeps = recorder.keeps
@@ -42,28 +42,28 @@ class Pipeline:
         self._confirmations = confirmations
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
-        """Take a call down the ladder; the first row that does not pass gives the answer."""
+        """Check a call in order, and run it; the first check that fails gives the answer."""
         began = perf_counter()
         try:
-            check_call(call)  # row 1
-            tool = self._tools.used(call.tool) or await self._tools.find(call)  # row 2
-            tool.admit(call)  # row 2a
-            arguments = tool.arguments(call)  # rows 1 and 3, one pass over the text
+            check_call(call)  # syntax
+            tool = self._tools.used(call.tool) or await self._tools.find(call)  # lookup
+            tool.admit(call)  # context
+            arguments = tool.arguments(call)  # syntax and arguments, one pass over the text
             note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
-            if tool.guards:  # rows 4 to 7
+            if tool.guards:  # confidence, intent, review, confirmation
                 verdict = await tool.guard(call, arguments)
             else:
                 verdict = tool.weigh(call, arguments)
             if verdict is not ALLOWED:
                 result = await self._stop(tool, call, arguments, verdict, began)
             elif call.dry_run:
-                tool.limits.check(call)  # row 8
+                tool.limits.check(call)  # limits
                 result = allowed(call, began)
             else:
-                result = await self.run(tool, call, arguments, began, on_event)  # rows 8 and 9
+                result = await self.run(tool, call, arguments, began, on_event)  # limits and run
             if note:
                 result = result._replace(notes=(*result.notes, note))
-        except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
+        except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self.denied(call, error, began)
         return self.finish(call, result) if self._has_observers else result
 
@@ -94,27 +94,27 @@ class Pipeline:
         on_event: EventListener | None,
         confirmation_id: str | None,
     ) -> Result:
-        """Wait for a place and a turn, record that the call runs now, and run.
+        """Wait for the limits, record that the call runs now, and run it.
 
-        Raises a Refusal where it has to wait too long, or that can't be written.
+        Raises CallDenied where the wait is too long or the record can't be written.
         """
         limits = tool.limits
         if limits.binds:
             await limits.start(call)
         try:
             if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
-                # The audit was locked: the turn is over, and others may have come as late.
+                # The audit was locked: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
             self._announce(tool, call)
             return await tool.invoker.run(call, arguments, began, on_event)
         finally:
             try:
                 limits.end()
-            except Exception as error:  # noqa: BLE001 - the call has run: too late to refuse it
+            except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
                 logged(error, "the place of a call of %s was not given back", call.tool)
 
     def _announce(self, tool: CompiledTool, call: Call) -> None:
-        """Tell those who listen that the call runs now."""
+        """Call the observers: the call runs now."""
         if self._observers.before is not None:
             self._observers.tell_before(call, tool)
 
@@ -126,7 +126,7 @@ class Pipeline:
         verdict: Verdict,
         began: float,
     ) -> Result:
-        """Refuse a call, or hold it for a person."""
+        """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
         confirmation = await self._confirmations().hold(tool, call, arguments, verdict.action)
@@ -136,7 +136,7 @@ class Pipeline:
     async def denied(
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
     ) -> Result:
-        """Give the Result of a call that a row refused, or at which one broke."""
+        """Return the Result of a call that a check denied, or in which a check crashed."""
         denial = denial_of(call.tool, error)
         if self._keeps:
             await self._recorder.denied(call, self._tools.used(call.tool), denial, confirmation_id)
@@ -144,9 +144,9 @@ class Pipeline:
 
 
 def check_call(call: Call) -> None:
-    """Row 1 but for the arguments: a confidence from 0 to 1, and no endless round of tools.
+    """Check that the confidence is 0 to 1, and that calls do not nest too deep.
 
-    Raises a Refusal.
+    Raises CallDenied.
     """
     stated = call.confidence
     if stated is not None and (type(stated) not in _NUMBERS or not 0 <= stated <= 1):

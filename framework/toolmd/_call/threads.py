@@ -1,4 +1,4 @@
-"""Run blocking functions in kept threads, with the caller's context variables, in order."""
+"""Run blocking functions in a pool of threads, in order, with the caller's context variables."""
 
 import asyncio
 import os
@@ -10,13 +10,13 @@ from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 MAX_THREADS = 256
-"""Blocking functions that run at one time, those that outlived their deadline included."""
+"""The most blocking functions at one time, including those past their deadline."""
 IDLE_S = 30.0
-"""How long a thread without work is kept, in seconds."""
+"""How long an idle thread is kept, in seconds."""
 
 
 class _Job(NamedTuple):
-    """A function that waits for a thread, and the future of whoever waits for it."""
+    """A function that waits for a thread, and the future of its caller."""
 
     function: Callable[[], Any]
     begin: Callable[[], None]
@@ -24,15 +24,15 @@ class _Job(NamedTuple):
     done: "asyncio.Future[tuple[Any, BaseException | None]]"
 
     def run(self) -> tuple[Any, BaseException | None]:
-        """Return what the function returns, or what it raises; raises nothing."""
+        """Return the function's value or its exception; never raise."""
         try:
             return self.context.run(self.function), None
         except BaseException as raised:  # noqa: BLE001 - handed to the coroutine that waits
             return None, raised
 
     def settle(self, ended: tuple[Any, BaseException | None]) -> None:
-        """Tell the coroutine that waits what came of the function."""
-        # The loop may be closed by now: the call timed out, and nobody waits.
+        """Hand the outcome to the waiting coroutine."""
+        # The loop may be closed: the call timed out, and nothing waits for it.
         with suppress(RuntimeError):
             self.done.get_loop().call_soon_threadsafe(_settle, self.done, ended)
 
@@ -43,7 +43,7 @@ def _settle(done: "asyncio.Future[Any]", ended: tuple[Any, BaseException | None]
 
 
 class Threads:
-    """Kept threads for blocking functions; what finds none free waits in order.
+    """A pool of threads for blocking functions; functions without a free thread wait in order.
 
     They are daemon threads: a function that hangs must not keep the process alive.
     """
@@ -55,9 +55,9 @@ class Threads:
         self.reset()
 
     def reset(self) -> None:
-        """Begin without threads, as the child of a fork must."""
+        """Start without threads, as the child of a fork must."""
         self._changed = Condition()
-        # Ordered, since a plain dict takes ever longer to find its first key.
+        # Ordered, since a plain dict needs ever longer to find its first key.
         self._waiting: OrderedDict[int, _Job] = OrderedDict()
         self._count = 0
         self._free = 0
@@ -67,8 +67,8 @@ class Threads:
     ) -> Any:
         """Return what the function returns.
 
-        Cancelling takes a function that still waits out of the queue; one that runs is left
-        alone. `begin` is called, under a lock, at the moment from which on it can't be taken out.
+        Cancelling removes a waiting function from the queue; a running one goes on. `begin` is
+        called, under a lock, when the function can't be removed any more.
 
         Raises:
             BaseException: what the function raises.
@@ -97,7 +97,7 @@ class Threads:
             try:
                 Thread(target=self._work, name=self._name, daemon=True).start()
             except RuntimeError:
-                # The system has no further thread: one that there is takes it, if there is any.
+                # The system has no further thread: an existing one runs the function, if any.
                 if not self._count:
                     del self._waiting[id(job)]
                     raise
@@ -111,16 +111,16 @@ class Threads:
             with self._changed:
                 self._free += 1
             job.settle(ended)
-            # What it held must not live until the next one comes.
+            # Its arguments must not stay alive until the next job.
             del job, ended
 
     def _next(self) -> _Job | None:
-        """Return the job that waits longest; None when this thread has waited enough."""
+        """Return the job that has waited longest; None when this thread was idle too long."""
         with self._changed:
             while True:
                 while self._waiting:
                     _, job = self._waiting.popitem(last=False)
-                    # Of a loop that was closed nobody waits for anything.
+                    # A closed loop waits for nothing.
                     if not job.done.get_loop().is_closed():
                         self._free -= 1
                         job.begin()
@@ -134,7 +134,7 @@ class Threads:
 CALLS = Threads("toolmd-call")
 """For the functions of tools and skills."""
 AROUND = Threads("toolmd-around")
-"""For what stands around a call: guards, counters, questions. Stuck tools hold up none of it."""
+"""For guards, counters and questions, which a stuck tool must not block."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=CALLS.reset)

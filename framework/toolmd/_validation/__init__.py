@@ -1,4 +1,4 @@
-"""Values held against a Schema: JSON text read safely, arguments validated, mistakes explained."""
+"""Check values against a Schema: read JSON text safely, validate arguments, explain errors."""
 
 from toolmd._validation.arguments import ArgumentsValidator, InvalidArgumentsError
 from toolmd._validation.explain import problems

@@ -1,4 +1,4 @@
-"""Hold a call's arguments against a tool's parameters: strictly, with defaults filled."""
+"""Validate a call's arguments against a tool's parameters: strictly, with defaults filled."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -15,7 +15,7 @@ from toolmd._validation.unknown_keys import without_unknown
 
 
 class InvalidArgumentsError(ValueError):
-    """The arguments do not fit; what is wrong is worked out when someone looks."""
+    """The arguments do not fit; the errors are computed on demand."""
 
     def __init__(self, arguments: dict[str, Any], parameters: tuple[Parameter, ...]) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class InvalidArgumentsError(ValueError):
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """List each fault of the arguments, the first 32."""
+        """List the errors of the arguments, at most 32."""
         found = argument_problems(self._arguments, self._parameters)
         return found or (Problem("invalid_value", "", "the arguments do not fit the parameters"),)
 
@@ -33,10 +33,10 @@ class InvalidArgumentsError(ValueError):
 
 
 class ArgumentsValidator:
-    """The one judge of a tool's arguments, built from its parameters."""
+    """The validator of a tool's arguments, built from its parameters."""
 
     def __init__(self, parameters: tuple[Parameter, ...], *, ignore_unknown: bool = False) -> None:
-        """Build the validator; raises PatternError for a Pattern that is no RE2 expression."""
+        """Build the validator. Raises PatternError for a Pattern that is not an RE2 expression."""
         self._parameters = parameters
         # Constructed: validating what is typed would build validators for one call.
         self._shape = Schema(types=("object",), properties=parameters)
@@ -47,15 +47,15 @@ class ArgumentsValidator:
         return SchemaValidator(object_shape(self._parameters))
 
     def validate(self, arguments: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
-        """Give the arguments with defaults filled, as values of our own.
+        """Return the arguments with defaults filled, as a copy.
 
-        Raises MalformedError for what is not one JSON object, InvalidArgumentsError for one
-        that does not fit (behaviour.md, rows 1 and 3).
+        Raises MalformedError where the text is not one JSON object, and InvalidArgumentsError
+        where the object does not fit.
         """
         return self.check(read_object(arguments))
 
     def check(self, read: dict[str, Any]) -> dict[str, Any]:
-        """Judge what `read_object` gave; raises InvalidArgumentsError."""
+        """Validate an object that `read_object` returned. Raises InvalidArgumentsError."""
         if self._ignore_unknown:
             read, _ = without_unknown(read, self._shape)
         try:
@@ -65,5 +65,5 @@ class ArgumentsValidator:
         return checked
 
     def dropped(self, read: dict[str, Any]) -> tuple[str, ...]:
-        """Give the paths of unknown keys that `check` leaves out; none unless they are ignored."""
+        """Return the paths of unknown keys that `check` drops; none unless they are ignored."""
         return without_unknown(read, self._shape)[1] if self._ignore_unknown else ()

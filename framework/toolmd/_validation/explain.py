@@ -1,4 +1,4 @@
-"""Say what is wrong with a value, field by field, so that a model can mend it."""
+"""Explain the errors of a value, field by field, so that a model can correct it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,11 +12,11 @@ from toolmd._validation.words import choices_of, joined, shown_value, type_of, t
 from toolmd.errors import near_words
 
 MAX_PROBLEMS = 32
-"""Further ones are left out: a model mends what it can read."""
+"""The most errors that are listed: a model corrects what it can read."""
 
 
 def problems(value: Any, shape: Schema, *, path: str = "") -> tuple[Problem, ...]:
-    """List what is wrong with a JSON value; nothing is wrong exactly when it fits its shape."""
+    """List the errors of a JSON value; the list is empty exactly when it fits its shape."""
     found = _value(value, shape, path, sensitive=False)
     return tuple(problem for problem, _ in zip(found, range(MAX_PROBLEMS), strict=False))
 
@@ -24,7 +24,7 @@ def problems(value: Any, shape: Schema, *, path: str = "") -> tuple[Problem, ...
 def argument_problems(
     arguments: dict[str, Any], parameters: tuple[Parameter, ...]
 ) -> tuple[Problem, ...]:
-    """List what is wrong with the arguments of a call (behaviour.md, row 3)."""
+    """List the errors of a call's arguments (the arguments check of behaviour.md)."""
     return problems(arguments, Schema(types=("object",), properties=parameters))
 
 
@@ -156,7 +156,7 @@ def _unknown(name: str, at: str, known: list[str]) -> Problem:
 
 
 def _nearest(word: str, known: list[str]) -> str | None:
-    """Give the known word that is nearest; only short words are compared, for time's sake."""
+    """Return the known word that is nearest; only short words are compared, to save time."""
     folded = {k.casefold().replace("-", "_"): k for k in known}
     near = near_words(word.casefold().replace("-", "_"), folded)
     return folded[near[0]] if near else None

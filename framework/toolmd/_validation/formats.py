@@ -1,4 +1,4 @@
-"""Real dates, times and addresses: what a Format demands of a text (format.md)."""
+"""Check the formats of texts: real dates, times and addresses (format.md)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def is_date(text: str) -> bool:
-    """Tell whether this is a day of the calendar, `2026-03-05`."""
+    """Return whether this is a day of the calendar, `2026-03-05`."""
     if not _DATE.fullmatch(text):
         return False
     try:
@@ -33,7 +33,7 @@ def is_date(text: str) -> bool:
 
 
 def is_time(text: str) -> bool:
-    """Tell whether this is a time of day, `09:30`; seconds and offset may follow."""
+    """Return whether this is a time of day, `09:30`; seconds and offset may follow."""
     match = _TIME.fullmatch(text)
     if match is None or not _is_offset(match):
         return False
@@ -51,12 +51,12 @@ def _is_offset(match: re.Match[str]) -> bool:
 
 
 def is_date_time(text: str) -> bool:
-    """Tell whether this is a day and a time, `2026-03-05T09:30`, as ISO 8601 has them."""
+    """Return whether this is a day and a time, `2026-03-05T09:30`, as ISO 8601 has them."""
     return text[10:11] in ("T", "t") and is_date(text[:10]) and is_time(text[11:])
 
 
 def is_email(text: str) -> bool:
-    """Tell whether mail could be sent there: one `@`, and a domain with a dot."""
+    """Return whether mail could be sent there: one `@`, and a domain with a dot."""
     return (
         len(text) <= MAX_ADDRESS
         and text.find("@") <= MAX_LOCAL
@@ -65,7 +65,7 @@ def is_email(text: str) -> bool:
 
 
 def is_uri(text: str) -> bool:
-    """Tell whether this is an absolute URI; one with `//` over HTTP must name a host."""
+    """Return whether this is an absolute URI; one with `//` over HTTP must name a host."""
     if not _URI.fullmatch(text):
         return False
     scheme, _, rest = text.partition(":")
@@ -75,7 +75,7 @@ def is_uri(text: str) -> bool:
 
 
 def is_uuid(text: str) -> bool:
-    """Tell whether this is a UUID with its four dashes."""
+    """Return whether this is a UUID with its four dashes."""
     return _UUID.fullmatch(text) is not None
 
 

@@ -1,11 +1,11 @@
-"""Give JSON values an identity: `true` is not `1`, while `1` and `1.0` are one number."""
+"""Compare JSON values: `true` is not `1`, while `1` and `1.0` are one number."""
 
 from collections.abc import Hashable
 from typing import Any
 
 
 def identity(value: Any) -> Hashable:
-    """Give a key that two JSON values share exactly when JSON Schema calls them equal."""
+    """Return a key that two JSON values share exactly when JSON Schema calls them equal."""
     kind = type(value)
     if kind is bool:
         return ("boolean", value)

@@ -1,4 +1,4 @@
-"""Read a call's arguments, JSON text or an object, into a value of our own that JSON can hold."""
+"""Read a call's arguments, JSON text or an object, into a copy of plain JSON values."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import from_json
 
 MAX_DEPTH = 32
-"""How deep objects and arrays may nest (behaviour.md, row 0)."""
+"""How deep objects and arrays may nest (the size check of behaviour.md)."""
 
 _NOT_FINITE = "NaN, Infinity and numbers beyond a double are not JSON"
 _SCALARS = frozenset({bool, int, float, type(None)})
@@ -21,7 +21,7 @@ class MalformedError(ValueError):
 def read_object(arguments: object) -> dict[str, Any]:
     """Read a JSON object of at most 32 levels, without duplicate keys, NaN or Infinity.
 
-    The value shares nothing with what came in. Raises MalformedError (behaviour.md, row 1).
+    The copy shares nothing with the input. Raises MalformedError.
     """
     if isinstance(arguments, str):
         return _read_text(arguments)
@@ -47,21 +47,21 @@ def _read_text(text: str) -> dict[str, Any]:
     try:
         value = from_json(text, allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:
-        # The parser's sentence names what is wrong and where, and quotes nothing of the text.
+        # The parser's message names the error and its place, and quotes nothing of the text.
         message = f"the arguments are not JSON: {error}"
         raise MalformedError(message) from None
     if type(value) is not dict:
         message = "the arguments must be a JSON object: write {…} around them"
         raise MalformedError(message)
-    # Every quote but an escaped one begins or ends a key or a text, so equal counts say that
-    # nothing was overwritten by a duplicate key.
+    # Every quote but an escaped one begins or ends a key or a text, so equal counts mean that
+    # no duplicate key replaced a value.
     if text.count('"') != 2 * count_texts(value):
         json.loads(text, object_pairs_hook=_refuse_duplicates)
     return value
 
 
 def count_texts(value: dict[str, Any]) -> int:
-    """Count keys and texts at every depth; raises MalformedError as `read_object` does."""
+    """Count keys and texts at every depth. Raises MalformedError as `read_object` does."""
     return len(value) + _texts_in(value.values(), 2)
 
 

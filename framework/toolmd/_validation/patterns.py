@@ -6,13 +6,13 @@ from typing import Any
 
 
 class PatternError(ValueError):
-    """The Pattern is no RE2 expression."""
+    """The Pattern is not an RE2 expression."""
 
 
 @lru_cache(maxsize=1024)
 def whole_match(pattern: str) -> Callable[[str], Any]:
-    """Give what tells whether a whole text matches; raises PatternError."""
-    # Most tools have no pattern, and need not wait for RE2 to load.
+    """Return a function that matches a whole text. Raises PatternError."""
+    # Imported here: most tools have no pattern.
     import re2
 
     options = re2.Options()
@@ -26,7 +26,7 @@ def whole_match(pattern: str) -> Callable[[str], Any]:
 
 
 def pattern_fault(pattern: str) -> str | None:
-    """Say what is wrong with a pattern; None when it can be used."""
+    """Return the error of a pattern; None where it can be used."""
     try:
         whole_match(pattern)
     except PatternError as error:

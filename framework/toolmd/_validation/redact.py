@@ -1,4 +1,4 @@
-"""Hide Sensitive values wherever a call's arguments are kept or told."""
+"""Hide Sensitive values wherever a call's arguments are stored or shown."""
 
 import base64
 import html
@@ -12,11 +12,11 @@ from toolmd._types.schema import Parameter, Schema
 
 HIDDEN = "(hidden)"
 _SHORT = 4
-"""A value of fewer characters is hidden as a word alone: it may stand within any other."""
+"""A shorter value is hidden only as a whole word, since other words may contain it."""
 
 
 def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
-    """Give the arguments with each Sensitive value replaced, at every depth."""
+    """Return the arguments with each Sensitive value replaced, at every depth."""
     shapes = {p.name: p.shape for p in parameters}
     return {name: redacted_value(value, shapes.get(name)) for name, value in arguments.items()}
 
@@ -24,7 +24,7 @@ def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) ->
 def changes(
     before: Mapping[str, Any], after: Mapping[str, Any], parameters: tuple[Parameter, ...]
 ) -> tuple[str, ...]:
-    """Say what a person changed, in the words of a result's notes; nothing where nothing is."""
+    """Return the notes of a result on what a person changed; empty where nothing changed."""
     old, new = redacted(before, parameters), redacted(after, parameters)
     changed = [
         f"{name}: {_text(old.get(name))} → {_text(new.get(name))}"
@@ -39,7 +39,7 @@ def _text(value: Any) -> str:
 
 
 def redacted_value(value: Any, shape: Schema | None) -> Any:
-    """Give a value of this shape with what is Sensitive in it replaced."""
+    """Return a value of this shape with its Sensitive parts replaced."""
     if shape is None:
         return value
     if shape.sensitive:
@@ -58,7 +58,7 @@ def redacted_value(value: Any, shape: Schema | None) -> Any:
 def without_sensitive(
     text: str, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
 ) -> str:
-    """Give a text in which the Sensitive ones among these arguments are replaced, word by word."""
+    """Return a text in which the Sensitive values of these arguments are replaced."""
     shapes = {p.name: p.shape for p in parameters}
     found = {said for name, value in arguments.items() for said in _hidden(value, shapes.get(name))}
     for said in sorted(found, key=len, reverse=True):
@@ -67,7 +67,7 @@ def without_sensitive(
 
 
 def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterator[str]:
-    """Give the words of all that is Sensitive in a value."""
+    """Return the words of all Sensitive parts of a value."""
     inside = within or (shape is not None and shape.sensitive)
     if isinstance(value, list):
         for item in value:
@@ -84,10 +84,10 @@ def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterat
 def hider(
     arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
 ) -> Callable[[str], str] | None:
-    """Return what takes the Sensitive ones among these arguments out of a text; None without any.
+    """Return a function that removes these arguments' Sensitive values; None without any.
 
-    It finds them as they are, within other words too, and as they are written in Python, JSON,
-    HTML, addresses, hexadecimal and Base64.
+    It finds the values within other words too, and as Python, JSON, HTML, URLs, hexadecimal
+    and Base64 write them.
     """
     written = _written(arguments, parameters)
     return _replacing(written) if written else None
@@ -101,7 +101,7 @@ class Secrets:
         self._hide: Callable[[str], str] | None = None
 
     def learn(self, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> None:
-        """Hide the Sensitive ones among these arguments from now on."""
+        """Hide the Sensitive values of these arguments from now on."""
         if not self._written.issuperset(written := _written(arguments, parameters)):
             self._written |= written
             self._hide = _replacing(self._written)
@@ -112,11 +112,11 @@ class Secrets:
             self.learn({"": data}, (Parameter(name="", shape=shape),))
 
     def hide(self, text: str) -> str:
-        """Return a text without the values that were learned."""
+        """Return a text without the learned values."""
         return text if self._hide is None else self._hide(text)
 
     def hide_in(self, value: Any) -> Any:
-        """Return a JSON value whose texts lack the values that were learned."""
+        """Return a JSON value whose texts lack the learned values."""
         if isinstance(value, str):
             return self.hide(value)
         if isinstance(value, list):
@@ -127,7 +127,7 @@ class Secrets:
 
 
 def _written(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> set[str]:
-    """Return the ways in which a text may write the Sensitive ones among these arguments."""
+    """Return the spellings of these arguments' Sensitive values in a text."""
     shapes = {p.name: p.shape for p in parameters if p.shape.holds_sensitive}
     said = {w for n, v in arguments.items() if n in shapes for w in _hidden(v, shapes[n])}
     written = {form for word in said for form in _forms(word)}
@@ -145,7 +145,7 @@ def _replacing(written: set[str]) -> Callable[[str], str]:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """Give the ways in which a text may write a value."""
+    """Return the spellings of a value in a text."""
     yield word
     if len(word) < _SHORT:
         return

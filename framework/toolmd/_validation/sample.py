@@ -1,4 +1,4 @@
-"""Make up a value that a Schema takes, to show a call or a result by."""
+"""Build a sample value of a Schema, to show a call or a result."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,9 +23,9 @@ _FORMATS: Mapping[str, str] = {
 
 
 def sample(shape: Schema, text: str = "text") -> Any:
-    """Give the author's own example, default or first choice; else a plain value of the type.
+    """Return the author's own example, default or first choice; else a plain value of the type.
 
-    `text` stands for texts of which nothing is known. Patterns and lengths are not looked at.
+    `text` is the sample of a plain text. Patterns and lengths are ignored.
     """
     if shape.has_example:
         return shape.example
@@ -48,5 +48,5 @@ def sample(shape: Schema, text: str = "text") -> Any:
 
 
 def sample_arguments(parameters: tuple[Parameter, ...], text: str = "text") -> dict[str, Any]:
-    """Give a sample of each parameter that is required."""
+    """Return a sample of each parameter that is required."""
     return {p.name: sample(p.shape, text) for p in parameters if p.required}

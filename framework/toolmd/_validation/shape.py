@@ -15,7 +15,7 @@ from toolmd._validation.patterns import whole_match
 
 
 def object_shape(parameters: tuple[Parameter, ...], values: Schema | None = None) -> CoreSchema:
-    """Give the shape of an object with these fields, closed unless `values` are allowed."""
+    """Return the shape of an object with these fields, closed unless `values` are allowed."""
     return core.typed_dict_schema(
         {p.name: _field(p) for p in parameters},
         strict=True,
@@ -25,7 +25,7 @@ def object_shape(parameters: tuple[Parameter, ...], values: Schema | None = None
 
 
 def value_shape(shape: Schema) -> CoreSchema:
-    """Give the shape of one value; raises PatternError."""
+    """Return the shape of one value; raises PatternError."""
     if _is_text_enum(shape):
         return core.literal_schema(list(shape.enum or ()))
     made = _any_type(shape)
@@ -68,9 +68,9 @@ def _any_type(shape: Schema) -> CoreSchema:
 
 
 def is_bounded(shape: Schema) -> bool:
-    """Tell whether a shape says anything beyond its types, enum and words."""
+    """Return whether a shape has constraints beyond its types, enum and words."""
     bounds = (getattr(shape, name) for name in _BOUNDS)
-    # By identity: a bound of 0 equals False, and bounds all the same.
+    # By identity: a bound of 0 equals False, but is a bound.
     return any(bound is not None and bound is not False for bound in bounds)
 
 
@@ -187,5 +187,5 @@ def _one_of(allowed: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 
 def fits(shape: Schema) -> Callable[[Any], bool]:
-    """Give what tells, quickly, whether a JSON value fits; raises PatternError."""
+    """Return a fast check of whether a JSON value fits. Raises PatternError."""
     return SchemaValidator(value_shape(shape)).isinstance_python

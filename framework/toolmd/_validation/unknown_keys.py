@@ -1,4 +1,4 @@
-"""Drop keys that a tool does not know, at every depth, and say which."""
+"""Drop unknown keys at every depth, and list them."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from toolmd._validation.words import joined
 
 
 def without_unknown(value: dict[str, Any], shape: Schema) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Give the object without unknown keys, and their paths (behaviour.md, row 3)."""
+    """Return the object without unknown keys, and their paths."""
     dropped: list[str] = []
     kept: dict[str, Any] = _kept(value, shape, "", dropped)
     return kept, tuple(dropped)

@@ -1,4 +1,4 @@
-"""Words for a value and its shape, short enough for a model to read and act on."""
+"""Describe a value and its shape, short enough for a model to act on."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ def type_of(value: Any) -> JsonType:
 
 
 def types_of(shape: Schema) -> str:
-    """Say which types fit: `text or an array`."""
+    """Name the types that fit: `text or an array`."""
     words = [_ARTICLED[kind] for kind in shape.types]
     return " or ".join(words) if words else "any value"
 
@@ -70,7 +70,7 @@ def shown_value(value: Any, *, sensitive: bool = False) -> str:
 
 
 def joined(path: str, name: str) -> str:
-    """Give the path of a field: `items[0].name`; an odd name stands in brackets."""
+    """Return the path of a field: `items[0].name`; an odd name stands in brackets."""
     if not name.replace("-", "_").isidentifier():
         return f"{path}[{shown_value(name)}]"
     short = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"

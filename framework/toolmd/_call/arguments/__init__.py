@@ -1,1 +1,1 @@
-"""A call's arguments: what the rules say of them, and why they are refused."""
+"""A call's arguments: the rules, and the errors of a denied call."""

@@ -1,4 +1,4 @@
-"""Rows 1 and 3 for a caller: why its arguments are refused, in words to mend them by."""
+"""The syntax and arguments checks: each error says what would be valid."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from toolmd._validation import (
 )
 
 MAX_TOLD = 3
-"""Faults that the message names; the details hold them all."""
+"""The most errors in the message; the details list all of them."""
 
 
 def read(call: Call) -> dict[str, Any]:
-    """Rows 0 and 1 for themselves: one JSON object within bounds; raises a Refusal."""
+    """Parse one JSON object within bounds. Raises CallDenied."""
     try:
         return read_object(call.arguments)
     except MalformedError as error:
@@ -24,7 +24,7 @@ def read(call: Call) -> dict[str, Any]:
 
 
 def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure:
-    """Give `malformed_call`, or `invalid_arguments` with each thing that is wrong."""
+    """Return `malformed_call`, or `invalid_arguments` with every error."""
     if isinstance(error, MalformedError):
         return Failure("malformed_call", str(error))
     told = [problem.message for problem in error.problems]

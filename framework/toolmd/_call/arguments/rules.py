@@ -13,14 +13,14 @@ class Rules:
     """The compiled Rules of one tool."""
 
     def __init__(self, call_spec: ToolCallSpec) -> None:
-        """Compile the rules; raises ExpressionError, and the tool can't be called."""
+        """Compile the rules. Raises ExpressionError: the tool can't be called then."""
         names = frozenset(parameter.name for parameter in call_spec.parameters)
         self._rules = [(compile_expression(r.expression, names), r) for r in call_spec.rules]
 
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Raise a Refusal that lists each rule that does not hold or can't be computed.
+        """Raise CallDenied with each rule that is false or can't be computed.
 
-        A rule that breaks raises what it raised: the call is refused all the same.
+        An exception in a rule goes on: the call is denied as well.
         """
         broken = [problem for p, r in self._rules if (problem := self._fault(p, r, arguments))]
         if broken:
@@ -31,7 +31,7 @@ class Rules:
         try:
             answer = program.evaluate(values)
         except EvaluationError:
-            # The reason may quote a Sensitive value; which arguments are absent says enough.
+            # The reason may quote a Sensitive value, so only absent arguments are named.
             absent = ", ".join(sorted(program.names - values.keys()))
             why = f"it needs {absent}" if absent else "it has no value for these arguments"
             message = f"{rule.message} (It can't be told: {why}.)"

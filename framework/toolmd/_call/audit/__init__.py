@@ -1,1 +1,1 @@
-"""The record of each decision, made before its effect."""
+"""The audit: a record of each decision, written before its effect."""

@@ -15,9 +15,9 @@ from toolmd.config.state_files import is_there
 
 GENESIS = "0" * 64
 AUDIT_FILE = "audit.sqlite3"
-"""Its name in the project's state folder."""
+"""The name of the audit in the project's state folder."""
 _MARKED = 1
-"""The data base's own version once a mark of the newest record is kept beside it."""
+"""The database's version once a mark of the newest record is kept next to it."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS decision (
@@ -42,7 +42,7 @@ class Audit:
     """The decision records of a project; safe for threads and processes at one time."""
 
     def __init__(self, path: Path, wait_s: float = WAIT_S) -> None:
-        """Keep them in `path`; where others have locked it, wait for so many seconds."""
+        """Keep the records in `path`; wait `wait_s` seconds where another process has locked it."""
         self._path = path
         self._wait_s = wait_s
         self._lock = Lock()
@@ -50,22 +50,22 @@ class Audit:
         self._inode = (0, 0)
         self._mark: MarkFile | None = None
         self._own: ChainMark | None = None
-        """What this process recorded last, where the mark could be moved to it."""
+        """The last record of this process whose mark was written."""
 
     @staticmethod
     def is_kept(path: Path) -> bool:
-        """Tell whether records are there, or were."""
+        """Return whether there are records, or were."""
         return path.exists() or marked_in(path).exists()
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add a record; raises sqlite3.Error or OSError where it can't be written."""
+        """Append a record. Raises sqlite3.Error or OSError where it can't be written."""
         text = json.dumps(record, separators=(",", ":"))
         with self._lock:
             store, mark = self._open()
             store.execute("BEGIN IMMEDIATE")
             try:
                 last = _last(store)
-                # A mark that does not fit stays as it is: what was cut off must show later too.
+                # A mark that does not fit stays: cut records must show later too.
                 fits = last == self._own or _fits(mark.read(), last, store)
                 number = last.number + 1
                 added = ChainMark(number, chained(number, last.hash, text))
@@ -81,7 +81,7 @@ class Audit:
                 self._own = added
 
     def decisions(self) -> Iterator[Record]:
-        """Give the records, the oldest first."""
+        """Return the records, oldest first."""
         with self._lock:
             question = "SELECT number, record, hash FROM decision ORDER BY number"
             rows = self._open()[0].execute(question).fetchall()
@@ -89,7 +89,7 @@ class Audit:
             yield Record(number, json.loads(text), digest)
 
     def latest(self, before: int, limit: int) -> list[Record]:
-        """Give at most `limit` records below the number `before`, the latest first."""
+        """Return at most `limit` records below the number `before`, latest first."""
         with self._lock:
             question = (
                 "SELECT number, record, hash FROM decision WHERE number < ?"
@@ -99,14 +99,14 @@ class Audit:
         return [Record(number, json.loads(text), digest) for number, text, digest in rows]
 
     def verify(self) -> int | None:
-        """Give the number of the first record that does not fit the chain; None where all do.
+        """Return the number of the first record that does not fit the chain; None where all fit.
 
-        Where the newest were cut off it is the number of the first that is gone; so too where
-        the mark of the newest is gone.
+        Where the newest records were cut off, or their mark is gone, it is the number of the first
+        missing record.
         """
         with self._lock:
             store, kept = self._open()
-            # Before the records: others may write meanwhile, and the mark must not run ahead.
+            # Before the records: others may write meanwhile, and the mark must not be ahead.
             mark = kept.read()
             rows = store.execute("SELECT * FROM decision ORDER BY number").fetchall()
         expected = GENESIS
@@ -119,7 +119,7 @@ class Audit:
         return None if mark is not None and mark.number <= len(rows) else len(rows) + 1
 
     def count(self) -> int:
-        """Give how many records there are."""
+        """Return the number of records."""
         with self._lock:
             counted = self._open()[0].execute("SELECT count(*) FROM decision").fetchone()
         return int(counted[0])
@@ -141,7 +141,7 @@ class Audit:
         is_there(marked_in(self._path))
         status = self._path.stat()
         if self._inode != (status.st_dev, status.st_ino):
-            self._close()  # What was open is not the file that is there now.
+            self._close()  # The open file is not the file at this path any more.
         if self._store is None or self._mark is None:
             store = sqlite3.connect(
                 self._path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
@@ -159,12 +159,12 @@ class Audit:
 
 
 def marked_in(path: Path) -> Path:
-    """Give the file that holds the mark of an audit's newest record."""
+    """Return the path of the mark of an audit's newest record."""
     return path.with_suffix(SUFFIX)
 
 
 def _open_mark(store: sqlite3.Connection, path: Path) -> MarkFile:
-    """Open the mark of the newest record; an audit that was begun without marks has one then."""
+    """Open the mark of the newest record; create it for an audit that began without marks."""
     if store.execute("PRAGMA user_version").fetchone()[0] >= _MARKED:
         return MarkFile(path)
     store.execute("BEGIN IMMEDIATE")
@@ -185,7 +185,7 @@ def _last(store: sqlite3.Connection) -> ChainMark:
 
 
 def _fits(mark: ChainMark | None, last: ChainMark, store: sqlite3.Connection) -> bool:
-    """Tell whether a mark is of one of the records up to the last."""
+    """Return whether a mark belongs to one of the records."""
     if mark is None or mark.number >= last.number:
         return mark == last
     question = "SELECT hash FROM decision WHERE number = ?"
@@ -193,5 +193,5 @@ def _fits(mark: ChainMark | None, last: ChainMark, store: sqlite3.Connection) ->
 
 
 def chained(number: int, previous: str, text: str) -> str:
-    """Give the hex sha256 of a record at its place in the chain."""
+    """Return the hex sha256 of a record at its place in the chain."""
     return hashlib.sha256(f"{number}\n{previous}\n{text}".encode()).hexdigest()

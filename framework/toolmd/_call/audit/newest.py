@@ -11,7 +11,7 @@ SUFFIX = ".newest"
 _DIGITS = 20
 _LENGTH = _DIGITS + 1 + 64 + 1
 _LOST = b"lost\n"
-"""Stands where a mark was taken away."""
+"""The content where a mark was removed."""
 
 
 class ChainMark(NamedTuple):
@@ -22,26 +22,26 @@ class ChainMark(NamedTuple):
 
 
 class MarkFile:
-    """The mark of an audit's newest record: it may lag behind the records, never run ahead.
+    """The mark of an audit's newest record: it may lag behind the records, never be ahead.
 
-    It is written once a record is there for good, over what stood in it before.
+    It is overwritten once a record is stored for good.
     """
 
     def __init__(self, path: Path, first: ChainMark | None = None) -> None:
-        """Open the file, and create it with the mark `first` where there is none.
+        """Open the file; create it with the mark `first` where there is none.
 
-        Without `first` an audit has lost its mark, and the new file has none. Raises OSError.
+        Without `first` the audit has lost its mark, and the new file has none. Raises OSError.
         """
         create_file(path, _LOST if first is None else _line(first))
         self._descriptor = os.open(path, os.O_RDWR)
-        # A door that nobody closes ends with its process, or before.
+        # A dispatcher that is never closed ends with its process, or before.
         self.close = finalize(self, os.close, self._descriptor)
-        """Close the file; once more does nothing."""
+        """Close the file; closing twice does nothing."""
 
     def read(self) -> ChainMark | None:
-        """Give the mark; None where none can be read."""
+        """Return the mark; None where none can be read."""
         words = b""
-        # One that is just being written is read again.
+        # A mark that is being written is read again.
         while words != (words := os.pread(self._descriptor, _LENGTH + 1, 0)):
             pass
         if len(words) != _LENGTH:
@@ -50,8 +50,8 @@ class MarkFile:
         return ChainMark(int(number), digest) if number.isdecimal() else None
 
     def move(self, mark: ChainMark) -> None:
-        """Write a later mark; one of another process that is later still stays."""
-        # Of one width each: what is later is greater, as bytes too.
+        """Write a later mark; keep the mark of another process that is later still."""
+        # Fields of fixed width: a later mark is greater as bytes too.
         if os.pread(self._descriptor, _DIGITS, 0) < b"%020d" % mark.number:
             self.write(mark)
 

@@ -1,4 +1,4 @@
-"""Write the decision on each call to the audit, before its effect."""
+"""Record the decision on each call in the audit, before its effect."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class UnrecordedDenial(CallDenied):
-    """Refuses because the decision could not be recorded."""
+    """The denial of a call whose decision could not be recorded."""
 
 
 class Recorder:
-    """Makes the records; without an audit, none."""
+    """The writer of the audit; without an audit it writes nothing."""
 
     def __init__(
         self, audit: "Audit | None", lock_retry: "LockRetry | None", clock: Callable[[], float]
     ) -> None:
-        """`lock_retry` is had with an audit that is locked; without an audit it is None."""
+        """Keep the audit; `lock_retry` is for a locked one, and None without an audit."""
         self._audit = audit
         self._lock_retry = lock_retry
         self._clock = clock
@@ -40,9 +40,9 @@ class Recorder:
         arguments: Mapping[str, Any],
         confirmation_id: str | None = None,
     ) -> bool:
-        """Record that a call runs now; raises a Refusal where that can't be written.
+        """Record that a call runs now. Raises CallDenied where the record can't be written.
 
-        `confirmation_id` is the held call that it redeems. Tells whether it had to wait.
+        `confirmation_id` names the approved confirmation. Returns whether it had to wait.
         """
         if self._audit is None:
             return False
@@ -58,9 +58,9 @@ class Recorder:
         *,
         instead_of: str | None = None,
     ) -> None:
-        """Record that a call waits; raises a Refusal where that can't be written.
+        """Record that a call waits. Raises CallDenied where the record can't be written.
 
-        `instead_of` is the hold that was decided, where its call is held anew.
+        `instead_of` names the decided confirmation whose call waits again.
         """
         if self._audit is not None and not call.dry_run:
             await self._write(call, tool, verdict.action.name.lower(), arguments=arguments,
@@ -70,7 +70,7 @@ class Recorder:
     async def decided(
         self, call: Call, tool: CompiledTool, state: str, confirmation_id: str
     ) -> None:
-        """Record what a person did with a held call; raises a Refusal."""
+        """Record a person's decision on a pending call. Raises CallDenied."""
         if self._audit is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
             await self._write(call, tool, state, arguments=arguments, held=confirmation_id)
@@ -82,12 +82,12 @@ class Recorder:
         denial: CallDenied,
         confirmation_id: str | None = None,
     ) -> None:
-        """Record a refusal, of a held call too; it stays refused where that can't be written."""
+        """Record a denial; the call stays denied where the record can't be written."""
         if self._audit is None or call.dry_run:
             return
         failure = denial.failure if not callable(denial.failure) else denial.failure()
         faults = [[problem.code, problem.path] for problem in failure.details]
-        # What was waited for once is not waited for again.
+        # A lock that was waited for once is not waited for again.
         waits = not isinstance(denial, UnrecordedDenial)
         try:
             await self._append(
@@ -100,7 +100,7 @@ class Recorder:
                 faults=faults,
                 held=confirmation_id,
             )
-        except Exception as error:  # noqa: BLE001 - it is refused in any case
+        except Exception as error:  # noqa: BLE001 - it is denied in any case
             if failure.code != "internal_guard_error":
                 logged(error, "the refusal of %s was not recorded", call.tool)
 

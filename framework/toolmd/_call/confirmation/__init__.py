@@ -1,1 +1,1 @@
-"""Calls held until a person decides, and the decisions."""
+"""Calls that wait for a person's confirmation, and the decisions."""

@@ -1,4 +1,4 @@
-"""What people decide on held calls: each approved, refused or answered, once."""
+"""The decisions of people on pending calls: approve, edit, reject or respond, once."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -16,7 +16,7 @@ from toolmd._types.result import EventListener, Result
 
 
 class RestOfPipeline(Protocol):
-    """What is left of the ladder for a call that was held."""
+    """The part of the pipeline that follows an approval."""
 
     def run(
         self,
@@ -27,19 +27,19 @@ class RestOfPipeline(Protocol):
         on_event: EventListener | None,
         confirmation_id: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
-        """Rows 8 and 9: wait for a turn, record the decision, and run."""
+        """Wait for the limits, record the decision, and run the call."""
 
     def denied(
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
     ) -> Coroutine[Any, Any, Result]:
-        """Give the Result of a call that a row refused, or at which one broke."""
+        """Return the Result of a call that a check denied, or in which a check crashed."""
 
     def finish(self, call: Call, result: Result) -> Result:
-        """Add to a result what rides on every outcome."""
+        """Add the crisis flag to a result, and call the after-hook."""
 
 
 class Decisions:
-    """What a person may do with the calls that are held."""
+    """The decisions that a person may take on pending calls."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Decisions:
         key: str | None = None,
         on_event: EventListener | None = None,
     ) -> Result:
-        """Approve a held call, with some arguments edited or as it is, and run it.
+        """Approve a pending call, with edited arguments or as it is, and run it.
 
         `key` is the idempotency key where a runtime made one. Never raises but for cancellation.
         """
@@ -73,9 +73,9 @@ class Decisions:
             call = confirmation.call
             await self._confirmations.admit(confirmation, user)
             if call.is_of_a_run and key != call.key:
-                # Its run would do it once more, under its own key.
+                # Its run would run it a second time, under its own key.
                 message = f"A run waits for this call: it is decided there ({call.id})."
-                raise deny("confirmation_not_found", message)  # noqa: TRY301 - a row like others
+                raise deny("confirmation_not_found", message)  # noqa: TRY301 - a check like others
             decided = await self._confirmations.resume(confirmation, edit, key)
             call = decided.call
             tool = await self._tools.find(call)
@@ -95,14 +95,14 @@ class Decisions:
                 answer = stale if decided.stale else stopped
                 result = answer(call, decided.confirmation, decided.verdict, began)
             result = result._replace(notes=(*decided.notes, *result.notes))
-        except Exception as error:  # noqa: BLE001 - whatever breaks on the ladder refuses
+        except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._pipeline.denied(call, error, began, confirmation_id)
         return self._pipeline.finish(call, result)
 
     async def confirm_call(self, confirmation_id: str, call: Call) -> Result:
-        """Approve a held call with the arguments of `call`, as a run's person agreed to them.
+        """Approve a pending call with the arguments of `call`, as a run's question was answered.
 
-        Whose word a review takes is asked where the run is answered.
+        Who may decide a review is checked where the run's question is answered.
         """
         confirmation = await self._confirmations.look(confirmation_id)
         given = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
@@ -123,7 +123,7 @@ class Decisions:
         return await self.confirm(confirmation_id, edit=edit, user=user, key=call.key)
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
-        """Refuse a held call: it never runs."""
+        """Reject a pending call: it never runs."""
 
         def no(_call: Call) -> Result:
             message = "The user said no: do not call it again with the same arguments."
@@ -132,13 +132,13 @@ class Decisions:
         return await self._decide(confirmation_id, user, "rejected", no, drops=True)
 
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
-        """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
+        """Answer a pending call in place of the tool: it never runs, and `text` is its result."""
         return await self._decide(
             confirmation_id, user, "responded", lambda call: answered(call, text)
         )
 
     def pending(self, user: str | None = None) -> tuple[Confirmation, ...]:
-        """Give the held calls that wait, the oldest first; of one user, or of all."""
+        """Return the pending calls of one user or of all, oldest first."""
         return self._confirmations.pending(user)
 
     async def read(self, confirmation_id: str) -> Confirmation | None:
@@ -146,11 +146,11 @@ class Decisions:
         return await self._confirmations.read(confirmation_id)
 
     async def confirmation(self, confirmation_id: str) -> Confirmation | None:
-        """Give a call that is held, or was; None where it can't be read."""
+        """Return a confirmation, decided or not; None where it can't be read."""
         return await self._confirmations.look(confirmation_id)
 
     def confirmation_sync(self, confirmation_id: str) -> Confirmation | None:
-        """Do as `held`, for those who can't await; the calling thread waits."""
+        """Return a confirmation as `confirmation` does; the calling thread waits."""
         return self._confirmations.look_sync(confirmation_id)
 
     async def _decide(

@@ -1,4 +1,4 @@
-"""Hold calls for a person's decision, and redeem them: once, and only as they were approved."""
+"""Store calls for confirmation, and resume each once, exactly as it was approved."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from toolmd._validation.redact import changes, redacted
 from toolmd.errors import UnreachableError
 
 EXPIRES_S = 600.0
-"""How long a held call may be approved, in seconds."""
+"""How long a pending call may be approved, in seconds."""
 
 
 STALE = "The tool or its policy changed since this call was held: it must be confirmed anew."
@@ -34,7 +34,7 @@ NOT_YOURS = (
 
 
 class ApprovedCall(NamedTuple):
-    """A held call that was approved: what runs now."""
+    """An approved call, ready to run."""
 
     call: Call
     arguments: dict[str, Any]
@@ -42,19 +42,19 @@ class ApprovedCall(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """A decision that runs nothing yet: the call is held anew."""
+    """A decision that runs nothing yet: the call waits for a new confirmation."""
 
     call: Call
     arguments: dict[str, Any]
     confirmation: ConfirmationRequest
     verdict: Verdict
-    """Why it is held anew: stricter than ALLOW."""
+    """Why it waits again: an action stricter than ALLOW."""
     notes: tuple[str, ...] = ()
     stale: bool = False
 
 
 class ConfirmationFlow:
-    """Where held calls wait."""
+    """The pending calls and the way through their confirmation."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ConfirmationFlow:
         lock_retry: LockRetry,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Keep them in `holds`; `clock` gives seconds since the epoch."""
+        """Keep the parts; `clock` returns seconds since the epoch."""
         self._holds = holds
         self._safety = safety
         self._tools = tools
@@ -79,9 +79,9 @@ class ConfirmationFlow:
         action: Action,
         notes: tuple[str, ...] = (),
     ) -> ConfirmationRequest:
-        """Keep a call until somebody decides; a dry run keeps nothing. Raises a Refusal.
+        """Store a call until a person decides; a dry run stores nothing. Raises CallDenied.
 
-        `notes` are told with its result: what a person changed in it before.
+        `notes` go into its result: what a person changed in it before.
         """
         call_spec = tool.call_spec
         sensitivity = call_spec.safety.sensitivity or "low"
@@ -121,26 +121,26 @@ class ConfirmationFlow:
             raise UnreachableError(message) from error
 
     async def look(self, confirmation_id: str) -> Confirmation | None:
-        """Give a held call, decided or not; None where it can't be read."""
+        """Return a confirmation, decided or not; None where it can't be read."""
         try:
             return await self.read(confirmation_id)
         except UnreachableError:
             return None
 
     def look_sync(self, confirmation_id: str) -> Confirmation | None:
-        """Do as `look`, for those who can't await; the calling thread waits."""
+        """Return a confirmation as `look` does; the calling thread waits."""
         try:
             return self._holds.get(confirmation_id, wait_s=WAIT_S)
         except (sqlite3.Error, OSError):
             return None
 
     async def find(self, confirmation_id: str, user: str | None) -> Confirmation:
-        """Give a call that this user may know of, decided or not; raises a Refusal.
+        """Return a confirmation that this user may see, decided or not. Raises CallDenied.
 
         A host that names no user decides for its operator.
         """
         try:
-            # A host may hand on anything as an id: nothing is held under what is no text.
+            # A host may pass anything as an id: only text names a confirmation.
             confirmation = await self._lock_retry.give(
                 lambda: self._holds.get(str(confirmation_id))
             )
@@ -160,10 +160,10 @@ class ConfirmationFlow:
     async def admit(
         self, confirmation: Confirmation, user: str | None, *, drops: bool = False
     ) -> None:
-        """Refuse a decision that this user can't take, or can't any more.
+        """Check that this user may take this decision, still.
 
-        What waits for a review is not its own caller's to decide: with `drops` they may only
-        take it back.
+        The caller can't decide the review of their own call: with `drops` they may only withdraw
+        it.
         """
         if confirmation.state not in {"pending", "expired"}:
             raise deny("confirmation_used", f"This call was decided before: {confirmation.state}.")
@@ -178,10 +178,10 @@ class ConfirmationFlow:
     async def resume(
         self, confirmation: Confirmation, edit: Mapping[str, Any] | None, key: str | None
     ) -> ApprovedCall | Stopped:
-        """Approve a held call, edited or as it is; raises a Refusal.
+        """Approve a pending call, edited or as it is. Raises CallDenied.
 
-        Whatever could stop the call is asked again: the arguments, the rules, the judges. Its
-        caller and what the tool asks of callers are as they were, or it is held anew.
+        All checks of arguments, rules and guards run again. If the caller or the tool's
+        requirements changed, the call waits for a new confirmation.
         """
         tool = await self._tools.find(confirmation.call)
         before = confirmation.call.arguments
@@ -199,7 +199,7 @@ class ConfirmationFlow:
             raise overruled(verdict)
         escalated = verdict.action is Action.REVIEW and confirmation.kind != "review"
         notes = (*confirmation.notes, *changes(before, arguments, tool.call_spec.parameters))
-        # An edit of a critical call is shown once more, with the values that would run.
+        # An edited critical call is shown again, with the values that would run.
         if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
             await self.claim(confirmation, "edited")
             again = call._replace(caller=confirmation.call.caller)
@@ -212,7 +212,7 @@ class ConfirmationFlow:
         return ApprovedCall(runs, arguments, notes)
 
     def pending(self, user: str | None) -> tuple[Confirmation, ...]:
-        """Give what waits, for one user or for all; what a run holds, it asks for itself.
+        """Return the pending calls of one user or of all, without those that a run asks for.
 
         The calling thread waits where the store is locked.
         """
@@ -222,15 +222,15 @@ class ConfirmationFlow:
         return tuple(h for h in asked if user is None or h.call.caller.user == user)
 
     def _is_over(self, confirmation: Confirmation) -> bool:
-        """Tell whether the time to decide is over; so too where the clock went far back since.
+        """Return whether the time to decide is over, or the clock went far back since.
 
-        How long a call waited that is held in the future can't be told.
+        The waiting time of a call from the future is unknown.
         """
         assert confirmation.expires is not None
         return not confirmation.created - EXPIRES_S <= self._clock() < confirmation.expires
 
     async def claim(self, confirmation: Confirmation, state: ConfirmationState) -> None:
-        """Take a held call out of waiting; raises a Refusal where somebody was quicker."""
+        """Claim a pending call. Raises CallDenied where another decision was faster."""
         try:
             won = await self._lock_retry.give(lambda: self._holds.claim(confirmation.id, state))
         except (sqlite3.Error, OSError) as error:
@@ -239,7 +239,7 @@ class ConfirmationFlow:
             raise deny("confirmation_used", "This call was decided before.")
 
     async def _anew(self, tool: CompiledTool, confirmation: Confirmation) -> Stopped:
-        """Hold a call anew, as the tool is now; raises a Refusal where it would not be held."""
+        """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
         call = confirmation.call
         try:
             tool.admit(call)
@@ -266,7 +266,7 @@ class ConfirmationFlow:
         return Stopped(call, arguments, confirmation, verdict._replace(action=action), notes)
 
     def _bound(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
-        """Give what an approval is good for: exactly this call of exactly this tool."""
+        """Return the hash that an approval is bound to: exactly this call of exactly this tool."""
         safety = self._safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
@@ -284,7 +284,7 @@ def _edited(call: Call, edit: Mapping[str, Any] | None) -> Call:
     if not edit:
         return call
     assert isinstance(call.arguments, dict)
-    # What the user typed into the form is said by the user.
+    # Values that the user typed into the form count as stated by the user.
     typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
     caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
     return call._replace(arguments={**call.arguments, **edit}, caller=caller)

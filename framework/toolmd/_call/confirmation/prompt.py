@@ -1,4 +1,4 @@
-"""Word the question whether a held call may run: every argument is named (seed 001)."""
+"""Format the question whether a call may run; it names every argument (seed 001)."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from toolmd._types.call_spec import ToolCallSpec
 
 
 def prompt_of(call_spec: ToolCallSpec, arguments: Mapping[str, Any]) -> str:
-    """Give `I'd like to create reminder: title: Walk, days: 1,2. Is this correct?`."""
+    """Return `I'd like to create reminder: title: Walk, days: 1,2. Is this correct?`."""
     told = ", ".join(f"{name}: {_told(value)}" for name, value in arguments.items())
     what = call_spec.name.replace("_", " ").replace("-", " ")
     critical = call_spec.safety.sensitivity == "critical"

@@ -1,4 +1,4 @@
-"""Keep held calls in SQLite, so that they outlive a restart and are redeemed once."""
+"""Store confirmations in SQLite, so that they survive a restart and resume once."""
 
 import json
 import sqlite3
@@ -21,10 +21,10 @@ _NOTES = "ALTER TABLE confirmations ADD COLUMN notes TEXT NOT NULL DEFAULT '[]'"
 
 
 class ConfirmationStore:
-    """The held calls of a project; safe for threads and processes at one time.
+    """The confirmations of a project; safe for several threads and processes.
 
-    Each raises sqlite3.Error or OSError where it can't be done; where others have locked the
-    store, at once or after `wait_s` seconds.
+    Each method raises sqlite3.Error or OSError where it fails; where another process has locked
+    the store, at once or after `wait_s` seconds.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,7 +32,7 @@ class ConfirmationStore:
         self._made = False
 
     def add(self, confirmation: Confirmation) -> None:
-        """Keep a held call."""
+        """Store a confirmation."""
         row = (
             confirmation.id,
             confirmation.kind,
@@ -50,7 +50,7 @@ class ConfirmationStore:
             store.execute("INSERT INTO confirmations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def get(self, confirmation_id: str, *, wait_s: float = 0.0) -> Confirmation | None:
-        """Give a held call by its id."""
+        """Return a confirmation by its id."""
         with closing(self._open(wait_s)) as store:
             row = store.execute(
                 "SELECT * FROM confirmations WHERE id = ?", (confirmation_id,)
@@ -58,7 +58,7 @@ class ConfirmationStore:
         return None if row is None else _read(row)
 
     def claim(self, confirmation_id: str, state: ConfirmationState) -> bool:
-        """Take a pending call out of waiting; True for exactly one of those who try."""
+        """Set the state of a pending confirmation; True for exactly one of those who try."""
         with closing(self._open()) as store:
             changed = store.execute(
                 "UPDATE confirmations SET state = ? WHERE id = ? AND state = 'pending'",
@@ -67,7 +67,7 @@ class ConfirmationStore:
             return changed.rowcount == 1
 
     def pending(self, now: float, *, wait_s: float) -> tuple[Confirmation, ...]:
-        """Give what may still be decided, the oldest first."""
+        """Return the confirmations that may still be decided, oldest first."""
         question = (
             "SELECT * FROM confirmations WHERE state = 'pending' AND expires > ?"
             " ORDER BY created, id"
@@ -93,7 +93,7 @@ def _make(store: sqlite3.Connection) -> None:
     if not any(
         column[1] == "notes" for column in store.execute("PRAGMA table_info(confirmations)")
     ):
-        store.execute(_NOTES)  # A release before kept none.
+        store.execute(_NOTES)  # An earlier release stored no notes.
 
 
 def _read(row: tuple[Any, ...]) -> Confirmation:

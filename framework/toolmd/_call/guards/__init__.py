@@ -1,1 +1,1 @@
-"""What must hold before a call may run: the file's demands, and the judges of plugins."""
+"""The checks before a call may run: the file's policy, and the guards of plugins."""

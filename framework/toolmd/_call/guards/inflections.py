@@ -1,4 +1,4 @@
-"""The forms in which an English word is said: regular ones by rule, the others from a list."""
+"""The inflected forms of an English word: regular ones by rule, the others from a list."""
 
 from collections.abc import Iterator
 
@@ -19,11 +19,11 @@ _IRREGULAR = """
     child children; foot feet; tooth teeth; man men; woman women; person people
 """
 IRREGULAR = {forms[0]: tuple(forms[1:]) for forms in map(str.split, _IRREGULAR.split(";"))}
-"""The forms that no rule gives, by their word."""
+"""The irregular forms, by word."""
 
 
 def inflections(word: str) -> Iterator[str]:
-    """Give the forms of a word, itself the first; a word that is no plain one has no other."""
+    """Return the forms of a word, itself first; a compound word has only itself."""
     yield word
     yield from IRREGULAR.get(word, ())
     if len(word) < 3 or not word.isalpha():  # noqa: PLR2004 - "go" and "at" would become others

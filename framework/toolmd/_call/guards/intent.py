@@ -1,4 +1,4 @@
-"""Look for words in what the user said: keywords, their inflections, and stated values."""
+"""Find words in the user's message: keywords, their inflections, and stated values."""
 
 import re
 import unicodedata
@@ -10,24 +10,24 @@ from toolmd._call.guards.inflections import inflections
 
 _WORD = re.compile(r"\w+")
 MAX_MESSAGE = 256 * 1024
-"""Characters of a message in which the user's intent is looked for."""
+"""The characters of a message that are searched for the user's intent."""
 
 
 def words_of(text: str) -> list[str]:
-    """Cut text into words, NFKC and case-folded, so that ways of writing do not matter."""
+    """Split text into words, NFKC and case-folded, so that spelling variants are equal."""
     return _WORD.findall(_folded(text[:MAX_MESSAGE]))
 
 
 def says_any(message: str, keywords: tuple[str, ...]) -> bool:
-    """Tell whether the message holds one of the keywords, wherever, as whole words or inflected."""
+    """Return whether the message contains one of the keywords, whole or inflected."""
     return finder(keywords)(message)
 
 
 @lru_cache(maxsize=256)
 def finder(keywords: tuple[str, ...]) -> Callable[[str], bool]:
-    """Make what tells whether a message holds one of the keywords, whole or inflected.
+    """Return a function that finds the keywords in a message, whole or inflected.
 
-    A keyword of several words must stand as they are, side by side. Negation is not understood.
+    The words of a longer keyword must stand side by side. Negation is not understood.
     """
     phrases = [_phrase(words) for keyword in keywords if (words := words_of(keyword))]
     if not phrases:
@@ -44,7 +44,7 @@ def _folded(text: str) -> str:
 
 
 def _phrase(words: list[str]) -> str:
-    """Match words side by side: a search skips to the first letter, then looks what is around."""
+    """Match words side by side: the search skips to the first letter, then checks around it."""
     first, *others = ([*inflections(word)] for word in words)
     behind = "".join(rf"\W+(?:{'|'.join(map(re.escape, forms))})" for forms in others)
     ways = []
@@ -56,7 +56,7 @@ def _phrase(words: list[str]) -> str:
 
 
 def unsaid(value: Any, message: str) -> bool:
-    """Tell whether a value has a word that the message lacks."""
+    """Return whether a value has a word that the message lacks."""
     said = set(words_of(message))
     return any(word not in said for text in _texts(value) for word in words_of(text))
 

@@ -1,4 +1,4 @@
-"""Ask the judges that plugins bring; whatever breaks or answers oddly refuses the call."""
+"""Ask the guards of plugins; an exception or an odd answer denies the call."""
 
 import asyncio
 import inspect
@@ -13,9 +13,9 @@ from toolmd._types.verdict import Action, Verdict
 from toolmd.hooks import Guard
 
 UNNAMED = "denied"
-"""The code of a verdict that has none: what a model reads always has one."""
+"""The code of a verdict without one: a model always reads a code."""
 LOCK_RETRY_S = 5.0
-"""How long a judge may take, in seconds."""
+"""How long a guard may take, in seconds."""
 
 
 async def ask(
@@ -24,14 +24,14 @@ async def ask(
     arguments: Mapping[str, Any],
     lock_retry: float = LOCK_RETRY_S,
 ) -> AsyncIterator[Verdict]:
-    """Give each judge's verdict; raises a Refusal for one that fails, is slow or answers oddly."""
+    """Return each guard's verdict. Raises CallDenied for one that fails, is slow or is odd."""
     for guard in guards:
-        # Of its own: a judge that changes what it was shown must not change what runs.
+        # A copy: a guard that changes it must not change what runs.
         shown = call._replace(arguments=deepcopy(dict(arguments)))
         try:
             async with asyncio.timeout(lock_retry):
                 verdict = await _answer(guard, shown)
-        except Exception as error:  # noqa: BLE001 - whatever breaks in a guard refuses
+        except Exception as error:  # noqa: BLE001 - an exception in a guard denies
             raise guard_failed(call.tool, "judge", error) from None
         if verdict is not None:
             yield verdict if verdict.code else verdict._replace(code=UNNAMED)

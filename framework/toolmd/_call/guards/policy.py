@@ -1,4 +1,4 @@
-"""Rows 4 to 7: what the file, the project and plugins demand before a call may run."""
+"""The checks confidence, intent, review and confirmation of a file and its project."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -11,16 +11,16 @@ from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
 
 Row = Callable[[float | None, str, Mapping[str, Any]], Verdict]
-"""Judges a call by the confidence it states, its user's message and its validated arguments."""
+"""Checks a call by its confidence, its user's message and its validated arguments."""
 
 
 def rows_of(
     call_spec: ToolCallSpec, default_min: float | None, safety: SafetySettings
 ) -> tuple[Row, ...]:
-    """Give the rows that can stop a call of this tool, in the ladder's order.
+    """Return the checks that can stop a call of this tool, in the pipeline's order.
 
-    A row that can never say anything but ALLOW is left out. Raises ExpressionError for a
-    condition that can't be compiled: the tool can't be called then.
+    A check that always allows is left out. Raises ExpressionError for a condition that can't
+    be compiled: the tool can't be called then.
     """
     own = call_spec.safety
     rows: list[Row] = []
@@ -48,7 +48,7 @@ def rows_of(
 def threshold(
     call_spec: ToolCallSpec, default_min: float | None, safety: SafetySettings
 ) -> float | None:
-    """Give the confidence (0..1) that a call of the tool needs; None where it needs none."""
+    """Return the confidence (0..1) that a call of the tool needs; None where it needs none."""
     own = call_spec.safety.min_confidence
     if own is None:
         own = safety.default_min if default_min is None else default_min
@@ -56,14 +56,14 @@ def threshold(
 
 
 def on_missing(call_spec: ToolCallSpec, safety: SafetySettings) -> OnMissingConfidence:
-    """Give what becomes of a call that states no confidence, where the tool needs one."""
+    """Return the action for a call without a confidence, where the tool needs one."""
     return call_spec.safety.on_missing_confidence or safety.on_missing_confidence
 
 
 def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
-    """Make one row of checks that stand in the same: the first that fails gives the code.
+    """Combine checks into one: the first that fails gives the code.
 
-    All that fail are told, and listed in the details.
+    The message and the details list all that fail.
     """
     if len(checks) < 2:  # noqa: PLR2004 - several
         return checks
@@ -113,7 +113,7 @@ def _intent(call_spec: ToolCallSpec) -> Row:
     )
 
     def row(_stated: float | None, message: str, _arguments: Mapping[str, Any]) -> Verdict:
-        # Nobody states an intent behind so many words: what follows lets nothing through.
+        # An intent after so many words does not count.
         return ALLOWED if told(message[:MAX_MESSAGE]) else missing
 
     return row
@@ -156,7 +156,7 @@ def _crisis(words: tuple[str, ...]) -> Row:
 
 
 def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:
-    # Only here: most tools have no expression, and its import takes longer than a thousand calls.
+    # Imported here: most tools have no expression, and the import costs a thousand calls.
     from toolmd._expressions import EvaluationError, compile_expression
 
     program = compile_expression(expression, frozenset(p.name for p in call_spec.parameters))
@@ -166,7 +166,7 @@ def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:
             answer = program.evaluate(arguments)
         except EvaluationError:
             return verdict
-        # Only a plain "no" lets the call through; anything odd counts as "yes".
+        # Only a plain false lets the call pass; anything odd counts as true.
         return ALLOWED if answer is False else verdict
 
     return row

@@ -1,1 +1,1 @@
-"""The implementation is started, under its deadline, with its Context."""
+"""Run the implementation under its deadline, with its Context."""

@@ -1,4 +1,4 @@
-"""Split a long array into pieces that the implementation can bear, and join what they give."""
+"""Split a long array into batches, and join their results."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
@@ -6,25 +6,25 @@ from typing import Any, NamedTuple
 from toolmd._call.result.answer import AnswerError, as_json
 
 Run = Callable[[int, list[Any]], Awaitable[Any]]
-"""Runs the implementation with these items, given the place of the first, from 0."""
+"""Runs the implementation with these items and the index of the first, from 0."""
 
 
 class Piece(NamedTuple):
-    """Some items of the array, and what came of them."""
+    """A batch of items and its outcome."""
 
     first: int
-    """The place of its first item in the array, from 0."""
+    """The index of its first item in the array, from 0."""
     size: int
     value: Any = None
     skipped: bool = False
-    """Memory ran out for it, with half as many items too."""
+    """Memory ran out, with half as many items too."""
 
 
 async def in_pieces(items: Sequence[Any], size: int, run: Run) -> list[Piece]:
-    """Run the items by `size` at a time, in their order.
+    """Run the items in batches of `size`, in order.
 
-    Where memory runs out, a piece is run once more as two halves; a half that fails so again is
-    skipped. Raises what `run` raises but for MemoryError.
+    Where memory runs out, the batch runs once more as two halves; a half that fails again is
+    skipped. Raises what `run` raises except MemoryError.
     """
     done: list[Piece] = []
     for first in range(0, len(items), size):
@@ -54,11 +54,11 @@ async def _once_more(first: int, items: list[Any], run: Run) -> Piece:
 
 
 def joined(pieces: Sequence[Piece], *, of_arrays: bool) -> Any:
-    """Give one value: arrays end to end, in objects too, with null for each item skipped.
+    """Return one value: arrays joined, in objects too, with null for each skipped item.
 
-    `of_arrays` says that the tool gives arrays, which counts where all was skipped: what gives
-    anything else has nothing to give then, and MemoryError is raised. Raises AnswerError for
-    values that are neither arrays, nor objects, nor all the same.
+    `of_arrays` says that the tool returns arrays. Where all items were skipped, a tool that
+    returns anything else raises MemoryError. Raises AnswerError for values that are neither
+    arrays, nor objects, nor equal.
     """
     if all(piece.skipped for piece in pieces):
         if not of_arrays:
@@ -94,7 +94,7 @@ def _one(values: list[Any], pieces: Sequence[Piece], what: str) -> Any:
 
 
 def skipped_note(name: str, pieces: Sequence[Piece]) -> tuple[str, ...]:
-    """Say which items of the array are missing from the result."""
+    """Return a note on which items of the array are missing from the result."""
     spans = [_span(piece) for piece in pieces if piece.skipped]
     if not spans:
         return ()
@@ -103,6 +103,6 @@ def skipped_note(name: str, pieces: Sequence[Piece]) -> tuple[str, ...]:
 
 
 def _span(piece: Piece) -> str:
-    """Name the items from 1, as people count."""
+    """Format item numbers from 1."""
     last = piece.first + piece.size
     return f"item {last}" if piece.size == 1 else f"items {piece.first + 1} to {last}"

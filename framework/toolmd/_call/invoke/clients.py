@@ -1,4 +1,4 @@
-"""What a tool's HTTP client may reach: its file's Allowed Domains and the operator's origins."""
+"""The HTTP clients of tools: limited to Allowed Domains and the operator's origins."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,26 +9,26 @@ from toolmd.errors import logged
 
 
 class Clients:
-    """Opens the clients of one snapshot's calls."""
+    """The clients of one snapshot's calls."""
 
     def __init__(self, origins: Callable[[str], Iterable[str]] | None) -> None:
-        """`origins` gives what the operator approved for a tool; it is asked once a tool."""
+        """Keep `origins`, which returns the approved origins of a tool; called once a tool."""
         self._origins = origins
         self._approved: dict[str, Approved] = {}
 
     def open(self, call_spec: CallSpec, seconds: float) -> Any:
-        """Give an `httpx.AsyncClient` for one call, which has so many seconds."""
+        """Return an `httpx.AsyncClient` for one call with its deadline in seconds."""
         return open_client(call_spec.name, self.approved(call_spec), seconds)
 
     def approved(self, call_spec: CallSpec) -> Approved:
-        """Return what a tool may reach; the first time it asks plugins, which may block."""
+        """Return what a tool may reach. The first time plugins are asked, which may block."""
         approved = self._approved.get(call_spec.name)
         if approved is None:
             approved = self._approved[call_spec.name] = self._of(call_spec)
         return approved
 
     def _of(self, call_spec: CallSpec) -> Approved:
-        """Read what is approved; a skill calls tools, and reaches nothing by itself."""
+        """Read what is approved; a skill itself may reach nothing."""
         if not isinstance(call_spec, ToolCallSpec):
             return Approved(call_spec.source.path)
         origins: tuple[str, ...] = ()

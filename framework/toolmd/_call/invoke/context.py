@@ -1,4 +1,4 @@
-"""The Context that an implementation gets: who calls, how long, and the way back to the door."""
+"""The Context of an implementation: the caller, the deadline, and calls to other tools."""
 
 import time
 from collections.abc import Mapping
@@ -19,33 +19,33 @@ class ResourceScope(Protocol):
     """The resources of one call."""
 
     async def get(self, kind: type[Thing]) -> Thing:
-        """Give the resource of this type; raises where no plugin provides it."""
+        """Return the resource of this type; raises where no plugin provides it."""
 
     async def close(self) -> None:
-        """Give back what was made for this call."""
+        """Close what was opened for this call."""
 
 
 class Resources(Protocol):
-    """What plugins provide by type."""
+    """The resources of plugins, by type."""
 
     async def scope(self) -> ResourceScope:
         """Open the resources of one call."""
 
 
 class CallServices(Protocol):
-    """What a call needs of the door that it came through."""
+    """What a running call needs of its dispatcher."""
 
     resources: Resources | None
 
     def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
-        """Make the HTTP client of one call, which has so many seconds."""
+        """Open the HTTP client of one call with its deadline in seconds."""
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
-        """Take another call through the same door."""
+        """Run another call through the same pipeline."""
 
 
 class CallContext:
-    """What `context: Context` gives; its client and resources are made when asked for."""
+    """The value of `context: Context`; its client and resources open on first use."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class CallContext:
 
     @cached_property
     def _key(self) -> str:
-        # Most tools ask for none, and a secret costs as much as their call.
+        # Most tools need none, and a secret costs as much as their call.
         import secrets
 
         return self._call.key or secrets.token_hex(16)
@@ -84,17 +84,17 @@ class CallContext:
         return self._call_spec.name
 
     def is_sensitive(self, name: str) -> bool:
-        """Tell whether a parameter holds Sensitive values, at any depth."""
+        """Return whether a parameter holds Sensitive values, at any depth."""
         return any(p.name == name and p.shape.holds_sensitive for p in self._call_spec.parameters)
 
     @property
     def user(self) -> str | None:
-        """Who the host says is calling."""
+        """The user that the host named."""
         return self._call.caller.user
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Whom the call is about, as the host says."""
+        """The facts that the host supplied."""
         return self._call.caller.context
 
     @property
@@ -118,22 +118,22 @@ class CallContext:
 
     @property
     def max_rows(self) -> int | None:
-        """How many rows the result may have; None bounds nothing."""
+        """The most rows of the result; None for no limit."""
         call_spec = self._call_spec
         if not isinstance(call_spec, ToolCallSpec):
             return None
         return bounds_of(call_spec.limits, self._call.budget).rows
 
     def clamped(self, parameter: str, most: float) -> None:
-        """Say that a value was lowered to the most that the tool gives."""
+        """Report that a value was lowered to the tool's maximum."""
         self.remarks.lowered[parameter] = most
 
     def pages(self, read_on: ReadOn) -> None:
-        """Say how to read on where the result is cut, by the number of rows given."""
+        """Set how to read on where the result is cut, by the number of returned rows."""
         self.remarks.read_on = read_on
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tell whoever waits how far the work is; `fraction` is 0..1."""
+        """Report the progress of the work; `fraction` is 0..1."""
         await self.tell(Event("progress", self._call_spec.name, self.call_id,
                               {"text": hidden(text), "fraction": fraction}))  # fmt: skip
 
@@ -143,7 +143,7 @@ class CallContext:
             await waiting
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call another tool through the one door, for the same user, with the same facts."""
+        """Call another tool through the pipeline, for the same user with the same facts."""
         self._calls += 1
         key = f"{self.idempotency_key}/{self._calls}"
         made = Call(name, arguments, None, self._call.confidence, self._call.caller, key=key,
@@ -151,7 +151,7 @@ class CallContext:
         return await self._dispatcher.take(made, self._on_event)
 
     async def resource(self, kind: type[Thing]) -> Thing:
-        """Give a resource that a plugin provides by its type."""
+        """Return a resource that a plugin provides by its type."""
         if self._dispatcher.resources is None:
             raise LookupError(f"no plugin provides {kind.__qualname__} (hook toolmd_resources)")
         if self._scope is None:
@@ -159,9 +159,9 @@ class CallContext:
         return await self._scope.get(kind)
 
     async def again(self, part: str = "") -> None:
-        """Make ready for one more try, or for another `part` of the work, which has its own key.
+        """Prepare one more try, or another `part` of the work with its own key.
 
-        What one try opened is closed; each try of a part has the same key, and its calls too.
+        What a try opened is closed; all tries of a part have the same key, and so have their calls.
         """
         await self.close()
         self._client = self._scope = None
@@ -170,7 +170,7 @@ class CallContext:
         self._part = part or self._part
 
     async def close(self) -> None:
-        """Give back the client and the resources."""
+        """Close the client and the resources."""
         try:
             if self._client is not None:
                 await self._client.aclose()

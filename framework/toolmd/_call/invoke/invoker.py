@@ -1,4 +1,4 @@
-"""Row 9: run the implementation under its deadline, and make a Result of what it gives."""
+"""The run check: run the implementation under its deadline and build the Result."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from toolmd.errors import ToolError, ToolmdError, hidden, hiding, logged
 
 
 class Invoker:
-    """Runs one tool; its implementation is loaded on the first call."""
+    """The invoker of one tool; its implementation is loaded on the first call."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Invoker:
         dispatcher: CallServices,
         limits: CallLimits,
     ) -> None:
-        """`limits` are asked again before each further start of one call."""
+        """Keep the parts; `limits` are checked again before each further try."""
         call_spec = tool.call_spec
         self._tool = tool
         self._call_spec = call_spec
@@ -50,7 +50,7 @@ class Invoker:
     def run(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Coroutine[Any, Any, Result]:
-        """Run a call that passed every row; raises nothing but cancellation."""
+        """Run a call that passed every check; only cancellation raises."""
         if self._holds_sensitive:
             return self._run_hiding(call, arguments, began, on_event)
         return self._run(call, arguments, began, on_event)
@@ -58,8 +58,8 @@ class Invoker:
     async def _run_hiding(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Result:
-        """Run a call whose Sensitive values no message and no log may tell."""
-        # Found before it runs: the tool may change what it was given.
+        """Run a call whose Sensitive values no message and no log may contain."""
+        # Collected before the run: the tool may change its arguments.
         with hiding(hider(arguments, self._call_spec.parameters)):
             return await self._run(call, arguments, began, on_event)
 
@@ -68,14 +68,14 @@ class Invoker:
     ) -> Result:
         seconds = self._seconds
         if call.budget is not None:
-            # A plan's time holds from the call on, whatever it had to wait for.
+            # A plan's time starts with the call, including its waits.
             left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
             seconds = max(min(seconds, left), 0.001)
         context = CallContext(call, self._call_spec, self._dispatcher, seconds, on_event)
         tries = Tries(self._call_spec, self._limits.timing, seconds)
         try:
             implementation = self._implementation or await self._loaded()
-        except Exception as error:  # noqa: BLE001 - what can't be loaded was never tried
+        except Exception as error:  # noqa: BLE001 - an implementation that can't be loaded did not start
             return self._settle(error, call.id, began, 0)
         work = Work(self._call_spec, implementation, context, tries, self._limits)
         try:
@@ -85,7 +85,7 @@ class Invoker:
             finally:
                 await context.close()
             if isinstance(value, Result):
-                # Of a call that it made: what that came to is what this one came to.
+                # Raised for a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
                     return self._handed_on(value, call.id, began, tries.made)
                 value = value.data
@@ -96,25 +96,25 @@ class Invoker:
 
             result = given(value, bounds, context.remarks, arguments, work.notes, answer)
             return result if tries.made == 1 else result._replace(attempts=tries.made)
-        except BaseException as error:  # noqa: BLE001 - whatever a tool does stays in its call
+        except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             waited = isinstance(error, DeadlineError) and not work.begun
             return self._settle(error, call.id, began, 0 if waited else tries.made)
 
     def _handed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int
     ) -> Result:
-        """Give another call's result, that is no success, as this one's."""
+        """Return another call's failed result as this call's."""
         ms = (perf_counter() - began) * 1000
         name = self._call_spec.name
         made = result._replace(tool=name, tool_call_id=call_id, attempts=attempts, duration_ms=ms)
         if result.confirmation is None:
             return made
-        # This one has run, and must not be taken for one that a yes lets run.
+        # This call has run, so its result must not look like a pending confirmation.
         waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
         return made._replace(outcome="failed", message="", error=waits, confirmation=None)
 
     async def prepare(self) -> None:
-        """Import the Python away from the event loop; what fails is told where it is needed."""
+        """Import the Python in a thread; a failure is reported where the function is needed."""
         if self._implementation is None and (await self._decided()).load is not None:
             with contextlib.suppress(Exception):
                 await self._loaded()
@@ -148,7 +148,7 @@ class Invoker:
     def _settle(
         self, error: BaseException, call_id: str | None, began: float, attempts: int = 1
     ) -> Result:
-        """Make a Result of what a run raised; cancellation and the like go on."""
+        """Build the Result of an exception; cancellation and the like are raised again."""
         name = self._call_spec.name
         fault = line_fault(error)
         outcome: Outcome = "failed"
@@ -186,7 +186,7 @@ class Invoker:
         )
 
     def _unreachable(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
-        """Say that the service behind the tool did not answer; the log holds what it was."""
+        """Return the failure of a service that did not answer; the log has the cause."""
         name = self._call_spec.name
         reference = logged(fault, "%s can't reach its service", name)
         tried = f"{attempts} tries" if attempts > 1 else "one try"
@@ -215,24 +215,24 @@ class Invoker:
         name = self._call_spec.name
         reference = logged(error, "%s failed", name)
         if isinstance(error, ToolmdError):
-            # Written for whoever reads it: an implementation that can't be loaded says why.
+            # A message for readers: it says why an implementation can't be loaded.
             return Failure("tool_error", f"{hidden(str(error))} (reference {reference})")
         message = f"{name} failed inside; its operator finds the reason under {reference}."
         return Failure("tool_error", message)
 
 
 MAX_MESSAGE = 2000
-"""Characters of a ToolError that are told; what is longer was not written for a model."""
+"""The most characters of a ToolError's message that a model reads."""
 _PERHAPS_DONE = "It may have taken effect all the same: look before calling it again."
 
 
 def _short(message: str) -> str:
-    """Give a tool's own words as far as a model should have to read them."""
+    """Return a tool's own message, shortened for a model."""
     return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
 
 
 def _is_off(error: BaseException, fault: BaseException | None) -> bool:
-    """Tell whether a run failed for want of its service; being late itself says no such thing."""
+    """Return whether a run failed because its service is offline, not by its own timeout."""
     return fault is not None and not isinstance(error, DeadlineError | CallDenied | AnswerError)
 
 

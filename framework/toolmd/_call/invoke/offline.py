@@ -1,4 +1,4 @@
-"""Tell failures of the line, which may pass by themselves, from all others."""
+"""Distinguish connection failures, which may pass, from all other errors."""
 
 import sys
 from typing import Any
@@ -8,9 +8,9 @@ _PASSING = frozenset({502, 503, 504})
 
 
 def line_fault(error: BaseException) -> BaseException | None:
-    """Give the failure of the line that an error is, or that caused it; None where none did.
+    """Return the connection failure that an error is or was caused by; None otherwise.
 
-    That is a connection that fails or breaks, a time-out, or a server's 502, 503 or 504.
+    Connection failures are failed or broken connections, timeouts, and 502, 503 and 504.
     """
     for cause in (error, error.__cause__):
         if isinstance(cause, ConnectionError | TimeoutError) or _is_of_httpx(cause):
@@ -19,7 +19,7 @@ def line_fault(error: BaseException) -> BaseException | None:
 
 
 def is_late(fault: BaseException) -> bool:
-    """Tell whether a fault of the line is a time-out after something was sent."""
+    """Return whether a connection failure is a timeout after data was sent."""
     if isinstance(fault, TimeoutError):
         return True
     httpx = _httpx()
@@ -29,7 +29,7 @@ def is_late(fault: BaseException) -> bool:
 
 
 def was_unsent(fault: BaseException) -> bool:
-    """Tell whether it is certain that the other side got nothing."""
+    """Return whether the other side certainly received nothing."""
     if isinstance(fault, ConnectionRefusedError):
         return True
     httpx = _httpx()
@@ -43,11 +43,11 @@ def _is_of_httpx(error: BaseException | None) -> bool:
         return False
     if isinstance(error, httpx.HTTPStatusError):
         return error.response.status_code in _PASSING
-    # Of a request that can't be sent at all, no try is better than the first.
+    # Retries don't help a request that can't be sent at all.
     wrong = httpx.UnsupportedProtocol | httpx.LocalProtocolError
     return isinstance(error, httpx.TransportError) and not isinstance(error, wrong)
 
 
 def _httpx() -> Any:
-    # Whoever raised its errors has imported it; else its import would be for nothing.
+    # An error of httpx exists only where httpx is imported.
     return sys.modules.get("httpx")

@@ -1,4 +1,4 @@
-"""Start an implementation, in whichever way it runs, with the keywords that it takes."""
+"""Start an implementation: async, in a thread or inline, with its keyword arguments."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -23,14 +23,14 @@ async def start(
 ) -> Any:
     """Return what an implementation returns; raises what it raises.
 
-    `begin` is called when the function begins: a blocking one may wait for a thread before.
+    `begin` is called when the function starts: a blocking one may wait for a thread first.
     """
     keywords = await _keywords_of(implementation, arguments, context)
     function = implementation.function
     match implementation.mode:
         case "sync":
             value = await CALLS.run(lambda: function(**keywords), begin)
-            # A decorator that is not async, around a function that is.
+            # A plain decorator around an async function.
             return await value if isinstance(value, Awaitable) else value
         case "stream":
             begin()
@@ -49,9 +49,9 @@ async def start(
 async def _keywords_of(
     implementation: Implementation, arguments: dict[str, Any], context: CallContext
 ) -> dict[str, Any]:
-    """Give the keywords of the call: renamed, converted, with Context and resources.
+    """Return the call's keyword arguments: renamed, converted, with Context and resources.
 
-    Raises a Refusal for a value that its parameter's annotated type can't hold.
+    Raises CallDenied for a value that the parameter's annotated type rejects.
     """
     names, converters = implementation.names, implementation.converters
     keywords = {}
@@ -79,7 +79,7 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: Ca
 
 
 async def _last_of(items: AsyncIterator[Any], tell: Callable[[Any], Any]) -> Any:
-    """Give the last item of a stream, having told each as it came."""
+    """Return the last item of a stream; each item is an event."""
     last = None
     try:
         async for item in items:

@@ -1,4 +1,4 @@
-"""Tell OpenTelemetry of each call that runs: a span `execute_tool NAME`, where someone records."""
+"""Trace each call that runs as an OpenTelemetry span `execute_tool NAME`."""
 
 import json
 import os
@@ -26,7 +26,7 @@ NAME = "toolmd"
 
 
 class Tracing(NamedTuple):
-    """Who makes the spans of one door's calls, and what they may hold."""
+    """The tracer of one dispatcher's calls, and what the spans may contain."""
 
     tracer: Any
     """OpenTelemetry's own."""
@@ -35,7 +35,7 @@ class Tracing(NamedTuple):
 
 
 class TracedInvoker(Invoker):
-    """Runs one tool, each run within its span; a fault of tracing stops nothing."""
+    """The invoker of one tool with a span around each run; a tracing error stops nothing."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class TracedInvoker(Invoker):
     async def run(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Result:
-        """Run a call that passed every row; raises nothing but cancellation."""
+        """Run a call that passed every check; only cancellation raises."""
         from opentelemetry import context, trace
 
         running = super().run(call, arguments, began, on_event)
@@ -59,7 +59,7 @@ class TracedInvoker(Invoker):
                 f"execute_tool {self._call_spec.name}", attributes=self._attributes(call, arguments)
             )
             token = context.attach(trace.set_span_in_context(span))
-        except Exception as error:  # noqa: BLE001 - it only looks on
+        except Exception as error:  # noqa: BLE001 - tracing stops no call
             logged(error, "the span of %s could not be started", self._call_spec.name)
             return await running
         code, result = "", None
@@ -74,7 +74,7 @@ class TracedInvoker(Invoker):
             context.detach(token)
             try:
                 if code:
-                    # No description: an error's message may hold what somebody said.
+                    # No description: an error's message may quote a user.
                     span.set_attribute("error.type", code)
                     span.set_status(trace.StatusCode.ERROR)
                 elif result is not None and self._tracing.content:
@@ -102,12 +102,12 @@ class TracedInvoker(Invoker):
 
 
 def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
-    """Give what makes the spans, or None where nobody records; asked once for each snapshot.
+    """Return the tracing, or None where no provider records; called once for each snapshot.
 
-    `provider` is OpenTelemetry's; where it is None, the one that the program has installed.
+    `provider` is OpenTelemetry's; None uses the one that the program installed.
     """
     if provider is None:
-        # Who installs a provider has imported the API; else its import would be for nothing.
+        # A provider exists only where the API is imported.
         if API not in sys.modules and PROVIDER not in os.environ:
             return None
         from opentelemetry import trace
@@ -126,10 +126,10 @@ def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
 
 
 def _result_text(result: Result, call_spec: ToolCallSpec, arguments: Mapping[str, Any]) -> str:
-    """Give the result without Sensitive values, those of the arguments included."""
+    """Return the result without Sensitive values, those of the arguments included."""
     returns = call_spec.returns
     if result.notes and returns.holds_sensitive:
-        # What does not fit the file's Returns can't be told apart by it.
+        # A value that does not fit Returns can't be redacted by it.
         return HIDDEN
     text = _compact(redacted_value(result.data, returns))
     secret = _sensitive_texts(arguments, call_spec.parameters)
@@ -145,7 +145,7 @@ def _sensitive_texts(
 
 
 def _leaves(value: Any, shape: Schema | None) -> Iterator[str]:
-    """Give each Sensitive text or number in a value, as it stands in JSON."""
+    """Return each Sensitive text or number in a value, as it stands in JSON."""
     inner = shape if shape is not None and not shape.sensitive else None
     if shape is None or (inner is not None and not inner.holds_sensitive):
         return

@@ -1,4 +1,4 @@
-"""Try again what failed for want of a connection: a few times, each wait twice the one before."""
+"""Retry after connection failures, a few times, with doubled waits."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,10 +15,10 @@ Start = Callable[[], Awaitable[Any]]
 
 
 class Tries:
-    """The tries of one call, which all end before its deadline."""
+    """The tries of one call; all end before its deadline."""
 
     def __init__(self, call_spec: ToolCallSpec, timing: Timing, seconds: float) -> None:
-        """Begin a call that has so many seconds."""
+        """Start the deadline of a call, in seconds."""
         retries = call_spec.limits.retries or 0
         self._most = retries if call_spec.is_repeatable else 0
         backoff = call_spec.limits.backoff_s
@@ -26,7 +26,7 @@ class Tries:
         self._timing = timing
         self._until = timing.now() + seconds
         self.made = 1
-        """How often the implementation was started, the pieces of a batch not counted."""
+        """How often the implementation started, batches not counted."""
 
     @property
     def left(self) -> float:
@@ -34,7 +34,7 @@ class Tries:
         return self._until - self._timing.now()
 
     async def of(self, start: Start, again: Start) -> Any:
-        """Give what `start` gives; before each further try `again` makes ready.
+        """Return what `start` returns; `again` prepares each further try.
 
         Raises what the last try raised.
         """
@@ -51,7 +51,7 @@ class Tries:
                 try:
                     await again()
                 except CallDenied:
-                    # Its turn does not come before the deadline.
+                    # The limits allow no start before the deadline.
                     raise error from error.__cause__
                 self.made += 1
         raise AssertionError("the last try gives or raises")

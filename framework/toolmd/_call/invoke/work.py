@@ -1,4 +1,4 @@
-"""Do the work of one call: its pieces and its tries, each start in its turn."""
+"""Run the work of one call: its batches and tries, each within the limits."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from toolmd.errors import ToolError
 
 
 class Work:
-    """One call that runs."""
+    """A running call."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class Work:
         self.notes: tuple[str, ...] = ()
         """Which items of a batch are missing from the result."""
         self.begun = False
-        """Whether the implementation began; until then it waited for a thread or a resource."""
+        """Whether the implementation started; before it may wait for a thread or a resource."""
 
     async def do(self, arguments: Arguments) -> Any:
-        """Give what the implementation gives; raises what its last try raised."""
+        """Return the implementation's value. Raises what its last try raised."""
         batch = self._call_spec.limits.max_batch
         items = arguments.get(batch.parameter) if batch is not None else None
         if batch is None or not isinstance(items, list) or not items:

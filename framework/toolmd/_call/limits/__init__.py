@@ -1,1 +1,1 @@
-"""How often and how long: rate, places, counts, deadlines."""
+"""Limits: rates, concurrency, call counts and deadlines."""

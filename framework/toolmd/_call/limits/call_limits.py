@@ -1,4 +1,4 @@
-"""Row 8: how often a tool may start, and how many of its calls may run at one time."""
+"""The limits check: how often a tool may start, and how many calls may run at one time."""
 
 from collections.abc import Callable
 
@@ -25,13 +25,13 @@ class CallLimits:
         timing: Timing,
         shared: SharedRates | None,
     ) -> None:
-        """Count in `counter`, which outlives the snapshot; `shared` are all processes' starts."""
+        """Count in `counter`, which outlives the snapshot; `shared` are all processes' rates."""
         self._name = name
         self._seconds = limits.timeout_s or DEFAULT_S
         self._max_calls = limits.max_calls
         self._counter = counter
         self.timing = timing
-        """What the tries of a call go by, too."""
+        """The clock, which the tries of a call use too."""
         rate, most = limits.rate, limits.max_concurrent
         self._rate_limiter = (
             RateLimiter(name, rate, counter, timing, shared) if rate is not None else None
@@ -41,7 +41,7 @@ class CallLimits:
         """Whether there is any limit at all."""
 
     def check(self, call: Call) -> None:
-        """Raise a Refusal where the call would be one too many now."""
+        """Check the limits without counting. Raises CallDenied where one is reached."""
         with self._counter.lock:
             self._check_calls(_who(call))
         if self._places is not None:
@@ -50,9 +50,9 @@ class CallLimits:
             self._rate_limiter.check(self._longest(call))
 
     async def start(self, call: Call) -> None:
-        """Count a call and wait for its place and its turn; raises a Refusal.
+        """Count a call, and wait for the semaphore and the rate. Raises CallDenied.
 
-        It waits as long as it might run at most: its Timeout, or what its plan allows.
+        The longest wait is the call's Timeout, or what its plan allows.
         """
         who, longest = _who(call), self._longest(call)
         if self._max_calls is not None:
@@ -74,16 +74,16 @@ class CallLimits:
             raise
 
     async def wait_again(self, call: Call) -> None:
-        """Wait once more for a call that let its start go by; raises a Refusal."""
+        """Wait again for a call that missed its start. Raises CallDenied."""
         await self.wait(self._longest(call))
 
     async def wait(self, longest: float) -> None:
-        """Wait for one more start; raises a Refusal where it would take longer."""
+        """Wait for one more start. Raises CallDenied where it would take longer."""
         if self._rate_limiter is not None:
             await self._rate_limiter.wait(longest)
 
     def end(self) -> None:
-        """Give the place of a call back."""
+        """Release the call's place in the semaphore."""
         if self._places is not None:
             self._places.leave()
 
@@ -102,7 +102,7 @@ class CallLimits:
 def limits_of(
     settings: Settings, counters: dict[str, CallCounter], timing: Timing
 ) -> Callable[[ToolCallSpec], CallLimits]:
-    """Give what makes a tool's limits; it counts in `counters`, by the tools' names."""
+    """Return a function that builds a tool's limits, with `counters` by tool name."""
     shared = shared_rates(settings, timing)
 
     def limits(call_spec: ToolCallSpec) -> CallLimits:

@@ -1,4 +1,4 @@
-"""What is counted of one tool: it outlives the snapshots, so that a reload forgives nothing."""
+"""The counts of one tool; they survive a reload."""
 
 import math
 from collections import OrderedDict, deque
@@ -6,30 +6,30 @@ from collections.abc import Callable
 from threading import Lock
 
 MAX_CONVERSATIONS = 100_000
-"""Whose calls are remembered; beyond these the one that called longest ago is forgotten."""
+"""The most callers that are remembered; the least recent one is forgotten."""
 
 Who = tuple[str | None, str | None]
-"""The user and the conversation whose calls count together."""
+"""A user and a conversation, whose calls count together."""
 
 
 class CallCounter:
-    """The counts of one tool in this process; whoever changes them holds the lock."""
+    """The counts of one tool in this process; change them only under the lock."""
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.last_start = -math.inf
         """By the clock of the limits, in seconds."""
         self.tickets: list[int] = []
-        """The calls that wait for their turn, in order."""
+        """The calls that wait for the rate, in order."""
         self.next_ticket = 0
         self.running = 0
-        """The calls that have a place."""
+        """The number of running calls."""
         self.wakers: deque[Callable[[], bool]] = deque()
-        """The calls that wait for a place; each says whether it takes the one it is given."""
+        """The calls that wait for the semaphore; each returns whether it uses the place."""
         self._made: OrderedDict[Who, int] = OrderedDict()
 
     def made_by(self, who: Who) -> int:
-        """Tell how many calls were made in this conversation."""
+        """Return how many calls were made in this conversation."""
         return self._made.get(who, 0)
 
     def count(self, who: Who, calls: int) -> None:

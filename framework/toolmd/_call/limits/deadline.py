@@ -1,4 +1,4 @@
-"""Hold calls to their deadlines: one timer in each event loop looks after all that wait."""
+"""Enforce deadlines with one timer in each event loop."""
 
 import math
 from asyncio import (
@@ -17,23 +17,23 @@ DEFAULT_S = 30.0
 
 
 class DeadlineError(Exception):
-    """Time was up before the implementation had answered."""
+    """The deadline passed before the implementation returned."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
 
 class Deadlines:
-    """The calls of one tool that are held to a deadline.
+    """The deadlines of one tool's calls.
 
-    A timer for each call would cost as much as a small tool; nearly none is ever due.
+    A timer for each call would cost as much as a small tool; almost none ever fires.
     """
 
     def __init__(self) -> None:
         self._watches: dict[AbstractEventLoop, _Watch] = {}
 
     def within(self, seconds: float) -> "Wait":
-        """Hold a `with` block of the running task to so many seconds; it raises DeadlineError."""
+        """Limit a `with` block of the running task to `seconds`. It raises DeadlineError."""
         loop = get_running_loop()
         task = current_task(loop)
         if task is None:
@@ -48,7 +48,7 @@ class Deadlines:
 
 
 class Wait:
-    """One task that is held to a deadline; what else cancels it goes on as it was."""
+    """A task with a deadline; other cancellations pass through."""
 
     __slots__ = ("_cancelling", "_late", "_seconds", "_task", "_watch", "until")
 
@@ -79,20 +79,20 @@ class Wait:
             raise DeadlineError(self._seconds) from None
 
     def expire(self) -> None:
-        """Cancel the task: its time is up."""
+        """Cancel the task at its deadline."""
         self._late = True
         self._task.cancel()
 
 
 class _Watch:
-    """Those who wait in one event loop, and the timer that is armed for the first of them."""
+    """The waiting tasks of one event loop, and the timer of the first deadline."""
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
         self._timer: TimerHandle | None = None
         self.waiting: dict[Wait, None] = {}
         self.due = math.inf
-        """When the timer will look."""
+        """The time at which the timer fires."""
 
     def arm(self, until: float) -> None:
         if self._timer is not None:
@@ -111,6 +111,6 @@ class _Watch:
             else:
                 self.waiting.pop(wait, None)
                 wait.expire()
-        # Where nobody waits, it rests.
+        # Without a waiting task there is no timer.
         if left:
             self.arm(min(left))

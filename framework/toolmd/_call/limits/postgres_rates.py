@@ -1,4 +1,4 @@
-"""The starts that the processes of all machines share: one row a tool on Postgres."""
+"""Rates shared by the processes of all machines: one row a tool on Postgres."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,15 +11,15 @@ from toolmd._call.threads import AROUND
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError
 
 _MADE = (
-    # Two that create at once would both find nothing there.
+    # Two processes that create the table at once would both find none.
     "SELECT pg_advisory_xact_lock(7461706)",
     "CREATE SCHEMA IF NOT EXISTS toolmd",
     """CREATE TABLE IF NOT EXISTS toolmd.toolmd_turn (
     tool TEXT PRIMARY KEY, last_start DOUBLE PRECISION NOT NULL, granted BOOLEAN NOT NULL)""",
 )
 _NOW = "extract(epoch FROM clock_timestamp())"
-# One statement, by the server's clock; whoever waited for the row sees it as it is by then. A
-# start that lies ahead tells that the clock was set back: it is put right, and nothing granted.
+# One statement, by the server's clock; a process that waited for the row sees its latest state.
+# A start in the future means that the clock was set back: it is corrected, and none is granted.
 _TAKE = f"""
 INSERT INTO toolmd.toolmd_turn AS turn VALUES (%(tool)s, {_NOW}, true)
 ON CONFLICT (tool) DO UPDATE SET last_start = {_NOW}, granted = turn.last_start <= {_NOW}
@@ -30,20 +30,20 @@ _WAIT = f"""
 SELECT last_start + %(apart)s - {_NOW} FROM toolmd.toolmd_turn WHERE tool = %(tool)s
 """  # noqa: S608 - of constants
 _LEAST = 0.001
-"""What is waited at least, in seconds: by the time of the answer it may have got due."""
+"""The shortest wait, in seconds: a start may be due by the time of the answer."""
 
 
 class PostgresRates:
-    """The starts of all who name one Postgres, by its clock; one connection a process."""
+    """The starts of all processes on one Postgres, by its clock; one connection a process."""
 
     def __init__(self, url: str) -> None:
-        """Name it; nothing is opened before a start is asked for."""
+        """Keep the address; the connection opens with the first start."""
         self._url = url
         self._lock = Lock()
         self._connection: Any = None
 
     async def ready(self, tool: str) -> None:
-        """Connect, and make the table where it is not there yet."""
+        """Connect, and create the table where it is missing."""
         if self._connection is None:
             await AROUND.run(lambda: self._guarded(tool, self._open))
 
@@ -55,7 +55,7 @@ class PostgresRates:
         return wait
 
     def close(self) -> None:
-        """Disconnect; the next start connects anew."""
+        """Disconnect; the next start connects again."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(Exception):
@@ -65,7 +65,7 @@ class PostgresRates:
         with self._lock:
             try:
                 return work()
-            except Exception as error:  # noqa: BLE001 - whatever it was: who can't count refuses
+            except Exception as error:  # noqa: BLE001 - a process that can't count denies
                 self.close()
                 raise guard_failed(tool, "rate", error) from None
 
@@ -73,8 +73,8 @@ class PostgresRates:
         if self._connection is not None:
             with suppress(Exception):
                 return self._ask(values)
-            # The server may have been started anew since. Whether it heard the question is not
-            # known, and a start that nobody uses harms nobody.
+            # The server may have restarted since. It may have counted a start that is not used,
+            # which does no harm.
             self.close()
         self._open()
         return self._ask(values)
@@ -100,11 +100,11 @@ class PostgresRates:
             for statement in _MADE:
                 self._connection.execute(statement)
         self._connection.execute("SET lock_timeout = 2000")
-        # What a power cut may forget is one start.
+        # A power cut may lose one start.
         self._connection.execute("SET synchronous_commit = off")
 
 
 @cache
 def postgres_rates(url: str) -> PostgresRates:
-    """Give the starts of a Postgres; all doors of this process share them."""
+    """Return the rates on a Postgres; all dispatchers of this process share them."""
     return PostgresRates(url)

@@ -1,4 +1,4 @@
-"""A tool's Rate: starts keep a distance, and calls wait for their turn in order."""
+"""A tool's Rate: starts are spaced, and calls wait in order."""
 
 import math
 from bisect import bisect_left
@@ -10,18 +10,18 @@ from toolmd._call.limits.timing import Timing
 from toolmd._types.call_spec import Rate
 
 MAX_WAITING = 1000
-"""Calls of one tool that may wait in this process; more are refused."""
+"""The most calls of one tool that may wait in this process; more are denied."""
 _SLACK = 1.02
-"""A start is seen a moment after it was granted; this keeps a window of one second true."""
+"""Slack in seconds: a start is observed a moment after it was granted."""
 _LATE = 0.01
-"""How much later than usual, as a part of the rate's time, a shared start may be heard of: half of
-the slack. A start that came later could meet the next ones in one window."""
+"""How late a shared start may be reported, as a part of the rate's period: half of the slack.
+A later start could share a window with the next ones."""
 _MOMENT = 1e-6
-"""What is due so soon, in seconds, is due now: the rounding of a clock makes no wait."""
+"""A start due within this time, in seconds, is due now: clocks round."""
 
 
 class RateLimiter:
-    """The distance of one tool's starts; safe for threads and event loops at one time.
+    """The spacing of one tool's starts; safe for several threads and event loops.
 
     Spacing, not a bursting bucket: with `3/s` starts are 0.34 s apart, so that no window of a
     second, wherever it lies, holds more than three.
@@ -35,7 +35,7 @@ class RateLimiter:
         timing: Timing,
         shared: SharedRates | None = None,
     ) -> None:
-        """`shared` are the starts of all processes, where the engine is shared."""
+        """Keep the rate; `shared` are the rates of all processes, where the engine is shared."""
         self._name = name
         self._apart = rate.per_s / rate.calls * _SLACK
         self._late = rate.per_s * _LATE
@@ -45,12 +45,12 @@ class RateLimiter:
         self._quickest = math.inf
 
     def check(self, longest: float) -> None:
-        """Raise a Refusal where a call that came now could not start in time."""
+        """Check whether a call could start in time. Raises CallDenied."""
         with self._counter.lock:
             self._check(longest)
 
     async def wait(self, longest: float) -> None:
-        """Wait to start, so many seconds at most; raises a Refusal where it would take longer."""
+        """Wait at most `seconds` for a start. Raises CallDenied where it would take longer."""
         counter, now = self._counter, self._timing.now
         with counter.lock:
             self._check(longest)
@@ -73,14 +73,14 @@ class RateLimiter:
             raise self._too_often(wait)
 
     async def _try(self, ticket: int) -> float:
-        """Start, or give the seconds until it is worth trying again."""
+        """Start, or return the seconds until the next try."""
         counter, now = self._counter, self._timing.now
         with counter.lock:
             rank = bisect_left(counter.tickets, ticket)
-            # Those before it come first, unless they slept too long.
+            # Earlier calls come first, unless they overslept.
             wait = self._due(rank) - now()
             if self._shared is not None:
-                # They ask the other processes first, too, and their start is not known yet.
+                # They ask the shared rates first, and their start is not known yet.
                 wait = max(wait, self._apart * rank)
             if wait > _MOMENT:
                 return wait
@@ -90,7 +90,7 @@ class RateLimiter:
         return await self._share(self._shared)
 
     async def _share(self, shared: SharedRates) -> float:
-        """Start before all processes, or give the seconds until it is worth trying again."""
+        """Start in the shared rates, or return the seconds until the next try."""
         await shared.ready(self._name)
         now = self._timing.now
         asked = now()
@@ -98,7 +98,7 @@ class RateLimiter:
         with self._counter.lock:
             took = now() - asked
             self._quickest = min(self._quickest, took)
-            # The last start was this one, or another process's, by the clock of this one.
+            # The last start was this one or another process's, by this process's clock.
             last = now() + wait - self._apart if wait else asked
             self._counter.last_start = max(self._counter.last_start, last)
             is_late = took - self._quickest > self._late

@@ -1,4 +1,4 @@
-"""A tool's Max Concurrent: so many of its calls run at one time, the others wait in order."""
+"""A tool's Max Concurrent: that many calls run at one time, the others wait in order."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from toolmd._call.limits.rate_limiter import MAX_WAITING
 
 
 class CallSemaphore:
-    """The places of one tool; safe for threads and event loops at one time."""
+    """The semaphore of one tool; safe for several threads and event loops."""
 
     def __init__(self, name: str, most: int, counter: CallCounter) -> None:
         self._name = name
@@ -17,12 +17,12 @@ class CallSemaphore:
         self._counter = counter
 
     def check(self) -> None:
-        """Raise a Refusal where nobody may wait any more."""
+        """Check the queue. Raises CallDenied where it is full."""
         if len(self._counter.wakers) >= MAX_WAITING:
             raise self._full()
 
     async def enter(self, longest: float) -> None:
-        """Take a place, waiting so many seconds at most; raises a Refusal where none is free."""
+        """Acquire a place within `seconds`. Raises CallDenied where none gets free."""
         counter = self._counter
         with counter.lock:
             if counter.running < self._most:
@@ -41,14 +41,14 @@ class CallSemaphore:
                 if not late:
                     counter.wakers.remove(waker)
             if late:
-                # It was given a place in the same moment: somebody else may have it.
+                # It got a place at the same moment: the next call may have it.
                 self.leave()
             if isinstance(error, TimeoutError):
                 raise self._full() from None
             raise
 
     def leave(self) -> None:
-        """Give the place back, to the one who waits longest."""
+        """Release the place to the call that waits longest."""
         counter = self._counter
         with counter.lock:
             while counter.wakers and counter.running <= self._most:
@@ -68,7 +68,7 @@ def _waker(waiting: asyncio.Future[None]) -> Callable[[], bool]:
         try:
             loop.call_soon_threadsafe(_settle, waiting)
         except RuntimeError:
-            # Its loop was closed: nobody waits there.
+            # Its loop was closed, so the call does not wait any more.
             return False
         return True
 

@@ -1,4 +1,4 @@
-"""The starts that all processes of a project share: one row a tool, changed at one stroke."""
+"""Rates shared by all processes of a project: one row a tool, changed in one transaction."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 STARTS_FILE = "turns.sqlite3"
-"""Its name in the project's state folder: whose turn it is to start."""
+"""The name of the file in the project's state folder."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS turn (tool TEXT PRIMARY KEY, last_start REAL NOT NULL) STRICT
@@ -23,26 +23,26 @@ _PUT = """
 INSERT INTO turn VALUES (?, ?) ON CONFLICT (tool) DO UPDATE SET last_start = excluded.last_start
 """
 WAIT_S = 2.0
-"""How long the file is waited for where others have locked it, in seconds."""
+"""How long a locked file is waited for, in seconds."""
 _MOMENT = 1e-6
-"""Seconds in which nothing starts; times since the epoch are rounded."""
+"""The minimal spacing in seconds; times since the epoch are rounded."""
 
 
 class SharedRates(Protocol):
-    """When each tool started last, whichever process started it."""
+    """The last start of each tool, in any process."""
 
     async def ready(self, tool: str) -> None:
-        """Open what holds them, which may take longer than a start does; may raise a Refusal."""
+        """Open the store, which may take longer than a start. May raise CallDenied."""
 
     async def take(self, tool: str, apart: float) -> float:
-        """Start now and give 0.0, or give the seconds until a start is due.
+        """Start now and return 0.0, or return the seconds until a start is due.
 
-        `apart` is the distance of starts, in seconds. Raises a Refusal where it can't be told.
+        `apart` is the spacing of starts, in seconds. Raises CallDenied where it is unknown.
         """
 
 
 def shared_rates(settings: Settings, timing: Timing) -> SharedRates | None:
-    """Give the starts of all processes that share the engine; None where it is in memory."""
+    """Return the rates of all processes that share the engine; None where it is in memory."""
     if settings.engine == "memory":
         return None
     if settings.engine == "sqlite":
@@ -53,19 +53,19 @@ def shared_rates(settings: Settings, timing: Timing) -> SharedRates | None:
 
 
 class SqliteRates:
-    """The starts of one machine's processes, in a file of the state folder."""
+    """The rates of one machine's processes, in a file of the state folder."""
 
     def __init__(self, state: Path, timing: Timing) -> None:
-        """Keep them in the folder `state`."""
+        """Keep the file in the folder `state`."""
         self._state = state
         self._timing = timing
         self._made = False
 
     async def ready(self, tool: str) -> None:
-        """Nothing is kept open: a file is there at once."""
+        """Do nothing: a file needs no connection."""
 
     async def take(self, tool: str, apart: float) -> float:
-        """Do as `SharedRates.take`; not in a thread, since it takes less time than one."""
+        """Do as `SharedRates.take`; not in a thread, which would take longer."""
         import sqlite3
 
         from toolmd._call.lock_retry import LockRetry
@@ -79,11 +79,11 @@ class SqliteRates:
     def _taken(self, tool: str, apart: float) -> float:
         with self._opened() as store:
             store.execute("BEGIN IMMEDIATE")
-            # Read inside: whoever waited for the row must not come with an old time.
+            # Read inside: a process that waited for the row must not use an old time.
             now = self._timing.epoch()
             row = store.execute("SELECT last_start FROM turn WHERE tool = ?", (tool,))
             (last,) = row.fetchone() or (now - apart,)
-            # A start that lies ahead tells that the machine's clock was set back.
+            # A start in the future means that the machine's clock was set back.
             wait = float(min(last, now) + apart - now)
             if wait <= _MOMENT or last > now:
                 store.execute(_PUT, (tool, now))
@@ -102,6 +102,6 @@ class SqliteRates:
                 store.execute("PRAGMA journal_mode = WAL")
                 store.execute(_TABLE)
                 self._made = True
-            # What a power cut may forget is one start.
+            # A power cut may lose one start.
             store.execute("PRAGMA synchronous = OFF")
             yield store

@@ -1,1 +1,1 @@
-"""What an implementation gave becomes a Result, within its bounds."""
+"""Build the Result of an implementation's value, within its bounds."""

@@ -1,4 +1,4 @@
-"""Make JSON of what an implementation gives, and hold it against what the file says it Returns."""
+"""Convert an implementation's value to JSON, and check it against Returns."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -14,35 +14,35 @@ from toolmd._validation import PatternError, fits, is_bounded, problems
 
 
 class AnswerError(ValueError):
-    """An implementation gave what JSON can't hold; the message says what."""
+    """An implementation returned a value that JSON can't represent; the message names it."""
 
 
 class MakeResult(Protocol):
-    """Makes a Result of a value."""
+    """Builds the Result of a value."""
 
     def __call__(
         self, value: Any, call_id: str | None, began: float, text: bytes | None = None
     ) -> Result:
-        """Answer the call of this id that began then (`perf_counter`).
+        """Build the Result of the call with this id that began then (`perf_counter`).
 
         `text` is the value as JSON, where it was written already.
         """
 
 
 write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
-"""Gives the value as JSON without white space, in UTF-8; raises ValueError, RecursionError."""
+"""Returns the value as JSON without white space, in UTF-8. Raises ValueError, RecursionError."""
 
 _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
 
 
 def answer_of(tool: str, returns: Schema) -> MakeResult:
-    """Make what turns an implementation's value into the Result of a call.
+    """Build the function that turns an implementation's value into a Result.
 
-    Anything that pydantic can write as JSON will do: dicts, lists, scalars, dataclasses, models,
-    dates; NaN and Infinity, which JSON lacks, become null. In an object, `message` (text) and
+    Any value that pydantic can write as JSON is accepted: dicts, lists, scalars, dataclasses,
+    models, dates; NaN and Infinity become null. In an object, `message` (text) and
     `source` (texts by name) also stand on the Result; where Returns is closed and names neither,
     they stand there only. A value that does not fit Returns is the tool's fault, not the
-    caller's: it is given all the same, with a note. Raises AnswerError for what is no JSON.
+    caller's: it is returned with a note. Raises AnswerError for a value that is not JSON.
     """
     any_object = returns.types == ("object",) and returns.enum is None and not is_bounded(returns)
     look = _closer_look(returns)
@@ -95,7 +95,7 @@ _BESIDE = ("message", "source")
 
 
 def as_json(value: Any) -> Any:
-    """Give the value as JSON of our own; raises AnswerError for what JSON can't hold."""
+    """Return the value as JSON. Raises AnswerError for what JSON can't represent."""
     try:
         return from_json(write(value))
     except (ValueError, RecursionError) as error:
@@ -103,7 +103,7 @@ def as_json(value: Any) -> Any:
 
 
 def no_json(error: Exception) -> AnswerError:
-    """Say that a value can't be written."""
+    """Return the error of a value that can't be written."""
     return AnswerError(f"it gave what JSON can't hold: {error}")
 
 

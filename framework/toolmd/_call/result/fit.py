@@ -1,4 +1,4 @@
-"""Keep the first rows of a value's arrays, so that its JSON has at most so many bytes."""
+"""Keep the first rows of a value's arrays, so that its JSON fits a number of bytes."""
 
 import marshal
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from toolmd._call.result.answer import write
 
 Arrays = dict[str, list[Any]]
 _GUESSES = 3
-"""After so many, rows are too uneven for guesses alone."""
+"""The most guesses; then rows are too uneven for guesses alone."""
 
 
 class _Part(NamedTuple):
-    """A piece of an object's JSON: one member that is an array, or several others in a row."""
+    """A part of an object's JSON: one array member, or several other members."""
 
     name: str | None
-    """The array's name; None for the others."""
+    """The array's name; None for other members."""
     head: bytes
-    """What stands before the array."""
+    """The JSON before the array."""
     body: bytes | memoryview
     tail: bytes = b""
 
@@ -30,7 +30,7 @@ class _Part(NamedTuple):
 
 
 def arrays_of(value: Any) -> Arrays:
-    """Give the arrays whose items are rows, by name; one that is the value itself has none."""
+    """Return the arrays whose items are rows, by name; None for a value that is an array."""
     if type(value) is list:
         return {"": value}
     if type(value) is dict:
@@ -39,29 +39,29 @@ def arrays_of(value: Any) -> Arrays:
 
 
 def with_arrays(value: Any, arrays: Mapping[str, list[Any]]) -> Any:
-    """Give the value with these arrays in place of its own."""
+    """Return the value with these arrays."""
     return arrays[""] if type(value) is list else {**value, **arrays}
 
 
 def fitted(value: Any, most: int) -> tuple[Any, bytes | None, int]:
-    """Give what fits of a value, its JSON, and how many bytes the whole has.
+    """Return what fits of a value, its JSON, and the bytes of the whole.
 
-    Each row is written once, whatever must go. Of several arrays the longest gives way first.
-    Where the value does not fit without any row either, None stands for it and for its JSON.
+    Each row is written once. Of several arrays the longest is cut first. Where the value does
+    not fit without any row, the value and its JSON are None.
     """
     parts = _parts(value)
     size = _size(value, parts)
     if size <= most:
         return value, _joined(value, parts), size
     if not _is_data(value):
-        # Written again, a generator would be empty: from here on it is what it was written as.
+        # A generator would be empty when written again: use its JSON from here on.
         value = from_json(_joined(value, parts))
         parts = _parts(value)
     arrays = arrays_of(value)
     room = most - _size(value, [_cut(part, 0) for part in parts])
     if room < 0:
         return None, None, size
-    # The longest comes last and gets what the others leave.
+    # The longest comes last and gets the remaining bytes.
     for part in sorted(parts, key=lambda part: len(part.body)):
         if part.name is not None:
             rows = arrays[part.name]
@@ -73,7 +73,7 @@ def fitted(value: Any, most: int) -> tuple[Any, bytes | None, int]:
 
 
 def _cut(part: _Part, inner: int) -> _Part:
-    """Leave so many bytes between the brackets of an array."""
+    """Cut an array to this many bytes between its brackets."""
     if part.name is None or inner == len(part.body) - len(b"[]"):
         return part
     return part._replace(body=memoryview(part.body)[: 1 + inner], tail=b"]")
@@ -105,7 +105,7 @@ def _size(value: Any, parts: list[_Part]) -> int:
 
 
 def _joined(value: Any, parts: list[_Part]) -> bytes:
-    """Put the parts together with one copy, for they may be large."""
+    """Join the parts with one copy, since they may be large."""
     flat: list[bytes | memoryview] = []
     for part in parts:
         flat += (b",", part.head, part.body, part.tail)
@@ -114,9 +114,9 @@ def _joined(value: Any, parts: list[_Part]) -> bytes:
 
 
 def _is_data(value: Any) -> bool:
-    """Tell whether a value is written the same each time."""
+    """Return whether a value is written the same each time."""
     try:
-        # The quickest way to look at everything inside: it takes plain data and nothing else.
+        # The fastest check of everything inside: it accepts plain data only.
         marshal.dumps(value)
     except ValueError:
         return False
@@ -124,10 +124,10 @@ def _is_data(value: Any) -> bool:
 
 
 def _first(rows: list[Any], size: int, room: int) -> tuple[int, int]:
-    """Give how many of the first rows fit into `room` bytes, and their bytes.
+    """Return how many of the first rows fit into `room` bytes, and their size.
 
-    `size` is what all of them have, without the brackets. The place is guessed by what rows have
-    on the average, later by halves in turn, and the shorter side of it is written.
+    `size` is the size of all rows without the brackets. The position is guessed by the average
+    row, later by halves, and the shorter side of it is written.
     """
     if size <= room:
         return len(rows), size

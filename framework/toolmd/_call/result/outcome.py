@@ -1,4 +1,4 @@
-"""Make Results of calls that did not run, and add what the door has to say."""
+"""Build the Results of calls that did not run, and the notes of the pipeline."""
 
 from time import perf_counter
 
@@ -9,19 +9,19 @@ from toolmd._types.verdict import Action, Verdict
 
 
 def denied(call: Call, denial: CallDenied, began: float) -> Result:
-    """Give the Result of a call that a row refused."""
+    """Return the Result of a call that a check denied."""
     return Result(
         success=False,
         tool=call.tool,
         outcome="denied",
-        error=denial.failure,  # type: ignore[arg-type]  # worked out when someone looks
+        error=denial.failure,  # type: ignore[arg-type]  # computed on demand
         tool_call_id=call.id,
         duration_ms=_ms(began),
     )
 
 
 def allowed(call: Call, began: float) -> Result:
-    """Give the Result of a dry run that nothing stopped."""
+    """Return the Result of a dry run that every check allowed."""
     return Result(
         success=True,
         tool=call.tool,
@@ -34,7 +34,7 @@ def allowed(call: Call, began: float) -> Result:
 def stopped(
     call: Call, confirmation: ConfirmationRequest, verdict: Verdict, began: float
 ) -> Result:
-    """Give the Result of a call that waits for a person."""
+    """Return the Result of a call that waits for a person."""
     review = verdict.action is Action.REVIEW
     return Result(
         success=False,
@@ -48,13 +48,13 @@ def stopped(
 
 
 def stale(call: Call, confirmation: ConfirmationRequest, verdict: Verdict, began: float) -> Result:
-    """Give the Result of an approval that came too late: what it approved has changed."""
+    """Return the Result of a stale approval: the call or its tool changed."""
     error = Failure(verdict.code, verdict.message)
     return stopped(call, confirmation, verdict, began)._replace(message="", error=error)
 
 
 def answered(call: Call, text: str) -> Result:
-    """Give the Result of a call that a person answered in the tool's stead."""
+    """Return the Result of a call that a person answered in place of the tool."""
     return Result(
         success=True,
         tool=call.tool,
@@ -67,7 +67,7 @@ def answered(call: Call, text: str) -> Result:
 
 
 def ignored(dropped: tuple[str, ...]) -> str:
-    """Say which parameters were left out; empty where none was."""
+    """Return a note on dropped parameters; empty where none was dropped."""
     if not dropped:
         return ""
     return f"Ignored, because the tool does not know them: {', '.join(dropped)}."

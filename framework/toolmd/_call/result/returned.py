@@ -1,4 +1,4 @@
-"""Make the Result of what an implementation gave, within its bounds and with what it told."""
+"""Build the Result of an implementation's value, within its bounds and with its notes."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,11 +9,11 @@ from toolmd._types.result import Result
 from toolmd.errors import logged
 
 ReadOn = Callable[[int], Mapping[str, Any]]
-"""Gives the arguments to read on with, of the number of rows given."""
+"""Returns the arguments to read on with, from the number of returned rows."""
 
 
 class Remarks:
-    """What an implementation says of its result, beside it."""
+    """What an implementation reports about its result."""
 
     __slots__ = ("lowered", "read_on", "tool")
 
@@ -32,14 +32,14 @@ def given(
     notes: tuple[str, ...],
     answer: Callable[[Any, bytes | None], Result],
 ) -> Result:
-    """Give the Result of a value, cut where it is too much; `notes` tell of items skipped.
+    """Return the Result of a value, cut where it is too large; `notes` name skipped items.
 
-    Raises AnswerError for what is no JSON.
+    Raises AnswerError for a value that is not JSON.
     """
     lowered = remarks.lowered
     if not (bounds.bind or lowered):
         result = answer(value, None)
-        # What is missing fits no Returns, and that is said already.
+        # Missing items fit no Returns, and a note says so already.
         return result._replace(notes=notes) if notes else result
     found = cut(value, bounds)
     result = answer(found.value, found.text)
@@ -59,11 +59,11 @@ def _truncated(found: Cut, remarks: Remarks, arguments: Mapping[str, Any]) -> di
     if not (rows or found.bytes):
         return None
     truncated: dict[str, Any] = {"rows": rows, "bytes": found.bytes}
-    # After no row at all, reading on would begin at the same place again.
+    # After zero rows, reading on would start at the same row again.
     if remarks.read_on is not None and found.kept:
         try:
             changed = remarks.read_on(found.kept)
             truncated["next"] = as_json({**arguments, **changed})
-        except Exception as error:  # noqa: BLE001 - what was found is given all the same
+        except Exception as error:  # noqa: BLE001 - the result is returned in any case
             logged(error, "%s could not say how to read on", remarks.tool)
     return truncated

@@ -1,4 +1,4 @@
-"""Cut a result at a row, where it holds more rows or bytes than may be given."""
+"""Truncate a result at a row where it has too many rows or bytes."""
 
 from collections.abc import Collection
 from typing import Any, NamedTuple
@@ -9,11 +9,11 @@ from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits
 
 _PLAIN = (str, int, float, bool, type(None), list, dict)
-"""What JSON makes of itself, so that arrays show without being written."""
+"""Values that JSON writes as they are, so that arrays are found without writing."""
 
 
 class Bounds(NamedTuple):
-    """The most that a result may hold; None bounds nothing."""
+    """The bounds of a result; None for no bound."""
 
     rows: int | None
     bytes: int | None
@@ -25,22 +25,22 @@ class Bounds(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What of a value is given."""
+    """The part of a value that is returned."""
 
     value: Any
     text: bytes | None = None
-    """Its JSON, where it was written to be measured."""
+    """Its JSON, where it was measured."""
     rows: bool = False
-    """Whether rows were cut off for being too many."""
+    """Whether rows were cut because there were too many."""
     bytes: bool = False
-    """Whether rows were cut off, or all was left out, for being too long."""
+    """Whether rows were cut, or all was omitted, because of its bytes."""
     kept: int | None = None
-    """The rows that are given, where the value has one array of them."""
+    """The number of returned rows, where the value has one array."""
     notes: tuple[str, ...] = ()
 
 
 def bounds_of(limits: Limits, budget: Budget | None) -> Bounds:
-    """Give the stricter of a tool's own bounds and a plan's, each for itself."""
+    """Return the stricter of a tool's bounds and a plan's, one by one."""
     if budget is None:
         return Bounds(limits.max_rows, limits.max_bytes)
     return Bounds(
@@ -49,11 +49,11 @@ def bounds_of(limits: Limits, budget: Budget | None) -> Bounds:
 
 
 def cut(value: Any, bounds: Bounds) -> Cut:
-    """Give the value within the bounds; only whole rows are left out.
+    """Return the value within the bounds; only whole rows are cut.
 
-    Rows are the items of an array, or of each array that stands in an object directly. Bytes are
-    those of the JSON without white space, in UTF-8; of several arrays the longest gives way
-    first. What has no rows to cut is left out whole. Raises AnswerError for what is no JSON.
+    Rows are the items of an array, or of each array directly in an object. Bytes are those of
+    the JSON without white space, in UTF-8; of several arrays the longest is cut first. A value
+    without rows is omitted as a whole. Raises AnswerError for a value that is not JSON.
     """
     value = _plain(value)
     whole = {name: len(rows) for name, rows in arrays_of(value).items()}

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from time import monotonic
 
-LOCK_RETRY_S = 30.0
+TIMEOUT_S = 30.0
 AGAIN_S = 3.0
 
 
@@ -27,7 +27,7 @@ class Terminal:
 
     def wait(self, text: str) -> None:
         """Read until `text` was shown after what was waited for before."""
-        until = monotonic() + LOCK_RETRY_S
+        until = monotonic() + TIMEOUT_S
         while text not in self.shown[self._seen :]:
             assert monotonic() < until, f"{text!r} never came in {self.shown!r}"
             assert self._read(), f"{text!r} did not come in {self.shown!r}"
@@ -43,7 +43,7 @@ class Terminal:
 
     def press_until(self, key: str, text: str) -> None:
         """Press a key as a person does: again where nothing came of it for a while."""
-        until = monotonic() + LOCK_RETRY_S
+        until = monotonic() + TIMEOUT_S
         while text not in self.shown[self._seen :]:
             assert monotonic() < until, f"{text!r} never came in {self.shown!r}"
             self.press(key)
@@ -58,7 +58,7 @@ class Terminal:
 
         Python's `input` misses a Ctrl-C that comes after its prompt is shown and before it waits.
         """
-        for _ in range(int(LOCK_RETRY_S / AGAIN_S)):
+        for _ in range(int(TIMEOUT_S / AGAIN_S)):
             self.press(key)
             if select.select([self._terminal], [], [], AGAIN_S)[0]:
                 break
@@ -66,7 +66,7 @@ class Terminal:
 
     def end(self) -> int:
         """Read to the end and give the exit status."""
-        until = monotonic() + LOCK_RETRY_S
+        until = monotonic() + TIMEOUT_S
         while self._read():
             if monotonic() > until:
                 os.kill(self._pid, signal.SIGKILL)
@@ -76,7 +76,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
     def _read(self) -> bool:
-        ready, _, _ = select.select([self._terminal], [], [], LOCK_RETRY_S)
+        ready, _, _ = select.select([self._terminal], [], [], TIMEOUT_S)
         assert ready, f"nothing more came after {self.shown!r}"
         try:
             chunk = os.read(self._terminal, 4096)

@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 from nursery import DEFINITIONS
-from terminal import LOCK_RETRY_S, Terminal
+from terminal import TIMEOUT_S, Terminal
 
 from toolmd.testing import ModelServer, RawReply, asking
 
@@ -72,7 +72,7 @@ def on_terminal(garden: Path, server: ModelServer, *words: str) -> Terminal:
 
 
 def wait_for(happened: Callable[[], object]) -> None:
-    until = monotonic() + LOCK_RETRY_S
+    until = monotonic() + TIMEOUT_S
     while not happened():
         assert monotonic() < until
 

@@ -10,7 +10,7 @@ from toolmd.errors import UnreachableError
 
 
 def test_a_run_that_can_not_be_recorded_is_told_so_and_goes_on_when_there_is_room(tmp_path, room):
-    kept, full, looked = Kept(tmp_path, lock_retry_s=1.0), ExitStack(), []
+    kept, full, looked = Kept(tmp_path, store_wait_s=1.0), ExitStack(), []
 
     def look(**_):
         looked.append(1)

@@ -14,12 +14,12 @@ from run_world import YES
 from toolmd._skills.engine.memory import utc_now
 from toolmd.errors import ToolmdError
 
-LOCK_RETRY_S = 30
+TIMEOUT_S = 30
 
 
 def come(kept, test):
     """Wait until the engine has come so far by itself."""
-    until = time.monotonic() + LOCK_RETRY_S
+    until = time.monotonic() + TIMEOUT_S
     while not test():
         assert time.monotonic() < until, kept.engine.view("run-1")
         time.sleep(0.05)

@@ -24,12 +24,12 @@ from toolmd.errors import ToolmdError
 
 YES = Answer(approved=True)
 SHORT = "1. **Look**\n   - **Use**: look\n2. **Act**\n   - **Use**: act\n3. **Return**: Done."
-LOCK_RETRY_S = 20.0
+TIMEOUT_S = 20.0
 
 
 def until(true: Any) -> None:
     """Wait for what other threads bring about."""
-    end = time.monotonic() + LOCK_RETRY_S
+    end = time.monotonic() + TIMEOUT_S
     while not true():
         assert time.monotonic() < end
 

@@ -63,10 +63,10 @@ class Besieged:
             self._clients.append(client)
             client.sendall(sent)
 
-    def ask(self, lock_retry_s: float) -> int:
+    def ask(self, timeout_s: float) -> int:
         """Send an honest request on a new connection; return the status."""
         with connected(self.port) as sock:
-            sock.settimeout(lock_retry_s)
+            sock.settimeout(timeout_s)
             sock.sendall(
                 f"GET /api/tools HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n"
                 f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()

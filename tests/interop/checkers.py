@@ -14,7 +14,7 @@ from environments import CONFORMANCE, INSPECTOR, npm_packages, python_with
 from served import TOKEN, copied, over_http, stdio_command
 
 CLIENTS = Path(__file__).parent / "clients"
-LOCK_RETRY_S = 300
+TIMEOUT_S = 300
 GRADED = f"conformance {CONFORMANCE.rpartition('@')[2]}"
 INSPECTED = f"Inspector {INSPECTOR.rpartition('@')[2]}"
 REVISIONS = ("2026-07-28", "2025-11-25")
@@ -171,5 +171,5 @@ def _run(
     command: list[str], environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=LOCK_RETRY_S, check=False, env=environment
+        command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=environment
     )

@@ -11,7 +11,7 @@ CACHE = Path(__file__).parents[2] / ".interop"
 """Made on demand, kept for the next time; git ignores it."""
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
-LOCK_RETRY_S = 300
+TIMEOUT_S = 300
 
 
 class MissingError(Exception):
@@ -79,7 +79,7 @@ def _run(command: list[str], what: str, environment: dict[str, str] | None = Non
             check=True,
             capture_output=True,
             text=True,
-            timeout=LOCK_RETRY_S,
+            timeout=TIMEOUT_S,
             env=environment,
         )
     except subprocess.CalledProcessError as error:

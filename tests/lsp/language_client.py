@@ -9,7 +9,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-LOCK_RETRY_S = 30.0
+TIMEOUT_S = 30.0
 TOOL = """\
 # Water Plant
 
@@ -131,7 +131,7 @@ class Editor:
         asked: Callable[[Any], Awaitable[Any]] = getattr(self._client, f"{method}_async")
 
         async def answered() -> Any:
-            return await asyncio.wait_for(asked(params), LOCK_RETRY_S)
+            return await asyncio.wait_for(asked(params), TIMEOUT_S)
 
         return self._runner.run(answered())
 
@@ -147,7 +147,7 @@ class Editor:
             self._client.exit(None)
             await self._client.stop()
 
-        self._runner.run(asyncio.wait_for(end(), LOCK_RETRY_S))
+        self._runner.run(asyncio.wait_for(end(), TIMEOUT_S))
         self._runner.close()
 
     def _told(self, name: str, tell: Callable[[], None]) -> list[str]:
@@ -157,7 +157,7 @@ class Editor:
             uri = self.uri(name)
             self._shown.pop(uri, None)
             tell()
-            async with asyncio.timeout(LOCK_RETRY_S), self._news:
+            async with asyncio.timeout(TIMEOUT_S), self._news:
                 await self._news.wait_for(lambda: uri in self._shown)
             return [str(diagnostic.code) for diagnostic in self._shown[uri]]
 

@@ -159,7 +159,7 @@ def test_a_call_with_a_changed_definition_needs_another_confirmation(
     assert not result.is_error
     prompt, anew = asked
     assert anew.endswith(prompt)
-    assert "must be confirmed anew" in anew
+    assert "must be confirmed again" in anew
     assert len(reminders()) == 1
 
 

@@ -22,7 +22,7 @@ from guards import PACKAGE, ROOT, Guard
 
 Round = tuple[tuple[str, ...], float]
 """Tests, and the seconds that they may take."""
-LOCK_RETRY_S = 10.0
+TIMEOUT_S = 10.0
 """What a mutant's tests may take beyond three times what they take without it."""
 
 # What every test imports, once for all; nothing that starts threads, and nothing of Toolmd.
@@ -101,7 +101,7 @@ def _round(folder: Path, tests: tuple[str, ...]) -> Round:
     began = time.monotonic()
     if _end(folder, tests, None, aloud=True) != "survived":
         sys.exit(f"{' '.join(tests)}: these fail without any mutant: mend that first")
-    return tests, LOCK_RETRY_S + 3 * (time.monotonic() - began)
+    return tests, TIMEOUT_S + 3 * (time.monotonic() - began)
 
 
 def _end(

@@ -79,7 +79,7 @@ def _pattern(value: str, pattern: str, path: str, got: str) -> Iterator[Problem]
     try:
         fits = whole_match(pattern)(value)
     except PatternError as error:
-        yield Problem("invalid_pattern", path, f"{path or 'the value'} can't be judged: {error}")
+        yield Problem("invalid_pattern", path, f"{path or 'the value'} can't be checked: {error}")
         return
     if not fits:
         wanted = f"text that matches {pattern} as a whole"

@@ -25,7 +25,7 @@ from toolmd.config import OWN_FILE, PROJECT_FILE
 from toolmd.errors import ConfigError, NotFoundError
 
 _log = logging.getLogger(__name__)
-LOCK_RETRY_S = 1.0
+SETTLE_S = 1.0
 """How long a reload waits for changed Python before it publishes the markdown, in seconds."""
 
 
@@ -134,7 +134,7 @@ class Reloader:
                 trial.candidate.resources.retire()
                 return project.live.registry
             self._drop_trial()
-            snapshot = trial.settle(time.monotonic() + LOCK_RETRY_S)
+            snapshot = trial.settle(time.monotonic() + SETTLE_S)
             if snapshot is None:
                 self._trial, snapshot = trial, trial.meanwhile()
                 threading.Thread(
@@ -156,7 +156,7 @@ class Reloader:
         """Publish a trial when its Python is imported, unless a later reading took its place."""
         project = self._project
         try:
-            while (snapshot := trial.settle(time.monotonic() + LOCK_RETRY_S)) is None:
+            while (snapshot := trial.settle(time.monotonic() + SETTLE_S)) is None:
                 if self._trial is not trial:
                     break
             with self._turn:

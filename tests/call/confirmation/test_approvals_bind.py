@@ -310,7 +310,7 @@ def test_a_tool_that_needs_a_user_by_now_asks_nobody_anew(harness, tool, tmp_pat
 def test_a_stale_approval_says_why_it_is_asked_anew(world):
     held = world.dispatcher().call("act", {"number": 1})
     fresh = world.decide(world.dispatcher(notes="Another."), held)
-    assert "must be confirmed anew" in fresh.error.message
+    assert "must be confirmed again" in fresh.error.message
 
 
 def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):

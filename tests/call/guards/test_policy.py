@@ -311,7 +311,7 @@ def test_a_judge_that_breaks_refuses(outcome, guard):
 @pytest.mark.parametrize("guard", [slow, block])
 def test_a_slow_judge_refuses(guard):
     async def main():
-        return [v async for v in ask((guard,), Call("act", {}), {}, lock_retry=0.05)]
+        return [v async for v in ask((guard,), Call("act", {}), {}, timeout_s=0.05)]
 
     with pytest.raises(CallDenied) as refused:
         asyncio.run(main())

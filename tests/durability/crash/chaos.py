@@ -22,7 +22,7 @@ from toolmd import NotFoundError
 WORKERS = 3
 AT_ONCE = 8
 """Runs that each worker has under way."""
-LOCK_RETRY_S = 60
+TIMEOUT_S = 60
 """So long nothing may end before the harness gives up."""
 
 
@@ -117,7 +117,7 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[CallCount
     began = told = moved = time.monotonic()
     killed, before = 0, 0
     try:
-        while (done := _ended(server)) < runs and time.monotonic() - moved < LOCK_RETRY_S:
+        while (done := _ended(server)) < runs and time.monotonic() - moved < TIMEOUT_S:
             now = time.monotonic()
             moved = now if done != before else moved
             before = done

@@ -102,7 +102,7 @@ class Recorder:
             )
         except Exception as error:  # noqa: BLE001 - it is denied in any case
             if failure.code != "internal_guard_error":
-                logged(error, "the refusal of %s was not recorded", call.tool)
+                logged(error, "the denial of %s was not recorded", call.tool)
 
     async def _write(self, call: Call, tool: CompiledTool, decision: str, **more: Any) -> bool:
         try:

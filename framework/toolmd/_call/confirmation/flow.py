@@ -25,11 +25,11 @@ EXPIRES_S = 600.0
 """How long a pending call may be approved, in seconds."""
 
 
-STALE = "The tool or its policy changed since this call was held: it must be confirmed anew."
+STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
 
 NOT_YOURS = (
-    "This call waits for somebody who looks after the system, not for the user who made it:"
-    " they find it under `toolmd pending`, or on the console's page of what waits."
+    "This call waits for an operator, not for the user who made it. Operators find it with"
+    " `toolmd pending`, or on the console's page of pending calls."
 )
 
 

@@ -14,7 +14,7 @@ from toolmd.hooks import Guard
 
 UNNAMED = "denied"
 """The code of a verdict without one: a model always reads a code."""
-LOCK_RETRY_S = 5.0
+GUARD_TIMEOUT_S = 5.0
 """How long a guard may take, in seconds."""
 
 
@@ -22,17 +22,17 @@ async def ask(
     guards: Sequence[Guard],
     call: Call,
     arguments: Mapping[str, Any],
-    lock_retry: float = LOCK_RETRY_S,
+    timeout_s: float = GUARD_TIMEOUT_S,
 ) -> AsyncIterator[Verdict]:
     """Return each guard's verdict. Raises CallDenied for one that fails, is slow or is odd."""
     for guard in guards:
         # A copy: a guard that changes it must not change what runs.
         shown = call._replace(arguments=deepcopy(dict(arguments)))
         try:
-            async with asyncio.timeout(lock_retry):
+            async with asyncio.timeout(timeout_s):
                 verdict = await _answer(guard, shown)
         except Exception as error:  # noqa: BLE001 - an exception in a guard denies
-            raise guard_failed(call.tool, "judge", error) from None
+            raise guard_failed(call.tool, "guard", error) from None
         if verdict is not None:
             yield verdict if verdict.code else verdict._replace(code=UNNAMED)
 

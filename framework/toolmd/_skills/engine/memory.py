@@ -194,8 +194,8 @@ class MemoryEngine:
         journal.tell(RunEvent.waiting(question))
         run.opened.setdefault(question.key, self._clock())
         if question.timeout_s is not None and question.key not in run.deadlines:
-            lock_retry = dt.timedelta(seconds=question.timeout_s)
-            run.deadlines[question.key] = self._clock() + lock_retry
+            timeout = dt.timedelta(seconds=question.timeout_s)
+            run.deadlines[question.key] = self._clock() + timeout
 
     def _settle(self, run: MemoryRun, key: str, answer: Answer) -> None:
         run.answers[key] = answer

@@ -51,10 +51,10 @@ class RunWaiter:
     unrecorded: Unrecorded | None = None
     """The last failure to record, while the run does not execute."""
 
-    def check(self, lock_retry_s: float) -> None:
+    def check(self, store_wait_s: float) -> None:
         """Raise UnreachableError after this many seconds in which nothing could be recorded."""
         lost = self.unrecorded
-        if lost is not None and time.monotonic() - lost.since > lock_retry_s:
+        if lost is not None and time.monotonic() - lost.since > store_wait_s:
             message = f"{lost.error}; the run resumes from its record when they can be reached"
             raise UnreachableError(message)
 

@@ -20,7 +20,7 @@ from toolmd._skills.engine.durable.database import (
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
 from toolmd._skills.engine.durable.loop_bridge import LoopBridge
-from toolmd._skills.engine.durable.process import LOCK_RETRY_S, Process, soon
+from toolmd._skills.engine.durable.process import STORE_WAIT_S, Process, soon
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun
 from toolmd._skills.engine.durable.store import Store
@@ -44,12 +44,12 @@ class DurableEngine:
         state: Path,
         *,
         clock: Clock,
-        lock_retry_s: float = LOCK_RETRY_S,
+        store_wait_s: float = STORE_WAIT_S,
     ) -> None:
         """Open the engine of the setting `engine` with the state folder `state`.
 
         `engine` is `sqlite` or a Postgres URL. A caller waits for a run that can't be recorded for
-        `lock_retry_s` seconds. Raises ConfigError for an unusable setting, UnreachableError for a
+        `store_wait_s` seconds. Raises ConfigError for an unusable setting, UnreachableError for a
         database that does not answer.
         """
         self._url = address(engine, state)
@@ -64,7 +64,7 @@ class DurableEngine:
         self.code = self._store.code
         """The Python of the runs."""
         self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")
-        self._clock, self._lock_retry_s = clock, lock_retry_s
+        self._clock, self._store_wait_s = clock, store_wait_s
         self._attempts = Attempts(play, self._store, clock)
         self._process: Process | None = None
         self._ended = threading.Event()
@@ -232,11 +232,11 @@ class DurableEngine:
 
     async def _stopped(self, run_id: str, after: int) -> KeptRun:
         """Wait until a run ended, or is parked in a later attempt than `after`."""
-        pause, until = 0.01, time.monotonic() + LOCK_RETRY_S
+        pause, until = 0.01, time.monotonic() + STORE_WAIT_S
         while True:
             try:
                 row = await in_thread(lambda: self._found(run_id))
-                until = time.monotonic() + LOCK_RETRY_S
+                until = time.monotonic() + STORE_WAIT_S
             except UnreachableError:
                 # The database may return soon, and the run then continues by itself.
                 if time.monotonic() > until:
@@ -252,7 +252,7 @@ class DurableEngine:
             # Another process may execute the run, whose events do not arrive here.
             waiter = self._attempts.waiters.get(run_id)
             if waiter is not None:
-                waiter.check(self._lock_retry_s)
+                waiter.check(self._store_wait_s)
             await (asyncio.sleep if waiter is None else waiter.wait)(pause)
             pause = min(pause * 1.5, 0.2)
 

@@ -29,7 +29,7 @@ AT_ONCE = 64
 """How many runs from the queue one process executes at once; the rest is left to others."""
 LAUNCH_S = 60.0
 """How long the launch may take, including a migration of the tables, in seconds."""
-LOCK_RETRY_S = 15.0
+STORE_WAIT_S = 15.0
 """How long a caller waits for a database that does not answer, in seconds."""
 FOR_EVER_S = 10 * 365 * 24 * 3600.0
 Player = Callable[[str, int], Awaitable[str]]
@@ -41,10 +41,10 @@ logger = logging.getLogger(__name__)
 async def soon(work: Awaitable[None], run_id: str) -> None:
     """Await a short operation with a timeout; DBOS itself would retry for ever."""
     try:
-        await asyncio.wait_for(work, LOCK_RETRY_S)
+        await asyncio.wait_for(work, STORE_WAIT_S)
     except TimeoutError:
         message = (
-            f"the run store was locked for {LOCK_RETRY_S:.0f} s; run {run_id} is kept as far as it "
+            f"the run store was locked for {STORE_WAIT_S:.0f} s; run {run_id} is kept as far as it "
             f"came. To go on later: toolmd runs resume {run_id}"
         )
         raise UnreachableError(message) from None

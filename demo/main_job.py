@@ -1,4 +1,4 @@
-"""Do the main job before someone's eyes: check, refuse, book, text, and find no room."""
+"""Demonstrate the main job: check, deny, book, text, and report a full evening."""
 
 import json
 import os
@@ -11,19 +11,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SHORT_S = 3
-"""Seconds that `make` takes where everything is installed already, at most."""
+"""Most seconds that `make` takes with everything installed."""
 TOOLMD = str(Path(sys.executable).with_name("toolmd"))
 
 
 class Stage:
-    """Types commands into the clinic's project; what they leave behind goes with the stage."""
+    """Runs commands in the clinic's project; its temporary state is deleted afterwards."""
 
     def __init__(self, state: str) -> None:
         self.environment = os.environ | {"TOOLMD_STATE": state}
         self.scenes = 0
 
     def scene(self, title: str) -> None:
-        """Say what comes next."""
+        """Print the title of the next scene."""
         self.scenes += 1
         print(
             f"\n\033[1m{self.scenes}. {title}\033[0m"
@@ -32,7 +32,7 @@ class Stage:
         )
 
     def run(self, *words: str, status: int = 0) -> None:
-        """Show a command and what it prints; stop the demonstration where it ends otherwise."""
+        """Show a command and its output; stop the demonstration on another exit status."""
         print(f"\n$ {shlex.join(['toolmd', *words])}", flush=True)
         done = subprocess.run(
             [TOOLMD, *words],
@@ -45,7 +45,7 @@ class Stage:
             sys.exit(f"expected status {status}, got {done.returncode}")
 
     def ask(self, *words: str) -> dict[str, str]:
-        """Give what a command prints as JSON, without showing it."""
+        """Return a command's JSON output, without showing it."""
         command = [TOOLMD, *words, "--json"]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE
@@ -55,9 +55,9 @@ class Stage:
 
 
 def main(words: list[str]) -> None:
-    """Show the main job; ends with a status other than 0 where a part of it fails.
+    """Show the main job; exit with a status other than 0 where a part of it fails.
 
-    `words` may hold the time, in seconds since the epoch, at which the installation began.
+    `words` may contain the start of the installation, in seconds since the epoch.
     """
     began = time.time()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as state:
@@ -70,10 +70,10 @@ def main(words: list[str]) -> None:
         stage.run("check")
         stage.run("list")
 
-        stage.scene("A broken file is told line by line, with what to write instead.")
+        stage.scene("Errors in a file are reported line by line, each with a fix.")
         stage.run("check", "demo/broken/book-visit.tool.md", status=1)
 
-        stage.scene("A call with wrong arguments is refused in words that a model can mend.")
+        stage.scene("A call with wrong arguments is denied with a message that a model can act on.")
         stage.run(
             "call",
             "check_availability",
@@ -89,17 +89,17 @@ def main(words: list[str]) -> None:
         stage.scene("What the parent's phone gets.")
         stage.run("clinic", "outbox")
 
-        stage.scene("An evening without room: the skill says so, and names days that have some.")
+        stage.scene("An evening without room: the skill says so, and names days with free chairs.")
         stage.run("run", "schedule_appointment", *family, "timeRange=evening", "--yes", status=1)
 
-        stage.scene("Each decision was recorded before its effect, in a chain that shows changes.")
+        stage.scene("Each decision was recorded before its effect, in a hash chain.")
         stage.run("audit", "--verify")
     print(f"\n{took(began, float(words[0]) if words else began)}")
     print("Write a tool of your own: docs/tutorial/first-tool.md")
 
 
 def took(began: float, asked: float) -> str:
-    """Return how long it took since it was asked for, and how much of that was the installation."""
+    """Return the total time, and the part of the installation."""
     whole, before = time.time() - asked, began - asked
     if before < SHORT_S:
         return f"Done in {whole:.0f} seconds."

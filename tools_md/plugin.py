@@ -1,4 +1,4 @@
-"""Hand the clinic to its tools, and `toolmd clinic` to the command line."""
+"""Register the clinic for its tools, and `toolmd clinic` for the command line."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def toolmd_resources(registry: "svcs.Registry", settings: "Settings") -> None:
-    """Give the clinic, what texts parents, and the insurer's address."""
+    """Register the clinic, the notifier of parents, and the insurer's address."""
     reception = Reception(settings)
     registry.register_factory(
         Clinic, reception.clinic, enter=False, on_registry_close=reception.close

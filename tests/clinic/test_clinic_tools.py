@@ -203,7 +203,7 @@ def test_an_insurer_that_does_not_answer_is_told():
         async with insurer("http://127.0.0.1:1") as confirmations:
             await confirmations.ask("Lone Star Dental", "LSD-204418")
 
-    with pytest.raises(ToolError, match="does not answer") as caught:
+    with pytest.raises(ToolError, match="did not answer") as caught:
         asyncio.run(ask())
     assert caught.value.code == "eligibility_unreachable"
 

@@ -30,14 +30,14 @@ class Bookings:
         *,
         key: str | None = None,
     ) -> Booking:
-        """Book a chair for each child, side by side; the same key again gives the same booking."""
+        """Book a chair for each child, side by side; the same key returns the same booking."""
         request = json.dumps([patient_id, child_names, starts_at.isoformat(), appointment_type])
         with self._database.reading() as db:
             if known := self._replayed(db, key, request):
                 return known
         self._require_bookable(starts_at)
         with self._database.writing() as db:
-            # Another process may have come with the same key since.
+            # Another process may have used the same key since.
             if known := self._replayed(db, key, request):
                 return known
             children = children_named(db, patient_id, child_names)
@@ -61,7 +61,7 @@ class Bookings:
             return self._show(db, visits.find(db, patient_id, str(visit)))
 
     def reschedule(self, patient_id: str, booking_id: str, starts_at: datetime) -> Booking:
-        """Move a booking, whole; where there is no room the old time stays booked."""
+        """Move a whole booking; without enough chairs, the old time stays booked."""
         self._require_bookable(starts_at)
         with self._database.writing() as db:
             row = visits.find_upcoming(db, patient_id, booking_id, self._clock.now())
@@ -75,7 +75,7 @@ class Bookings:
             return self._show(db, visits.find(db, patient_id, booking_id))
 
     def cancel(self, patient_id: str, booking_id: str, reason: str) -> Booking:
-        """Free the chairs of a booking; cancelling again changes nothing, nor the reason."""
+        """Free the chairs of a booking; a second cancellation changes neither it nor the reason."""
         with self._database.writing() as db:
             row = visits.find(db, patient_id, booking_id)
             if row["status"] != "cancelled":
@@ -109,13 +109,13 @@ class Bookings:
         }
 
     def upcoming(self, patient_id: str, booking_id: str) -> Booking:
-        """Give one booking of the family that is still to come."""
+        """Return one future booking of the family."""
         with self._database.reading() as db:
             row = visits.find_upcoming(db, patient_id, booking_id, self._clock.now())
             return self._show(db, row)
 
     def history(self, patient_id: str, *, child_name: str | None = None, limit: int) -> list[Visit]:
-        """Give the family's visits, the latest first, of one child or of all."""
+        """Return the family's visits, the latest first, of one child or of all."""
         now = self._clock.now()
         with self._database.reading() as db:
             require_patient(db, patient_id)

@@ -1,4 +1,4 @@
-"""Keep the appointment book: which chairs are free, when."""
+"""Manage the appointment book: free chairs by time."""
 
 import sqlite3
 from datetime import date, datetime, time, timedelta
@@ -16,18 +16,18 @@ TIME_RANGES: Final = {
     "afternoon": ("12:00", "17:00"),
     "evening": ("17:00", "24:00"),
 }
-"""From when, and to before when, a visit of that part of the day begins."""
+"""The earliest start of a visit in that part of the day, and the end of the starts."""
 
 
 class Calendar:
-    """The pages of the book. A day's slots are laid out once, when somebody first turns to it."""
+    """The days of the book; a day's slots are created at its first lookup."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     def openings(self, day: date, time_range: str, children: int) -> list[Opening]:
-        """Give the times, earliest first, at which so many chairs are free side by side."""
+        """Return the times, earliest first, with enough free chairs side by side."""
         self.turn_to(day)
         begins, ends = TIME_RANGES[time_range]
         earliest = max(f"{day}T{begins}", self._clock.now().isoformat())
@@ -42,7 +42,7 @@ class Calendar:
         return [_opening(row["starts_at"], row["free"]) for row in rows]
 
     def turn_to(self, day: date) -> None:
-        """Lay the day's slots out from the opening hours, unless they are; refuse a past day."""
+        """Create the day's missing slots from the opening hours; raise ToolError for a past day."""
         today = self._clock.today()
         if day < today:
             raise refusal.day_in_past(day, today)
@@ -56,7 +56,7 @@ class Calendar:
                 lay_out(db, day)
 
     def close_day(self, day: date, reason: str) -> None:
-        """Close the clinic for a day: free chairs go, visits that are booked stay."""
+        """Close the clinic for a day: free chairs are removed, booked visits stay."""
         with self._database.writing() as db:
             db.execute(
                 "INSERT INTO closed_day (day, reason) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -70,7 +70,7 @@ class Calendar:
             )
 
     def hours(self) -> ClinicHours:
-        """Give the week's opening hours, and the days to come on which the clinic is closed."""
+        """Return the week's opening hours, and the coming days on which the clinic is closed."""
         with self._database.reading() as db:
             spans = db.execute("SELECT * FROM opening_hours ORDER BY weekday, opens").fetchall()
             closed = db.execute(

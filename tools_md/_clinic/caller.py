@@ -1,11 +1,11 @@
-"""Say which family a call is for."""
+"""Find the family of a call."""
 
 from toolmd import Context, ToolError
 
 
 def patient_of(context: Context) -> str:
-    """Give the patient that the host has named; the tool's file requires one, as does this."""
+    """Return the patient of the caller's context; both the tool's file and this require one."""
     patient = context.facts.get("patient")
     if not patient:
-        raise ToolError("The host does not say which family this is for.", code="no_patient")
+        raise ToolError("The host did not supply the family of this call.", code="no_patient")
     return patient

@@ -33,7 +33,7 @@ def seed_command(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Add demonstration families and visits; what is there already stays as it is."""
+    """Add demonstration families and visits; existing ones stay unchanged."""
     clinic = _clinic_of(ctx, project)
     done = seed(clinic, today.date() if today else clinic.clock.today())
     clinic.close()
@@ -85,5 +85,5 @@ def insurer_command(
 
 
 def _clinic_of(ctx: typer.Context, project: Path | None) -> Clinic:
-    """Open the clinic of the project that was named, behind the command or before it."""
+    """Open the clinic of the project named after the command or before it."""
     return open_clinic(load_settings(project or ctx.find_root().params.get("project")))

@@ -1,4 +1,4 @@
-"""Say where an insurer is asked whether it covers a family."""
+"""The address of the insurer's eligibility service."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,6 +8,6 @@ DEFAULT_PORT: Final = 8765
 
 @dataclass(frozen=True, slots=True)
 class EligibilityService:
-    """Where eligibility is asked for: `POST {url}/eligibility`."""
+    """The URL for eligibility requests: `POST {url}/eligibility`."""
 
     url: str = f"http://127.0.0.1:{DEFAULT_PORT}"

@@ -1,12 +1,12 @@
-"""Hold what is true of the clinic itself, before any family comes: hours, services, the way."""
+"""Fixed facts about the clinic: hours, services, directions."""
 
 from typing import Final
 
 CHAIRS: Final = 4
-"""Children of one family are seen side by side, so this is the most that one booking can hold."""
+"""The largest booking: children of one family are seen side by side."""
 
 SLOT_MINUTES: Final = 30
-"""Every visit takes one slot of a chair, whatever its type."""
+"""Every visit uses one slot of a chair, whatever its type."""
 
 BOOK_AHEAD_DAYS: Final = 365
 """How far ahead the appointment book goes."""

@@ -1,4 +1,4 @@
-"""Look families up: a parent's account and the children on it."""
+"""Look up families: a parent's account and its children."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from . import refusal
 from .clock import Clock
 from .records import Child, Family
 
-# The child who has waited longest stands first, so that whoever books for fewer children than
-# the family has takes those who are due.
+# The child with the longest wait is first, so that a booking for some of the children includes
+# those who are due.
 _CHILDREN: Final = """
 SELECT child.*,
     max(starts_at) FILTER (WHERE starts_at <= :now) AS last_visit,
@@ -35,7 +35,7 @@ class Families:
         self._clock = clock
 
     def get(self, patient_id: str) -> Family:
-        """Give a family; its children in the order in which they are due."""
+        """Return a family; its children in the order in which they are due."""
         now = self._clock.now()
         with self._database.reading() as db:
             row = require_patient(db, patient_id)
@@ -57,7 +57,7 @@ class Families:
 
 
 def require_patient(db: sqlite3.Connection, patient_id: str) -> sqlite3.Row:
-    """Give the family's row, or refuse."""
+    """Return the family's row, or raise ToolError."""
     row = db.execute("SELECT * FROM patient WHERE id = ?", (patient_id,)).fetchone()
     if row is None:
         raise refusal.no_such_patient(patient_id)
@@ -68,7 +68,7 @@ def require_patient(db: sqlite3.Connection, patient_id: str) -> sqlite3.Row:
 def children_named(
     db: sqlite3.Connection, patient_id: str, names: Sequence[str]
 ) -> list[sqlite3.Row]:
-    """Give the family's children of these names, in that order; case does not matter."""
+    """Return the family's children of these names, in that order; case does not matter."""
     require_patient(db, patient_id)
     rows = db.execute(
         "SELECT id, name FROM child WHERE patient_id = ? ORDER BY birth_date, id", (patient_id,)

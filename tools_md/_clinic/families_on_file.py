@@ -1,10 +1,10 @@
-"""Hold the demonstration families; their telephone numbers belong to nobody."""
+"""The demonstration families; their telephone numbers are fictitious."""
 
 from typing import Final, NamedTuple
 
 
 class ChildOnFile(NamedTuple):
-    """A child as the seed writes it."""
+    """A child of the seed."""
 
     name: str
     birth_date: str
@@ -12,7 +12,7 @@ class ChildOnFile(NamedTuple):
 
 
 class FamilyOnFile(NamedTuple):
-    """A family as the seed writes it."""
+    """A family of the seed."""
 
     patient_id: str
     parent_name: str

@@ -1,4 +1,4 @@
-"""Be an insurer's desk, for demonstrations and tests: eligibility answered over HTTP."""
+"""Run a demonstration insurer, which answers eligibility requests over HTTP."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from .eligibility import EligibilityService
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What an insurer knows of one member."""
+    """An insurer's record of one member."""
 
     plan: str
     valid_until: date
@@ -38,11 +38,11 @@ POLICIES: Final = {
     ),
     ("Bluebonnet Health", "BBH-55-0083"): Policy("Kids First", date(2020, 6, 30), 0, ("exam",)),
 }
-"""By insurer and member number; the last one has run out."""
+"""By insurer and member number; the last one has expired."""
 
 
 def answer(asked: dict[str, Any]) -> dict[str, Any]:
-    """Say whether a member is covered on a day; `asked` holds the three fields of the request."""
+    """Return whether a member is covered on a day; `asked` contains the request's three fields."""
     insurer, member = asked["insurance_provider"], asked["member_id"]
     policy = POLICIES.get((insurer, member))
     if policy is None:
@@ -62,13 +62,13 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_server(port: int) -> ThreadingHTTPServer:
-    """Make the service on 127.0.0.1; port 0 takes a free one."""
+    """Open the service on 127.0.0.1; port 0 uses a free one."""
     return ThreadingHTTPServer(("127.0.0.1", port), _Desk)
 
 
 @contextmanager
 def running(port: int = 0) -> Iterator[EligibilityService]:
-    """Run the service in a thread for as long as the block lasts."""
+    """Run the service in a thread for the duration of the block."""
     with make_server(port) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()

@@ -1,4 +1,4 @@
-"""Keep every text message that the clinic writes, and hand it to the gateway where one is set."""
+"""Store every text message of the clinic, and send it through the gateway if one is set."""
 
 import sqlite3
 from typing import Final
@@ -14,14 +14,14 @@ _US_NUMBER: Final = 10
 
 
 class Outbox:
-    """The messages, in the order in which they were written; `None` as key makes each a new one."""
+    """The messages in the order of writing; the key `None` makes each a new one."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     def put(self, phone_number: str, body: str, key: str | None) -> Message:
-        """Write a message down as queued; the same key again gives the message as it stands."""
+        """Store a message as queued; the same key again returns the stored message."""
         with self._database.writing() as db:
             row = db.execute("SELECT * FROM message WHERE idempotency_key = ?", (key,)).fetchone()
             if row is None:
@@ -33,7 +33,7 @@ class Outbox:
             return _message(row)
 
     def mark(self, message_id: str, status: str) -> Message:
-        """Say what became of a message."""
+        """Set the status of a message."""
         with self._database.writing() as db:
             row = db.execute(
                 "UPDATE message SET status = ? WHERE id = ? RETURNING *",
@@ -42,15 +42,15 @@ class Outbox:
             return _message(row)
 
     def messages(self) -> list[Message]:
-        """Give all messages, the oldest first."""
+        """Return all messages, the oldest first."""
         with self._database.reading() as db:
             return [_message(row) for row in db.execute("SELECT * FROM message ORDER BY id")]
 
 
 class Notifier:
-    """Texts parents. Without a gateway the message is kept in the outbox for the desk to send.
+    """Sends text messages to parents; without a gateway, they stay in the outbox for the staff.
 
-    The gateway is any URL that Apprise knows, with `{phone}` where the number belongs
+    The gateway is any URL that Apprise supports, with `{phone}` in the place of the number
     (`twilio://SID:TOKEN@FROM/{phone}`); a URL without it is a channel that staff reads.
     """
 
@@ -61,8 +61,9 @@ class Notifier:
     def text(self, phone_number: str, body: str, *, key: str | None) -> Sent:
         """Send a message once per key.
 
-        A process that dies between the gateway's yes and our record sends again under the same
-        key: a parent may get a text twice, never none.
+        A process that dies after the gateway's acceptance and before our record sends it again
+        under
+        the same key: a parent may get a text twice, but never none.
         """
         number = _dialled(phone_number)
         message = self._outbox.put(number, body, key)
@@ -74,14 +75,14 @@ class Notifier:
             return _sent(self._outbox.mark(message["message_id"], "sent"))
         self._outbox.mark(message["message_id"], "failed")
         msg = (
-            f"The SMS gateway did not take message {message['message_id']}. It stays in the "
+            f"The SMS gateway did not accept message {message['message_id']}. It stays in the "
             "outbox; tell the parent by phone."
         )
         raise ToolError(msg, code="sms_not_sent")
 
     def _send(self, number: str, body: str) -> bool:
         try:
-            # Takes a quarter of a second to import, and is an optional extra.
+            # Apprise takes a quarter of a second to import, and is an optional extra.
             import apprise
         except ImportError as error:
             raise ToolError(
@@ -100,7 +101,7 @@ def _sent(message: Message) -> Sent:
 
 
 def _dialled(phone_number: str) -> str:
-    """Give `+` and digits; a ten-digit number is a North American one."""
+    """Return `+` and digits; a ten-digit number is a North American one."""
     digits = "".join(c for c in phone_number if c in "0123456789")
     if phone_number.strip().startswith("+"):
         return f"+{digits}"

@@ -1,14 +1,14 @@
-"""Name the shapes in which the clinic answers; each tool's Returns section describes its own."""
+"""The types of the clinic's answers; each tool's Returns section describes its own."""
 
 from typing import NotRequired, TypedDict
 
 
 class Opening(TypedDict):
-    """A time at which enough chairs are free."""
+    """A time with enough free chairs."""
 
     date: str
     time: str
-    """As people say it, `9:00 AM`."""
+    """Formatted for people, `9:00 AM`."""
     datetime: str
     """ISO 8601, the clinic's own time, without an offset."""
     chairs_free: int
@@ -28,14 +28,14 @@ class BookedVisit(TypedDict):
 
 
 class Booking(BookedVisit):
-    """A visit that was just written to the book."""
+    """A newly written visit."""
 
     message: NotRequired[str]
-    """What was done, in a sentence; the runtime shows it beside the data."""
+    """A sentence about the result; the runtime shows it next to the data."""
 
 
 class Visit(BookedVisit):
-    """A visit as the history shows it."""
+    """A visit in the history."""
 
     notes: list[str]
     cancel_reason: str
@@ -43,7 +43,7 @@ class Visit(BookedVisit):
 
 
 class Annotated(TypedDict):
-    """A visit and what staff wrote about it."""
+    """A visit with the staff's notes."""
 
     booking_id: str
     date: str
@@ -65,7 +65,7 @@ class Child(TypedDict):
 
 
 class Insurance(TypedDict):
-    """Who pays, and under which number."""
+    """The insurer and the member's number."""
 
     insurance_provider: str
     member_id: str
@@ -87,25 +87,25 @@ class OpeningDay(TypedDict):
     day: str
     open: bool
     hours: list[str]
-    """`8:00 AM to 12:00 PM`, as people say it."""
+    """`8:00 AM to 12:00 PM`, formatted for people."""
 
 
 class ClosedDay(TypedDict):
-    """A date on which the clinic stays shut."""
+    """A date on which the clinic is closed."""
 
     date: str
     reason: str
 
 
 class ClinicHours(TypedDict):
-    """The week, and what deviates from it."""
+    """The week, and its exceptions."""
 
     week: list[OpeningDay]
     closed_days: list[ClosedDay]
 
 
 class Service(TypedDict):
-    """What can be booked."""
+    """A bookable service."""
 
     appointment_type: str
     name: str
@@ -115,7 +115,7 @@ class Service(TypedDict):
 
 
 class Preparation(TypedDict):
-    """What to do before a visit, and what to bring."""
+    """How to prepare for a visit, and what to bring."""
 
     appointment_type: str
     do: list[str]
@@ -123,7 +123,7 @@ class Preparation(TypedDict):
 
 
 class Sent(TypedDict):
-    """What became of a text message."""
+    """The result of a text message."""
 
     message_id: str
     status: str
@@ -132,7 +132,7 @@ class Sent(TypedDict):
 
 
 class Eligibility(TypedDict):
-    """What an insurer says of a member."""
+    """An insurer's answer about a member."""
 
     eligible: bool
     service_date: str

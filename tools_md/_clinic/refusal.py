@@ -1,4 +1,4 @@
-"""Make the errors that the clinic answers with: a stable code, and what would be right."""
+"""Build the clinic's errors: a stable code, and a remedy."""
 
 from datetime import date, datetime
 
@@ -8,7 +8,7 @@ from .clock import clock_face, spoken
 
 
 def no_such_patient(patient_id: str) -> ToolError:
-    """Nobody has this patient id."""
+    """Build the error for an unknown patient id."""
     return ToolError(
         f"No family has the patient id {patient_id!r}. Ask the desk for the id on the card.",
         code="patient_not_found",
@@ -16,7 +16,7 @@ def no_such_patient(patient_id: str) -> ToolError:
 
 
 def no_such_child(name: str, on_file: list[str]) -> ToolError:
-    """The family has no child of this name."""
+    """Build the error for a name that is not a child of the family."""
     return ToolError(
         f"{name!r} is not a child of this family. On file: {', '.join(on_file)}.",
         code="child_not_found",
@@ -24,12 +24,12 @@ def no_such_child(name: str, on_file: list[str]) -> ToolError:
 
 
 def named_twice(name: str) -> ToolError:
-    """One booking names a child more than once."""
+    """Build the error for a booking that names a child more than once."""
     return ToolError(f"{name} is named twice. Name each child once.", code="child_named_twice")
 
 
 def past(moment: datetime, now: datetime) -> ToolError:
-    """The time has gone by."""
+    """Build the error for a past time."""
     return ToolError(
         f"{spoken(moment)} has passed: it is {spoken(now)}. Choose a later time.",
         code="time_in_past",
@@ -37,14 +37,14 @@ def past(moment: datetime, now: datetime) -> ToolError:
 
 
 def day_in_past(day: date, today: date) -> ToolError:
-    """The day has gone by."""
+    """Build the error for a past day."""
     return ToolError(
         f"{day} has passed: today is {today}. Choose today or a later day.", code="date_in_past"
     )
 
 
 def too_far(day: date, last: date) -> ToolError:
-    """The appointment book does not reach that far."""
+    """Build the error for a day beyond the appointment book."""
     return ToolError(
         f"The appointment book goes to {last}; {day} is later. Choose an earlier day.",
         code="date_too_far",
@@ -52,24 +52,24 @@ def too_far(day: date, last: date) -> ToolError:
 
 
 def offset_given(moment: datetime) -> ToolError:
-    """The time carries an offset from UTC, which the clinic's book does not."""
+    """Build the error for a time with an offset from UTC, which the clinic's book does not use."""
     return ToolError(
-        f"{moment.isoformat()} has an offset. Give the clinic's own time without one, "
-        "exactly as check_availability gives it in `datetime`.",
+        f"{moment.isoformat()} has an offset. Use the clinic's own time without one, "
+        "exactly as check_availability returns it in `datetime`.",
         code="time_with_offset",
     )
 
 
 def no_such_slot(moment: datetime) -> ToolError:
-    """The clinic is closed then, or no slot begins at this minute."""
+    """Build the error for a time without a slot, such as one outside the opening hours."""
     return ToolError(
-        f"No slot begins on {spoken(moment)}. Take a time that check_availability gives.",
+        f"No slot begins on {spoken(moment)}. Use a time that check_availability returns.",
         code="slot_not_offered",
     )
 
 
 def taken(moment: datetime, wanted: int, free: int) -> ToolError:
-    """Fewer chairs are free than there are children."""
+    """Build the error for a time with fewer free chairs than children."""
     return ToolError(
         f"{spoken(moment)} has {_chairs(free)} free and {_chairs(wanted)} "
         f"{'is' if wanted == 1 else 'are'} needed. Ask check_availability for another time.",
@@ -78,7 +78,7 @@ def taken(moment: datetime, wanted: int, free: int) -> ToolError:
 
 
 def busy_child(name: str, moment: datetime) -> ToolError:
-    """A child already has a visit at this time."""
+    """Build the error for a child with another visit at this time."""
     return ToolError(
         f"{name} already has a visit at {clock_face(moment)} on {moment.date()}.",
         code="child_already_booked",
@@ -86,7 +86,7 @@ def busy_child(name: str, moment: datetime) -> ToolError:
 
 
 def no_such_booking(booking_id: str) -> ToolError:
-    """The family has no such booking; another family's is not told apart from none."""
+    """Build the error for an unknown booking, which includes those of other families."""
     return ToolError(
         f"This family has no booking {booking_id!r}. get_appointment_history lists theirs.",
         code="booking_not_found",
@@ -94,7 +94,7 @@ def no_such_booking(booking_id: str) -> ToolError:
 
 
 def cancelled(booking_id: str) -> ToolError:
-    """The booking was cancelled before."""
+    """Build the error for a cancelled booking."""
     return ToolError(
         f"Booking {booking_id} is cancelled. Make a new one with book_appointment.",
         code="booking_cancelled",
@@ -102,14 +102,14 @@ def cancelled(booking_id: str) -> ToolError:
 
 
 def over(booking_id: str, moment: datetime) -> ToolError:
-    """The visit lies in the past."""
+    """Build the error for a past visit."""
     return ToolError(
         f"Booking {booking_id} was for {spoken(moment)}, which has passed.", code="booking_over"
     )
 
 
 def other_request(booking_id: str) -> ToolError:
-    """An idempotency key came again with another request."""
+    """Build the error for an idempotency key of another request."""
     return ToolError(
         f"This request was already used for booking {booking_id}, with other details. "
         "Nothing was booked.",

@@ -1,4 +1,4 @@
-"""Make what the tools ask for by type, from the project's settings and the environment."""
+"""Create the tools' resources from the project's settings and the environment."""
 
 import os
 from datetime import datetime
@@ -13,10 +13,10 @@ from .outbox import Notifier
 from .store import Clinic
 
 FILE: Final = "clinic.sqlite3"
-"""The data base's name in the project's state folder."""
+"""The file of the database in the project's state folder."""
 
 NOW: Final = "CLINIC_NOW"
-"""Stops the clock: `2026-03-02T08:00`; for demonstrations and tests."""
+"""Fixes the clock: `2026-03-02T08:00`; for demonstrations and tests."""
 SMS_URL: Final = "CLINIC_SMS_URL"
 """The SMS gateway, any URL of Apprise; unset keeps messages in the outbox."""
 ELIGIBILITY_URL: Final = "CLINIC_ELIGIBILITY_URL"
@@ -24,7 +24,7 @@ ELIGIBILITY_URL: Final = "CLINIC_ELIGIBILITY_URL"
 
 
 def wall_clock() -> Clock:
-    """Give the machine's clock, or the one that the environment stopped."""
+    """Return the machine's clock, or the fixed one of the environment."""
     stopped = os.environ.get(NOW)
     if not stopped:
         return Clock()
@@ -33,7 +33,7 @@ def wall_clock() -> Clock:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is not None:
-        msg = f"{NOW}={stopped!r} is no time of the clinic's clock: write 2026-03-02T08:00"
+        msg = f"{NOW}={stopped!r} is not a valid time: write 2026-03-02T08:00"
         raise ConfigError(msg)
     return StoppedClock(moment)
 
@@ -44,9 +44,9 @@ def open_clinic(settings: Settings) -> Clinic:
 
 
 class Reception:
-    """Gives the tools what they ask for; the clinic opens with the first call that needs it.
+    """Provides the tools' resources; the first call that needs the clinic opens it.
 
-    Checking the files also asks which types there are, and must leave no data base behind.
+    A check of the files also asks for the available types, and must not create a database.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -55,23 +55,23 @@ class Reception:
         self._clinic: Clinic | None = None
 
     def clinic(self) -> Clinic:
-        """Give the one clinic of this snapshot."""
+        """Return the one clinic of this snapshot."""
         with self._lock:
             if self._clinic is None:
                 self._clinic = open_clinic(self._settings)
             return self._clinic
 
     def notifier(self) -> Notifier:
-        """Give what texts parents, through the gateway that the environment names."""
+        """Return the notifier of parents, with the gateway of the environment."""
         return Notifier(self.clinic().outbox, os.environ.get(SMS_URL, ""))
 
     def eligibility_service(self) -> EligibilityService:
-        """Give the insurer's desk that the environment names."""
+        """Return the eligibility service of the environment."""
         url = os.environ.get(ELIGIBILITY_URL)
         return EligibilityService(url.rstrip("/")) if url else EligibilityService()
 
     def close(self) -> None:
-        """Close the clinic, if anybody came."""
+        """Close the clinic, if it is open."""
         with self._lock:
             if self._clinic is not None:
                 self._clinic.close()

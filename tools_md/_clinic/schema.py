@@ -1,4 +1,4 @@
-"""Say what the clinic keeps, as migrations that are run once each, in order."""
+"""The clinic's tables, as migrations that each run once, in order."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -133,4 +133,4 @@ def _statements(script: str) -> Iterator[str]:
 
 
 MIGRATIONS = (tuple(_statements(_TABLES)), tuple(_statements(FACTS)))
-"""`PRAGMA user_version` counts how many of these a file has; add to the end, change none."""
+"""`PRAGMA user_version` counts how many of these a file has; append only, change none."""

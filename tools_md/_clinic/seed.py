@@ -1,4 +1,4 @@
-"""Fill the clinic with demonstration families and a book that is partly full."""
+"""Fill the clinic with demonstration families and a partly full book."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ THURSDAY: Final = 3
 FRIDAY: Final = 4
 
 LONG_AGO: Final = timedelta(days=300)
-"""The demonstration visits are booked as of then: the earliest lie in the past today."""
+"""The demonstration visits are booked as of this time: the earliest are in the past today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What a seeding added, and the days on which a booking meets a difficulty."""
+    """The additions of a seeding, and the days on which a booking meets a difficulty."""
 
     families: int
     visits: int
     full_evening: date
-    """A Thursday whose evening is booked to the last chair."""
+    """A Thursday with a fully booked evening."""
     closed_day: date
     """A Friday on which the clinic is closed."""
 
@@ -42,7 +42,7 @@ class _Visit(NamedTuple):
 
 
 def seed(clinic: Clinic, today: date) -> Seeded:
-    """Add the demonstration data as of `today`; what is there already stays as it is."""
+    """Add the demonstration data as of `today`; existing data stays unchanged."""
     full_evening, closed_day = _coming(today, THURSDAY), _coming(today, FRIDAY)
     families = _add_families(clinic)
     clinic.calendar.close_day(closed_day, "Staff training")
@@ -87,7 +87,7 @@ def _add_visit(clinic: Clinic, bookings: Bookings, visit: _Visit) -> bool:
             key=visit.key,
         )
     except ToolError:
-        # Somebody has booked these chairs since; a demonstration gives way.
+        # These chairs were booked meanwhile; real bookings have priority.
         return False
     if visit.note:
         bookings.annotate(visit.patient_id, booking["booking_id"], visit.note, key=visit.key)
@@ -129,6 +129,6 @@ def _full_evening(day: date) -> Iterator[_Visit]:
 
 
 def _coming(today: date, weekday: int) -> date:
-    """Give the first such weekday that is at least two days away."""
+    """Return the first such weekday that is at least two days away."""
     soonest = today + timedelta(days=2)
     return soonest + timedelta(days=(weekday - soonest.weekday()) % 7)

@@ -1,4 +1,4 @@
-"""Hold the clinic together: one data base, and what can be asked of it."""
+"""Open the clinic: one database with its services."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from .schema import MIGRATIONS
 
 
 class Clinic:
-    """The Jefferson dental clinic in one SQLite file, which is made where there is none."""
+    """The Jefferson dental clinic in one SQLite file, which is created on first use."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.database = Database(path, MIGRATIONS)
@@ -26,7 +26,7 @@ class Clinic:
         self.outbox = Outbox(self.database, clock)
 
     def services(self) -> list[Service]:
-        """Give what can be booked, in the order of the price list."""
+        """Return the bookable services, in the order of the price list."""
         with self.database.reading() as db:
             rows = db.execute("SELECT * FROM service ORDER BY position").fetchall()
         return [
@@ -41,7 +41,7 @@ class Clinic:
         ]
 
     def preparation(self, appointment_type: str) -> Preparation:
-        """Give what to do before a visit of this type, and what to bring."""
+        """Return how to prepare for a visit of this type, and what to bring."""
         with self.database.reading() as db:
             rows = db.execute(
                 "SELECT kind, text FROM preparation WHERE service = ? ORDER BY kind, position",
@@ -54,5 +54,5 @@ class Clinic:
         }
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.database.close()

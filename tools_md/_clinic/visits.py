@@ -1,4 +1,4 @@
-"""Read visits out of the data base, and seat children in chairs."""
+"""Read visits from the database, and assign chairs to children."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from .records import BookedVisit, Booking, Visit
 
 
 def find(db: sqlite3.Connection, patient_id: str, booking_id: str) -> sqlite3.Row:
-    """Give the family's booking, or refuse; `A-1001` and `1001` both name it."""
+    """Return the family's booking, or raise ToolError; `A-1001` and `1001` both name it."""
     digits = booking_id.strip().upper().removeprefix("A-")
     row = None
     if digits.isascii() and digits.isdigit():
@@ -27,7 +27,7 @@ def find(db: sqlite3.Connection, patient_id: str, booking_id: str) -> sqlite3.Ro
 def find_upcoming(
     db: sqlite3.Connection, patient_id: str, booking_id: str, now: datetime
 ) -> sqlite3.Row:
-    """Give the family's booking if it stands and is still to come, or refuse."""
+    """Return the family's booking if it is neither cancelled nor past, or raise ToolError."""
     row = find(db, patient_id, booking_id)
     if row["status"] == "cancelled":
         raise refusal.cancelled(number(row))
@@ -36,18 +36,18 @@ def find_upcoming(
 
 
 def require_future(row: sqlite3.Row, now: datetime) -> None:
-    """Refuse a visit whose time has come."""
+    """Raise ToolError for a visit whose time has come."""
     if row["starts_at"] <= now.isoformat():
         raise refusal.over(number(row), datetime.fromisoformat(row["starts_at"]))
 
 
 def number(row: sqlite3.Row) -> str:
-    """Give the booking's number as staff read it out: `A-1001`."""
+    """Return the booking's number as staff read it out: `A-1001`."""
     return f"A-{row['id']}"
 
 
 def children_of(db: sqlite3.Connection, row: sqlite3.Row) -> list[sqlite3.Row]:
-    """Give the children of a visit, the eldest first."""
+    """Return the children of a visit, the eldest first."""
     return db.execute(
         "SELECT child.id, child.name FROM appointment_child "
         "JOIN child ON child.id = appointment_child.child_id "
@@ -57,7 +57,7 @@ def children_of(db: sqlite3.Connection, row: sqlite3.Row) -> list[sqlite3.Row]:
 
 
 def show(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Booking:
-    """Return a visit as a tool answers it."""
+    """Return a visit in the form of a tool's answer."""
     return {**_booked(db, row, now)}  # type: ignore[typeddict-item]  # the message comes later
 
 
@@ -76,19 +76,19 @@ def _booked(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> BookedVi
 
 
 def in_words(booking: Booking) -> str:
-    """Give a visit in a few words: `A-1001: 9:00 AM on 2026-03-04 for Mia and Leo`."""
+    """Return a short description of a visit: `A-1001: 9:00 AM on 2026-03-04 for Mia and Leo`."""
     when = f"{booking['time']} on {booking['date']}"
     return f"{booking['booking_id']}: {when} for {listed(booking['child_names'])}"
 
 
 def listed(names: list[str]) -> str:
-    """Give names as people say them: `Mia`, `Mia and Leo`, `Ada, Chidi and Zora`."""
+    """Join names for people: `Mia`, `Mia and Leo`, `Ada, Chidi and Zora`."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def show_with_notes(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Visit:
-    """Give a visit with its notes, the oldest first."""
+    """Return a visit with its notes, the oldest first."""
     notes = db.execute(
         "SELECT text FROM note WHERE appointment_id = ? ORDER BY id", (row["id"],)
     ).fetchall()
@@ -103,7 +103,7 @@ def show_with_notes(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> 
 def seat(
     db: sqlite3.Connection, visit: int, starts_at: datetime, children: Sequence[sqlite3.Row]
 ) -> None:
-    """Take a free chair for each child at one time, or refuse; keys hold what this checks."""
+    """Book a free chair for each child at one time, or raise ToolError; constraints enforce it."""
     at = starts_at.isoformat()
     chairs = db.execute(
         "SELECT chair, child_id IS NULL AS free FROM slot LEFT JOIN seat "

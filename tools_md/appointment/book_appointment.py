@@ -18,7 +18,7 @@ def book_appointment(
     clinic: Clinic,
     context: Context,
 ) -> Booking:
-    """Take a chair for each child, all or none."""
+    """Book a chair for each child, all or none."""
     booking = clinic.bookings.book(
         patient_of(context),
         child_names,

@@ -1,4 +1,4 @@
-"""Look a day up in the appointment book."""
+"""Look up a day in the appointment book."""
 
 from datetime import date as day_of
 
@@ -9,5 +9,5 @@ from .._clinic.store import Clinic
 def check_availability(
     date: day_of, time_range: str, num_children: float, *, clinic: Clinic
 ) -> list[Opening]:
-    """Give the times with a free chair for each child."""
+    """Return the times with a free chair for each child."""
     return clinic.calendar.openings(date, time_range, int(num_children))

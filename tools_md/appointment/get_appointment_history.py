@@ -10,5 +10,5 @@ from .._clinic.store import Clinic
 def get_appointment_history(
     child_name: str | None = None, limit: int = 10, *, clinic: Clinic, context: Context
 ) -> list[Visit]:
-    """Give the family's visits, the latest first."""
+    """Return the family's visits, the latest first."""
     return clinic.bookings.history(patient_of(context), child_name=child_name, limit=limit)

@@ -13,7 +13,7 @@ from .._clinic.visits import in_words
 def reschedule_appointment(
     booking_id: str, new_time: datetime, *, clinic: Clinic, context: Context
 ) -> Booking:
-    """Take chairs at the new time and free the old ones, or change nothing."""
+    """Book chairs at the new time and free the old ones, or change nothing."""
     booking = clinic.bookings.reschedule(patient_of(context), booking_id, new_time)
     booking["message"] = f"Moved {in_words(booking)}."
     return booking

@@ -5,5 +5,5 @@ from .._clinic.store import Clinic
 
 
 def get_available_services(*, clinic: Clinic) -> list[Service]:
-    """Give what can be booked."""
+    """Return the bookable services."""
     return clinic.services()

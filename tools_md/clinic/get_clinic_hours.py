@@ -5,5 +5,5 @@ from .._clinic.store import Clinic
 
 
 def get_clinic_hours(*, clinic: Clinic) -> ClinicHours:
-    """Give the week, and the days that deviate from it."""
+    """Return the week, and its exceptions."""
     return clinic.calendar.hours()

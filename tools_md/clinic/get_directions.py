@@ -1,4 +1,4 @@
-"""Say where the clinic is."""
+"""Return the clinic's address and directions."""
 
 from toolmd import nonblocking
 
@@ -7,5 +7,5 @@ from .._clinic.facts import DIRECTIONS
 
 @nonblocking
 def get_directions() -> dict[str, str]:
-    """Give the address and the ways to it."""
+    """Return the address and the directions."""
     return dict(DIRECTIONS)

@@ -19,7 +19,7 @@ async def check_insurance_eligibility(
     service: EligibilityService,
     context: Context,
 ) -> Eligibility:
-    """Give the insurer's answer; without one, say that nothing was checked."""
+    """Return the insurer's answer; without one, raise ToolError that nothing was checked."""
     day = service_date.isoformat()
     asked = {
         "insurance_provider": insurance_provider,
@@ -32,14 +32,12 @@ async def check_insurance_eligibility(
         said = response.json()
         return _read(said, day)
     except httpx.TransportError as error:
-        raise _unanswered(service, "does not answer", "eligibility_unreachable") from error
+        raise _unanswered(service, "did not answer", "eligibility_unreachable") from error
     except httpx.HTTPStatusError as error:
         what = f"answered with status {error.response.status_code}"
         raise _unanswered(service, what, "eligibility_failed") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _unanswered(service, "gave an answer that can't be read", "eligibility_failed") from (
-            error
-        )
+        raise _unanswered(service, "sent an unreadable answer", "eligibility_failed") from (error)
 
 
 def _read(said: dict[str, Any], day: str) -> Eligibility:

@@ -8,5 +8,5 @@ from .._clinic.store import Clinic
 
 
 def get_patient_info(*, clinic: Clinic, context: Context) -> Family:
-    """Give the family that the host has named."""
+    """Return the family of the caller's context."""
     return clinic.families.get(patient_of(context))

@@ -105,7 +105,7 @@ def test_an_invalid_example_is_left_out_and_told() -> None:
     made = read(text)
 
     assert "9" not in made.drafts[0].text
-    assert any("an example is not what the tool takes" in note.text for note in made.notes)
+    assert any("an example does not fit the tool" in note.text for note in made.notes)
 
 
 def test_a_response_under_example_invents_no_parameter() -> None:

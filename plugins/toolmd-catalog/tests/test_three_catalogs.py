@@ -155,7 +155,7 @@ def test_every_guess_is_told_with_its_place() -> None:
 
     assert "line 15: log_blood_pressure: what it gives back is not told: anything" in notes
     assert any("days" in note and "every value there is" in note for note in notes)
-    assert any("log_blood_pressure.notes: only an example names it" in note for note in notes)
+    assert any("log_blood_pressure.notes: only an example has it" in note for note in notes)
     assert any("Intent Keywords were guessed" in note for note in notes)
 
 

@@ -85,7 +85,7 @@ def test_notes_are_indexed_for_one_or_for_all(run, file, make):
     assert run("index", "123", "--all").returncode == 2
     nobody = run("index", "nobody")
     assert nobody.returncode == 5
-    assert nobody.stderr == b"error: nothing was loaded about patient 'nobody'\n"
+    assert nobody.stderr == b"error: no records are loaded for patient 'nobody'\n"
 
 
 def test_patients_are_listed_and_forgotten(run, file, make):
@@ -103,7 +103,7 @@ def test_samples_are_written_once(run, project):
     assert names == ["avery-example.json", "robin-sample.json"]
     again = run("samples", "there")
     assert again.returncode == 1
-    assert b"is there already" in again.stderr
+    assert b"already exists" in again.stderr
 
 
 def test_a_store_of_a_later_version_is_told_in_a_line(run, project):

@@ -15,14 +15,14 @@ from toolmd_simplescribe.fhir.bundle import BundleError
         (b"", "it is not JSON: Expecting value (line 1, column 1)"),
         (b'{"resourceType": "Bundle", \n oh', "(line 2, column 2)"),
         (b"\xff\xfe{}", "it is not UTF-8 text (byte 0)"),
-        (b'{"resourceType": "Bundle", "total": NaN}', "NaN is no JSON number"),
+        (b'{"resourceType": "Bundle", "total": NaN}', "NaN is not a JSON number"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"resourceType": "Bundle", "total": ' + b"9" * 5000 + b"}", "not JSON that can be read"),
-        (b"[]", "it is no FHIR resource, not a Bundle"),
-        (b"null", "it is no FHIR resource"),
-        (b"{}", "it is no FHIR resource"),
+        (b"[]", "it is plain JSON, not a Bundle"),
+        (b"null", "it is plain JSON"),
+        (b"{}", "it is plain JSON"),
         (b'{"resourceType": "Patient", "id": "1"}', "it is a Patient, not a Bundle"),
-        (b'{"resourceType": ["Bundle"]}', "it is no FHIR resource"),
+        (b'{"resourceType": ["Bundle"]}', "it is plain JSON"),
         (b'{"resourceType": "Bundle", "entry": {"a": 1}}', "its entry is not a list"),
         (b'{"resourceType": "Patient"}\n{"resourceType": "Observation"}', "Extra data"),
     ],
@@ -127,7 +127,7 @@ def test_a_resource_belongs_to_its_own_subject_whoever_else_is_in_the_bundle(des
 )
 def test_a_resource_whose_subject_names_no_patient_is_left_out(subject, desk, make):
     reasons = desk.reasons(make.patient(), make.lab(subject=subject))
-    assert reasons == ["its subject is no patient of this bundle or server"]
+    assert reasons == ["its subject is not a patient of this bundle or server"]
     assert desk.labs() == []
 
 

@@ -93,10 +93,10 @@ def test_values_of_every_kind_are_read(fields, value, unit, desk, make):
         ({"effectiveDateTime": "2025-02-03T10:00:00+15:00"}, "its effectiveDateTime can't"),
         ({"status": "preliminary"}, "its status is preliminary"),
         ({"status": "cancelled"}, "its status is cancelled"),
-        ({"code": {"text": "Glucose"}}, "no tool gives what it measures"),
-        ({"code": {"coding": [{"code": "4548-4"}]}}, "no tool gives what it measures"),
-        ({"code": None}, "no tool gives what it measures"),
-        ({"code": {"coding": "4548-4"}}, "no tool gives what it measures"),
+        ({"code": {"text": "Glucose"}}, "no tool returns this measurement"),
+        ({"code": {"coding": [{"code": "4548-4"}]}}, "no tool returns this measurement"),
+        ({"code": None}, "no tool returns this measurement"),
+        ({"code": {"coding": "4548-4"}}, "no tool returns this measurement"),
     ],
 )
 def test_a_result_that_lacks_something_is_left_out_with_the_reason(fields, reason, desk, make):

@@ -99,7 +99,7 @@ def test_what_is_no_medication_yet_is_left_out(desk, make):
         "its status is draft",
         "its status is missing",
         "its status is missing",
-        "it is no order, its intent is proposal",
+        "it is not an order, its intent is proposal",
         "its medication has no name",
     ]
     assert reasons[5].startswith("its start can't be read")

@@ -76,7 +76,7 @@ def test_a_note_has_its_metadata(desk, make):
 @pytest.mark.parametrize(
     ("attachment", "reason"),
     [
-        ({"contentType": "text/plain", "data": "!!!"}, "its attachment is no base64"),
+        ({"contentType": "text/plain", "data": "!!!"}, "its attachment is not base64"),
         ({"contentType": "text/plain", "data": "/w=="}, "its text is not in the encoding"),
         ({"contentType": "text/plain; charset=idna", "data": "YQ=="}, "its text is encoded as"),
         ({"contentType": "text/plain", "data": "A" * 7_000_000}, "its text is larger than 5 MB"),

@@ -1,4 +1,4 @@
-"""Hold a health log together: one file, and each person's own part of it."""
+"""Open a health log: one file with each person's own part."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,17 +10,17 @@ from toolmd_alara.schema import MIGRATIONS
 
 
 class HealthLog:
-    """Everybody's entries in one SQLite file, which is made where there is none."""
+    """All entries in one SQLite file, which is created on first use."""
 
     def __init__(self, path: Path, clock: Callable[[], datetime]) -> None:
-        """`clock` gives the time with its zone."""
+        """Open the log; `clock` returns the time with its zone."""
         self.database = Database(path, MIGRATIONS)
         self._clock = clock
 
     def of(self, user: str | None) -> Person:
-        """Give the part of the log that is this person's; None is the one at this machine."""
+        """Return this person's part of the log; None is the local user."""
         return Person(self.database, self._clock, user or "")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.database.close()

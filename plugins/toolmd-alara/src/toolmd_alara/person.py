@@ -1,4 +1,4 @@
-"""Write and read one person's entries; nothing here can reach another's."""
+"""Write and read one person's entries; other persons' entries are out of reach."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +10,7 @@ from toolmd.database import Database
 from toolmd_alara.reminders import next_before, next_due
 
 _AHEAD = timedelta(days=1)
-"""How far ahead of this machine's clock the day may be where somebody is."""
+"""How far a person's date may be ahead of this machine's clock."""
 
 
 class Person:
@@ -22,7 +22,7 @@ class Person:
         self._name = name
 
     def write(self, table: str, key: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Add an entry and give `{entry_id, logged_at}`; the same key gives the same entry."""
+        """Add an entry and return `{entry_id, logged_at}`; the same key returns the same entry."""
         now = self._clock()
         row = {
             "person": self._name,
@@ -55,7 +55,7 @@ class Person:
         kind: str | None,
         description: str | None,
     ) -> dict[str, Any]:
-        """Add a reminder on these ISO weekdays and say when it comes first."""
+        """Add a reminder on these ISO weekdays and return its next time."""
         on = sorted(set(days))
         values = {
             "title": title,
@@ -69,18 +69,18 @@ class Person:
         return {"reminder_id": entry["entry_id"], "next_due": due}
 
     def record_care(self, key: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Add a permanent care log of what has happened."""
+        """Add a permanent care log of a past event."""
         occurred = values["occurred_at"]
         if occurred[:10] > (self._clock() + _AHEAD).date().isoformat():
             raise ToolError(
-                f"{occurred} has not come yet, and a care log is of what has happened. Ask for "
-                "the right date; for what is planned, use add_clinical_date.",
+                f"{occurred} is in the future, and a care log records past events. Ask for "
+                "the right date; for a planned date, use add_clinical_date.",
                 code="not_yet_happened",
             )
         return self.write("care_log", key, values)
 
     def reminders(self) -> list[dict[str, Any]]:
-        """Give what comes next, reminders and announced clinical dates, the nearest first."""
+        """Return coming reminders and announced clinical dates, the nearest first."""
         now = self._clock()
         with self._database.reading() as db:
             rows = db.execute("SELECT * FROM reminder WHERE person = ?", (self._name,)).fetchall()
@@ -103,11 +103,11 @@ class Person:
         ]
 
     def care_logs(self) -> list[dict[str, Any]]:
-        """Give the care logs in the order in which they were written."""
+        """Return the care logs in the order of writing."""
         return self.read("care_log", "1 = 1")
 
     def read(self, table: str, condition: str, *values: Any) -> list[dict[str, Any]]:
-        """Give this person's rows that meet a condition, as they were written."""
+        """Return this person's rows that meet a condition, in the order of writing."""
         query = f"SELECT * FROM {table} WHERE person = ? AND ({condition}) ORDER BY id"  # noqa: S608 - ours
         with self._database.reading() as db:
             rows = db.execute(query, (self._name, *values)).fetchall()
@@ -115,5 +115,5 @@ class Person:
 
     @property
     def today(self) -> str:
-        """The person's day, as `2026-03-02`."""
+        """Return the person's current day, as `2026-03-02`."""
         return self._clock().date().isoformat()

@@ -1,4 +1,4 @@
-"""Tell Toolmd where the tools are, how sure a model must be, and what they write to."""
+"""Register the tools, their default confidence, and the health log."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
     import svcs
 
 DEFAULT_MIN = 0.7
-"""Seed 001: "All tool calls require confidence of at least 0.7"; for tools that say nothing."""
+"""Seed 001: "All tool calls require confidence of at least 0.7"; for tools without their own."""
 FILE = "alara.sqlite3"
-"""The health log's name in the project's state folder."""
+"""The file of the health log in the project's state folder."""
 
 
 def machine_time() -> datetime:
-    """Give the time in the zone of this machine, which is taken for the person's own."""
+    """Return the time in the zone of this machine, which counts as the person's own."""
     return datetime.now(tz=UTC).astimezone()
 
 
 class Alara:
-    """The plugin; a test hands in its own clock."""
+    """The plugin; tests pass their own clock."""
 
     def __init__(self, clock: Callable[[], datetime] = machine_time) -> None:
-        """`clock` gives the time with its zone."""
+        """Create the plugin; `clock` returns the time with its zone."""
         self._clock = clock
 
     @hookimpl
     def toolmd_definitions(self) -> Iterable[Traversable]:
-        """Give the folder of the tools."""
+        """Return the folder of the tools."""
         return [files("toolmd_alara") / "tools"]
 
     @hookimpl
     def toolmd_default_min(self) -> float:
-        """Give the confidence that tools without one of their own ask for."""
+        """Return the confidence that tools without their own require."""
         return DEFAULT_MIN
 
     @hookimpl
     def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
-        """Give the health log; its file is made by the first call that needs it."""
+        """Register the health log; the first call that needs it creates its file."""
         keeper = _Keeper(settings, self._clock)
         registry.register_factory(
             HealthLog, keeper.open, enter=False, on_registry_close=keeper.close
@@ -51,7 +51,7 @@ class Alara:
 
 
 class _Keeper:
-    """Opens the one log of a snapshot when somebody first asks."""
+    """Opens the one log of a snapshot on first use."""
 
     def __init__(self, settings: Settings, clock: Callable[[], datetime]) -> None:
         self._settings = settings

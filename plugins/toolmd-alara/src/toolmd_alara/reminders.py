@@ -1,4 +1,4 @@
-"""Say when a reminder comes next."""
+"""Compute the next time of a reminder."""
 
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta
@@ -11,18 +11,18 @@ ANNOUNCED = time(9)
 
 
 def from_sunday(days: Iterable[int]) -> list[int]:
-    """Give ISO weekdays for days that count from Sunday 0 to Saturday 6 (seed 000)."""
+    """Return ISO weekdays for days that count from Sunday 0 to Saturday 6 (seed 000)."""
     return sorted({day or SUNDAY for day in days})
 
 
 def next_due(at: time, days: Iterable[int], now: datetime) -> datetime:
-    """Give the next time on the wall, without a zone, after `now`; `days` are ISO weekdays.
+    """Return the next local time, without a zone, after `now`; `days` are ISO weekdays.
 
-    A reminder at nine is one at nine on either side of a change to summer time.
+    A reminder at nine stays at nine across a change to summer time.
     """
     wanted = set(days)
     wall = now.replace(tzinfo=None)
-    # The eighth day is today's weekday again, for a reminder that has gone by already.
+    # The eighth day is today's weekday again, for a reminder that is over today.
     for ahead in range(8):
         moment = datetime.combine(wall.date() + timedelta(days=ahead), at)
         if moment.isoweekday() in wanted and moment > wall:
@@ -31,9 +31,9 @@ def next_due(at: time, days: Iterable[int], now: datetime) -> datetime:
 
 
 def next_before(falls_on: str, now: datetime) -> datetime | None:
-    """Give when a clinical date (a day, or a time in UTC) is announced next, or None.
+    """Return when a clinical date (a day, or a time in UTC) is announced next, or None.
 
-    That is at nine on the day before and on the day, on the wall of whoever asks.
+    Announcements come at nine local time, on the day before and on the day.
     """
     moment = datetime.fromisoformat(falls_on)
     day = (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date()

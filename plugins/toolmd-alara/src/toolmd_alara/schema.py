@@ -63,7 +63,7 @@ _SECOND = (
         BEGIN SELECT RAISE(ABORT, 'a care log is permanent: it cannot be changed'); END""",
     """CREATE TRIGGER care_log_is_not_deleted BEFORE DELETE ON care_log
         BEGIN SELECT RAISE(ABORT, 'a care log is permanent: it cannot be deleted'); END""",
-    # INSERT OR REPLACE takes a row away without asking the trigger above.
+    # INSERT OR REPLACE deletes a row without firing the trigger above.
     """CREATE TRIGGER care_log_is_not_replaced BEFORE INSERT ON care_log
         WHEN EXISTS (
             SELECT 1 FROM care_log
@@ -86,4 +86,4 @@ _THIRD = tuple(
 )
 
 MIGRATIONS = (_FIRST, _SECOND, _THIRD)
-"""What leads from each version of the file (`PRAGMA user_version`) to the next."""
+"""The statements that upgrade each version of the file (`PRAGMA user_version`) to the next."""

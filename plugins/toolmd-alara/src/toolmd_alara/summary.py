@@ -1,4 +1,4 @@
-"""Sum up a person's day from what was logged."""
+"""Summarize a person's day from the log."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from toolmd_alara.person import Person
 
 
 def today(person: Person) -> dict[str, Any]:
-    """Give today's check-ins, medications, blood pressure, hydration, entries and reminders."""
+    """Return today's check-ins, medications, blood pressure, hydration, entries and reminders."""
     day = person.today
     checks = person.read("check_in", "day = ?", day)
     medications = person.read("medication", "day = ?", day)
@@ -27,7 +27,7 @@ def today(person: Person) -> dict[str, Any]:
 
 
 def in_words(summary: dict[str, Any]) -> str:
-    """Give the summary as a line to read out."""
+    """Return the summary as a line to read aloud."""
     latest = summary["blood_pressure"].get("latest")
     parts = [
         _count(len(summary["check_ins"]), "check-in"),
@@ -62,7 +62,7 @@ def _reading(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entries(person: Person, day: str) -> list[dict[str, Any]]:
-    """Give the day's visits and care logs as they were written, and the dates that fall on it."""
+    """Return the day's visits and care logs in the order of writing, and the dates on that day."""
     visits = [
         {"kind": "doctor_visit", "title": row["kind"], "date": row["visited_on"]}
         for row in person.read("doctor_visit", "day = ?", day)

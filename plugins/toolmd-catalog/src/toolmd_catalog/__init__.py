@@ -1,1 +1,1 @@
-"""Catalogues of tools written for people: markdown prose, tables and code, read into drafts."""
+"""Import catalogues of tools written for people: markdown prose, tables and code."""

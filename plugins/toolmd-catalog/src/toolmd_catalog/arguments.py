@@ -1,4 +1,4 @@
-"""A tool's parameters in the end: its lists, its code, its examples and what all tools share."""
+"""Combine a tool's parameters from its lists, its code, its examples and shared ones."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,7 @@ class KnownArguments:
     note: AddNote
     gathered: Gathered = field(default_factory=Gathered)
     calls: list[dict[str, Any]] = field(default_factory=list)
-    """The arguments of each call that the text shows."""
+    """The arguments of each call in the text."""
 
     def read(self) -> None:
         """Read every place that describes them."""
@@ -38,7 +38,7 @@ class KnownArguments:
         self.gathered = gather(self.page, self.entry, [*self.calls, *shown])
         self._declared()
         known = {fold(name) for name in self.gathered.found}
-        # An object under `Example` may as well be a response: its keys must be known.
+        # An object under `Example` may also be a response, so its keys must be known.
         self.calls += [value for value in shown if value and {fold(k) for k in value} <= known]
         if not self.gathered.listed and not self.calls and shown:
             self.calls = shown[:1]
@@ -51,7 +51,7 @@ class KnownArguments:
         for text, line in gathered.unread:
             self.note("", f"no parameter could be read from {text!r}: it is kept as a note", line)
         if not gathered.found and not gathered.none_said and not gathered.listed:
-            self.note("", "no parameters are told of: none", self.entry.line)
+            self.note("", "the text describes no parameters: none", self.entry.line)
         return tuple(one.parameter(self.note) for one in gathered.found.values())
 
     def rules(self, parameters: tuple[Parameter, ...]) -> list[Rule]:
@@ -63,7 +63,7 @@ class KnownArguments:
                 other = next((n for n in held if fold(n) == fold(relation.other)), "")
                 rule = compared(held.get(one.name), held.get(other), relation.sign)
                 if rule is None:
-                    noted = f"{relation.words!r} is no rule: the two can't be compared"
+                    noted = f"{relation.words!r} is not a rule: the two can't be compared"
                     self.note(one.name, noted, one.line)
                 else:
                     made.append(rule)
@@ -98,7 +98,7 @@ class KnownArguments:
         self.gathered.listed = self.gathered.listed or bool(declared)
 
     def _from_calls(self) -> None:
-        """Take names and types from the example calls."""
+        """Read names and types from the example calls."""
         found = self.gathered.found
         by_fold = {fold(name): one for name, one in found.items()}
         for arguments in self.calls:
@@ -118,11 +118,11 @@ class KnownArguments:
         one = ParameterFound(key, self.entry.line, key, marked=True, need=not self.gathered.listed)
         one.said["types"] = (json_type(value),)
         need = "required" if one.need else "optional"
-        one.guesses.append(f"only an example names it: {need}, {json_type(value)}")
+        one.guesses.append(f"only an example has it: {need}, {json_type(value)}")
         return one
 
     def _shared(self) -> None:
-        """Fill in what the catalogue says once for all tools."""
+        """Complete the parameters from the shared ones of the catalogue."""
         found = self.gathered.found
         for name, shared in self.defaults.shared.items():
             own = next((one for one in found.values() if fold(one.name) == fold(name)), None)

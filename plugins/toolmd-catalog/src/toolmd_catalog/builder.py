@@ -1,4 +1,4 @@
-"""Build one tool of a catalogue from everything that was read of it."""
+"""Build one tool of a catalogue from its parts."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ _NO_CATEGORY = "no category in the source: `general`"
 _NO_VERSION = "no version in the source: `1.0.0`"
 _POLICY_ROLES = ("safety", "limits", "notes", "other")
 _SHORT = 10
-"""Words of a sentence that a field holds whole."""
+"""Longest sentence, in words, that a field can replace completely."""
 _RETURNS = re.compile(r"returns?\s*:\s*(?P<what>.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -41,16 +41,16 @@ class ToolBuilder:
     code: CodeBlocks = field(default_factory=CodeBlocks)
     policy: Policy = field(default_factory=Policy)
     kept: list[str] = field(default_factory=list)
-    """Sentences that no field holds."""
+    """Sentences without a field."""
     returned: str = ""
-    """What a sentence among others says that it returns."""
+    """What a sentence says about the result."""
 
     def note(self, path: str, text: str, line: int = 0) -> None:
         """Write a note on this tool."""
         self.report.note(self.name, path, text, line or self.entry.line)
 
     def spec(self) -> ToolSpec | None:
-        """Read everything there is; None where its schema can't be read."""
+        """Build the tool; None where its schema can't be read."""
         self.code = read_code([f for s in self.entry.spans for f in fences(s)])
         said = self._schema()
         arguments = KnownArguments(
@@ -100,7 +100,7 @@ class ToolBuilder:
         made = head(self.entry, self.name, said, [*own, words])
         if not made["description"]:
             made["description"] = f"{made['title']}."
-            self.note("", "no description in the catalogue: the name in words")
+            self.note("", "no description in the catalogue: the name was used")
         return made
 
     def _policies(self, said: dict[str, Any]) -> None:
@@ -120,7 +120,7 @@ class ToolBuilder:
         self.policy.take(self.defaults.policy)
 
     def _policy(self, span: TextSpan) -> None:
-        """Read a span's sentences; what no field holds is kept."""
+        """Read a span's sentences; those without a field are kept as prose."""
         for text, line in sentences(span):
             label = span.label if text == span.text else ""
             whole = f"{label}: {text}" if label and span.role in {"safety", "limits"} else text
@@ -136,7 +136,7 @@ class ToolBuilder:
                 self.kept.append(text)
 
     def _own_words(self, text: str) -> None:
-        """Read a description for what it demands; the places of policy have said it before."""
+        """Read restrictions from a description; sections about policy have priority."""
         trial = Policy()
         if text and read_sentence(trial, text, self.entry.line):
             self.policy.intents += trial.intents
@@ -149,7 +149,7 @@ class ToolBuilder:
         returns, guess = read_returns(self.page, self.entry, gives or next(iter(own), ""))
         if returns.description == UNTOLD and self.returned:
             returns = replace(returns, description=self.returned)
-            guess = "the result's type is not told: anything" if not returns.types else guess
+            guess = "the text has no type of the result: any value" if not returns.types else guess
         if guess:
             self.note("", guess)
         return returns
@@ -160,7 +160,7 @@ class ToolBuilder:
         return dict(self.policy.limits)
 
     def _count(self, count: Count, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-        """Put `Max 50 codes per request` where it belongs: a batch, or the items of a list."""
+        """Apply `Max 50 codes per request` to its target: a batch, or the items of a list."""
         arrays = [p for p in parameters if "array" in p.shape.types]
         word = count.of.rstrip("s")
         named = [p for p in arrays if word in {p.name.rstrip("s"), *p.name.rstrip("s").split("_")}]
@@ -173,7 +173,7 @@ class ToolBuilder:
         if count.splits:
             self.policy.limits.setdefault("max_batch", {"parameter": one.name, "size": count.most})
             if not named:
-                self.note(one.name, f"{count.words!r} is taken to count this list")
+                self.note(one.name, f"{count.words!r} is read as a limit of this list")
             return parameters
         shape = replace(one.shape, max_items=count.most)
         self.note(one.name, f"at most {count.most}, from {count.words!r}")
@@ -195,7 +195,7 @@ class ToolBuilder:
             asking = [*self.policy.intents, *(text_of(s) for s in self.entry.of("when"))]
             said["intent_keywords"] = keywords(self.name, asking)
             words = ", ".join(said["intent_keywords"])
-            self.note("", f"Intent Keywords were guessed, and open the door: {words}")
+            self.note("", f"Intent Keywords were guessed, and allow calls: {words}")
         return said
 
     def _examples(self, said: dict[str, Any], calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -204,7 +204,7 @@ class ToolBuilder:
         for number, arguments in enumerate(calls, 1):
             wrong = problems(arguments, shape)
             if wrong and said.get("unknown_parameters") != "ignore":
-                noted = f"an example is not what the tool takes: left out: {wrong[0].message}"
+                noted = f"an example does not fit the tool: left out: {wrong[0].message}"
                 self.note("", noted)
                 continue
             title = "Example" if len(calls) == 1 else f"Example {number}"

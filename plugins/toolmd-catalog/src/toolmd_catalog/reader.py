@@ -50,7 +50,7 @@ def read(text: str, name: str) -> Imported:
 
 
 def _tails(page: Page, parts: list[Part]) -> list[Block]:
-    """Take what stands behind the last part's rule: it speaks of the whole catalogue."""
+    """Remove the text after the last part's rule, which describes the whole catalogue."""
     last = parts[-1].blocks
     for at, block in enumerate(last):
         rule = isinstance(block, Raw) and block.mark.text and not set(block.mark.text) - _RULE

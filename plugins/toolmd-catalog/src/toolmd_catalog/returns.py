@@ -81,7 +81,7 @@ def _text(words: str) -> tuple[Schema, str]:
         return Schema(types=("array",), description=words), "the result is a list of anything"
     if _OBJECT.match(words):
         return Schema(types=("object",), description=words), "the result is an object of any fields"
-    return Schema(description=words), "the result's type is not told: anything"
+    return Schema(description=words), "the text has no type of the result: any value"
 
 
 def _fields(page: Page, span: TextSpan) -> Schema | None:

@@ -1,8 +1,8 @@
-"""Ask a server with the call's own client, and tell its faults apart.
+"""Send a request with the call's own client, and classify its errors.
 
-What may pass by itself is raised as the client or Python names it (`httpx.TransportError`,
-`httpx.HTTPStatusError` of 502, 503 and 504, `ConnectionError`), since the runtime tries those
-again. What will not pass is a ToolError that says what to do.
+Temporary errors are raised as the client or Python names them (`httpx.TransportError`,
+`httpx.HTTPStatusError` of 502, 503 and 504, `ConnectionError`), since the runtime retries
+those. Permanent ones are a ToolError that says what to do.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ import httpx
 from toolmd import ToolError
 
 LARGEST = 64 * 1024 * 1024
-"""Bytes of an answer, unpacked: five hundred records of PubMed take some ten million."""
+"""Size limit of an unpacked answer in bytes: five hundred PubMed records take ten million."""
 _PASSING = {502, 503, 504}
 _FAILED = 500
 _BUSY = 429
@@ -21,10 +21,10 @@ _GOOD = 200
 
 
 class Server:
-    """Whom we ask: the name that people read, and the word that error codes begin with."""
+    """A server: its name for people, and the prefix of its error codes."""
 
     def __init__(self, name: str, code: str, largest: int = LARGEST) -> None:
-        """`largest` is in bytes, unpacked."""
+        """Describe the server; `largest` is in bytes, unpacked."""
         self.name = name
         self.code = code
         self._largest = largest
@@ -38,13 +38,13 @@ class Server:
         document: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> bytes:
-        """Post a form or a JSON document and give the answer's body."""
-        # What is asked stands in the body: addresses are written to logs, and keys are not.
+        """Post a form or a JSON document and return the answer's body."""
+        # The request is in the body: logs contain URLs, but must not contain keys.
         body = {"data": form} if document is None else {"json": document}
         try:
             async with http.stream("POST", url, headers=headers, **body) as response:
                 answer = await self._read(response)
-                self._judge(response, answer)
+                self._check(response, answer)
         except httpx.DecodingError as error:
             raise self.garbled() from error
         return answer
@@ -57,7 +57,7 @@ class Server:
                 raise self.error("too_large", f"more than {self._largest:,} bytes; ask for less")
         return bytes(answer)
 
-    def _judge(self, response: httpx.Response, answer: bytes) -> None:
+    def _check(self, response: httpx.Response, answer: bytes) -> None:
         status = response.status_code
         if status == _GOOD:
             return
@@ -68,14 +68,14 @@ class Server:
         if status == _BUSY:
             raise self.error("busy", "too many requests; wait a minute and try again")
         if status >= _FAILED:
-            raise self.error("failed", f"status {status}; its operator must look")
+            raise self.error("failed", f"status {status}; its operator must check it")
         message = f"status {status}; its address, its key or what was asked is wrong"
         raise self.error("refused", message)
 
     def garbled(self) -> ConnectionError:
-        """Give the error for an answer that is none, such as a gateway's page: it may pass."""
-        return ConnectionError(f"{self.name} gave an answer that can't be read")
+        """Return the error for an unreadable answer, such as a gateway's page: it is temporary."""
+        return ConnectionError(f"{self.name} sent an unreadable answer")
 
     def error(self, what: str, message: str) -> ToolError:
-        """Give the error for what will not pass by itself."""
+        """Return the error for a permanent failure."""
         return ToolError(f"{self.name} answered: {message}.", code=f"{self.code}_{what}")

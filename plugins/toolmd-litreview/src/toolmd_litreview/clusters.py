@@ -1,4 +1,4 @@
-"""Draw clusters over the candidate papers; the runtime does it, a model never asks for it."""
+"""Cluster the candidate papers; the runtime does it, without a request of a model."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from toolmd_litreview.shelf import Embedded, Shelf
 from toolmd_litreview.vectors import cosines, to_bytes, unit
 
 FRESH = 0.2
-"""The share of papers outside all clusters from which on the clusters are drawn anew."""
+"""Share of papers outside all clusters from which the clusters are computed again."""
 
 
 class Metrics(NamedTuple):
-    """What is known of a cluster by counting."""
+    """The measurements of a cluster."""
 
     cluster_id: str
     label: str
@@ -26,12 +26,12 @@ class Metrics(NamedTuple):
     """The mean cosine of its papers with its centre, -1..1."""
 
     def __str__(self) -> str:
-        """Give it in words, for a model."""
+        """Return them in words, for a model."""
         return f"{self.label}: {self.papers} papers, cohesion {self.cohesion:.2f}"
 
 
 def sort_in(shelf: Shelf, embedder: str) -> None:
-    """Bring papers that have just been embedded to the clusters, as is due."""
+    """Assign newly embedded papers to the clusters, and recompute the clusters if due."""
     papers = shelf.embedded(embedder)
     outside = [paper for paper in papers if paper.cluster_id is None]
     clusters = shelf.clusters()
@@ -43,7 +43,7 @@ def sort_in(shelf: Shelf, embedder: str) -> None:
 
 
 def recluster(shelf: Shelf, embedder: str) -> None:
-    """Draw all clusters anew. Their ids follow from their papers: the same papers, the same id."""
+    """Compute all clusters again. Their ids follow from their papers: equal papers, equal id."""
     papers = shelf.embedded(embedder)
     if not papers:
         shelf.draw((), {})
@@ -64,13 +64,13 @@ def recluster(shelf: Shelf, embedder: str) -> None:
 
 
 def assign_cluster(paper: Embedded, clusters: Sequence[Cluster]) -> str:
-    """Give the id of the cluster whose centre is nearest to a paper."""
+    """Return the id of the cluster whose centre is nearest to a paper."""
     close = unit(cluster.centroid for cluster in clusters) @ unit([paper.vector])[0]
     return clusters[int(np.argmax(close))].cluster_id
 
 
 def compute_metrics(shelf: Shelf) -> list[Metrics]:
-    """Count each cluster's papers and measure how close they are."""
+    """Count each cluster's papers and measure their cohesion."""
     clusters = shelf.clusters()
     own: dict[str | None, list[bytes]] = {cluster.cluster_id: [] for cluster in clusters}
     for embedder in {cluster.embedder for cluster in clusters}:

@@ -1,4 +1,4 @@
-"""Read from the environment where the servers are, and by what name we come to them."""
+"""Read the servers, their keys and our name for NCBI from the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,16 +7,16 @@ from urllib.parse import urlsplit
 from toolmd import ConfigError
 
 TOOL = "toolmd-litreview"
-"""The name by which NCBI knows us."""
+"""Our name for NCBI."""
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 EMBEDDINGS_MODEL = "Qwen/Qwen3-Embedding-0.6B"
-"""Its vectors have 1024 numbers of their own accord."""
+"""Its vectors have 1024 numbers by default."""
 _FLAGS = {"": False, "0": False, "false": False, "no": False, "1": True, "true": True, "yes": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Ncbi:
-    """The E-utilities, and what NCBI wants to know of whoever asks."""
+    """The E-utilities, and the identification that NCBI asks for."""
 
     url: str = NCBI
     tool: str = TOOL
@@ -26,7 +26,7 @@ class Ncbi:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server that speaks the OpenAI API, `url` without a slash at its end."""
+    """A server with the OpenAI API, `url` without a slash at its end."""
 
     url: str
     model: str
@@ -34,30 +34,30 @@ class Endpoint:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What each request carries."""
+        """Return the headers of each request."""
         return {"authorization": f"Bearer {self.key}"} if self.key else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """All that the environment decides; None where it names no server."""
+    """All settings of the environment; None for a missing server."""
 
     ncbi: Ncbi
     model: Endpoint | None
     embeddings: Endpoint | None
     shorten: bool
-    """Whether the embeddings endpoint must be asked to shorten its vectors."""
+    """Whether to ask the embeddings endpoint to shorten its vectors."""
     local: str
-    """The sentence-transformers model that runs in this process; empty for none."""
+    """The sentence-transformers model for this process; empty for none."""
 
 
 def read(environ: Mapping[str, str]) -> Configuration:
-    """Read all; raises ConfigError, which names the variable, for what can't be used."""
+    """Read all settings; raises ConfigError with the name of an invalid variable."""
     url, key = _first(environ, "LITREVIEW_MODEL_URL", "OPENAI_BASE_URL")
     model = _get(environ, "LITREVIEW_MODEL")
     named = _get(environ, "LITREVIEW_EMBEDDINGS_MODEL") or EMBEDDINGS_MODEL
     own, own_key = _first(environ, "LITREVIEW_EMBEDDINGS_URL")
-    # A key goes to the server that it was given for, and to no other.
+    # A key is sent only to the server that it belongs to.
     address = (own, own_key) if own else (url, key)
     return Configuration(
         ncbi=Ncbi(
@@ -74,7 +74,7 @@ def read(environ: Mapping[str, str]) -> Configuration:
 
 
 def origin(url: str) -> str:
-    """Give the scheme, host and port of an address."""
+    """Return the scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -96,7 +96,7 @@ def _first(environ: Mapping[str, str], *names: str) -> tuple[str, str]:
 def _get(environ: Mapping[str, str], name: str) -> str:
     value = environ.get(name, "").strip()
     if not value.isprintable():
-        raise ConfigError(f"environment: {name}: holds a character that can't be printed")
+        raise ConfigError(f"environment: {name}: contains a character that can't be printed")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Have texts embedded by the tool `embed_text`, as anybody does: its limits hold for us too."""
+"""Embed texts with the tool `embed_text`, within its limits."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from toolmd_litreview.vectors import is_vector, to_bytes
 
 
 async def embed(context: Context, texts: Sequence[str]) -> list[bytes | None]:
-    """Give a vector of float32 a text, None for one that was skipped.
+    """Return a float32 vector for each text, None for a skipped one.
 
-    Raises ToolError with the code that embed_text failed with, such as `api_offline`.
+    Raises ToolError with the code of embed_text's failure, such as `api_offline`.
     """
     if not texts:
         return []
@@ -22,7 +22,7 @@ async def embed(context: Context, texts: Sequence[str]) -> list[bytes | None]:
     if not isinstance(rows, list) or len(rows) != len(texts):
         message = "Some texts were skipped for want of memory: try again with fewer papers."
         raise ToolError(message, code="embeddings_incomplete")
-    # Two thousand vectors take half a second, in which the loop must not stand still.
+    # Two thousand vectors take half a second, which must not block the loop.
     return await asyncio.to_thread(_packed, rows)
 
 
@@ -31,7 +31,7 @@ def _packed(rows: Sequence[Any]) -> list[bytes | None]:
 
 
 def failure(result: Result) -> ToolError:
-    """Give the error that tells on what another tool failed with."""
+    """Return the error that passes on another tool's failure."""
     error = result.error
     if error is None:
         return ToolError(f"{result.tool} was not run: {result.outcome}.", code="not_run")

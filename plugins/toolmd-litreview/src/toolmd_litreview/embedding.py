@@ -1,4 +1,4 @@
-"""Make vectors of texts: by a server that speaks the OpenAI API, or by a model in this process."""
+"""Embed texts: by a server with the OpenAI API, or by a model in this process."""
 
 import asyncio
 import json
@@ -15,33 +15,33 @@ from toolmd_litreview.configuration import Endpoint
 from toolmd_litreview.vectors import DIMENSIONS, is_vector, to_bytes
 
 CYCLE_S = 15 * 60
-"""How long a vector is remembered after it was last wanted, in seconds."""
+"""How long an unused vector stays in memory, in seconds."""
 MOST = 10_000
-"""Vectors that are remembered at a time: 40 MB."""
+"""Limit of the vectors in memory: 40 MB."""
 _SERVER = Server("The embeddings server", "embeddings", largest=256 * 1024 * 1024)
 
 
 class Source(Protocol):
-    """What makes vectors."""
+    """A source of vectors."""
 
     name: str
     """The model; vectors of two models are never compared."""
 
     async def embed(self, http: Any, texts: Sequence[str]) -> list[bytes]:
-        """Give a vector of float32 a text; raises MemoryError where memory ran out."""
+        """Return a float32 vector for each text; raises MemoryError without enough memory."""
 
 
 class EndpointSource:
     """A server's model."""
 
     def __init__(self, endpoint: Endpoint, *, shorten: bool) -> None:
-        """`shorten` asks the server to cut its vectors down to 1024 numbers."""
+        """Use a server; `shorten` asks it to cut its vectors to 1024 numbers."""
         self.name = endpoint.model
         self._endpoint = endpoint
         self._extra = {"dimensions": DIMENSIONS} if shorten else {}
 
     async def embed(self, http: Any, texts: Sequence[str]) -> list[bytes]:
-        """Ask for all at once; the answer's order is told by its indexes."""
+        """Embed all texts in one request; the answer's indexes give the order."""
         asked = {
             "model": self._endpoint.model,
             "input": list(texts),
@@ -67,7 +67,7 @@ def _read(answer: bytes, count: int) -> list[bytes]:
                 f"vectors of {size}, not of {DIMENSIONS}; set LITREVIEW_EMBEDDINGS_MODEL to a "
                 "model of that size, or LITREVIEW_EMBEDDINGS_SHORTEN=true where it can shorten"
             )
-            raise _SERVER.error("misfit", message)
+            raise ToolError(f"{_SERVER.name} answered: {message}.", code="embeddings_misfit")
     return [to_bytes(vector) for vector in ordered]
 
 
@@ -75,7 +75,7 @@ class LocalSource:
     """A sentence-transformers model that runs in this process."""
 
     def __init__(self, name: str, load: Callable[[str], Any] | None = None) -> None:
-        """`name` is a folder, or a model's name; it loads with the first text."""
+        """Use a model by its folder or name; the first text loads it."""
         self.name = name
         self._load = load or _sentence_transformer
         self._model: Any = None
@@ -93,7 +93,7 @@ class LocalSource:
                     self._model = self._load(self.name)
                 rows = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False)
             except RuntimeError as error:
-                # CUDA and Metal say so in a RuntimeError of their own.
+                # CUDA and Metal report it as a RuntimeError.
                 if "out of memory" in str(error).lower():
                     raise MemoryError(f"{self.name} ran out of memory") from error
                 raise
@@ -107,16 +107,16 @@ def _sentence_transformer(name: str) -> Any:
     try:
         module = import_module("sentence_transformers")
     except ImportError as error:
-        message = "A local model is set and its library is missing: install "
+        message = "A local model is set, but its library is missing: install "
         raise ToolError(f"{message}'toolmd-litreview[local]'.", code="not_configured") from error
     return module.SentenceTransformer(name)
 
 
 class Embedder:
-    """Makes vectors, and remembers them for the cycle in which they are wanted."""
+    """Embeds texts, and caches the vectors for a cycle."""
 
     def __init__(self, source: Source | None, clock: Callable[[], float] = time.monotonic) -> None:
-        """`source` is None where the environment names none; `clock` never goes back."""
+        """Wrap a source; `source` is None without a configured one, `clock` is monotonic."""
         self._source = source
         self._clock = clock
         self._lock = Lock()
@@ -124,16 +124,16 @@ class Embedder:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is anything to make vectors with."""
+        """Return whether a source is configured."""
         return self._source is not None
 
     @property
     def name(self) -> str:
-        """The model's name; raises ToolError where there is none."""
+        """Return the model's name; raises ToolError without one."""
         return self._demand().name
 
     async def vectors(self, http: Any, texts: Sequence[str]) -> list[bytes]:
-        """Give a vector of float32 a text, in their order; what is remembered is not made anew."""
+        """Return a float32 vector for each text in order, from the cache where possible."""
         source = self._demand()
         found = self._recall(texts)
         wanted = [text for text in dict.fromkeys(texts) if text not in found]
@@ -146,7 +146,7 @@ class Embedder:
     def _demand(self) -> Source:
         if self._source is None:
             raise ToolError(
-                "Nothing makes vectors here: set LITREVIEW_EMBEDDINGS_URL or "
+                "No embeddings are configured: set LITREVIEW_EMBEDDINGS_URL or "
                 "LITREVIEW_EMBEDDINGS_LOCAL.",
                 code="not_configured",
             )

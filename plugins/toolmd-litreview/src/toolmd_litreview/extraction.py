@@ -1,4 +1,4 @@
-"""Have a model read P, I, C, O and the study design off abstracts, forty at a time."""
+"""Extract P, I, C, O and the study design from abstracts with a model, forty at a time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,10 +11,10 @@ from toolmd_litreview.model import Model, objects_in
 from toolmd_litreview.paper import Paper
 
 BATCH = 40
-"""Abstracts in one question (seed 004)."""
+"""Abstracts in one request (seed 004)."""
 FIELDS = ("P", "I", "C", "O", "StudyDesign")
 _LONGEST = 2_000
-"""Characters of one field; a model that copies the abstract has not extracted anything."""
+"""Longest field in characters, since a copied abstract is not an extraction."""
 _TASK = """\
 Extract from each abstract: P (who was studied), I (the intervention or exposure), C (what it was
 compared with), O (the outcomes) and StudyDesign. Use the abstract alone, at most 30 words a field,
@@ -23,22 +23,22 @@ and null for what it does not say. Answer in this form, with each paper of the m
 
 Fields = dict[str, str | None]
 Tell = Callable[[int, int], Awaitable[None]]
-"""Hears how many abstracts of how many are done."""
+"""Receives the number of finished and of all abstracts."""
 
 
 class Extractor:
-    """Extracts fields; what was extracted before, by this model from this text, is not again."""
+    """Extracts fields, and reuses earlier extractions by this model from the same text."""
 
     def __init__(self, library: Library, model: Model, http: Any) -> None:
-        """`http` is the client of the call."""
+        """Prepare the extractor; `http` is the client of the call."""
         self._library = library
         self._model = model
         self._http = http
 
     async def extract(self, papers: Sequence[Paper], tell: Tell) -> dict[int, Fields]:
-        """Give the fields by PMID; a paper of which the model said nothing is left out.
+        """Return the fields by PMID, without papers that the model omitted.
 
-        Each batch is kept when it is done: a call that is tried again asks for the rest only.
+        Each finished batch is stored, so that a retried call asks only for the rest.
         """
         key_of = {paper.pmid: self._key(paper) for paper in papers}
         known = await asyncio.to_thread(self._library.extracted, key_of.values())
@@ -59,7 +59,7 @@ class Extractor:
         return fingerprint(_TASK, self._model.name, *paper)
 
     async def _read(self, batch: Sequence[Paper]) -> dict[int, Fields]:
-        """Ask for a batch, and once more for those that the answer lacks."""
+        """Ask for a batch, and once more for the papers that the answer lacks."""
         found: dict[int, Fields] = {}
         for _ in range(2):
             missing = [paper for paper in batch if paper.pmid not in found]
@@ -71,7 +71,7 @@ class Extractor:
 
 
 def read_fields(words: str, asked: set[int]) -> dict[int, Fields]:
-    """Find in a model's words the fields of the papers that were asked for, and of no others."""
+    """Find the fields of the requested papers in a model's answer."""
     found: dict[int, Fields] = {}
     for answer in objects_in(words):
         rows = answer.get("papers", [answer])
@@ -84,7 +84,7 @@ def read_fields(words: str, asked: set[int]) -> dict[int, Fields]:
 
 
 def _number(value: Any) -> int:
-    """Give a PMID as a model writes it, as a number or as text; 0 for what is none."""
+    """Return a PMID from a number or a text; 0 for anything else."""
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         return int(value) if len(value) < len("1000000000") else 0
     return value if type(value) is int else 0
@@ -95,5 +95,5 @@ def _text(value: Any) -> str | None:
         value = "; ".join(value)
     if not isinstance(value, str) or not value.strip():
         return None
-    # A lone surrogate, which JSON can spell, is no text that a file can hold.
+    # JSON can express a lone surrogate, but a file can't contain it.
     return value.strip()[:_LONGEST].encode(errors="replace").decode()

@@ -1,12 +1,12 @@
-"""Name things after what they are made of: the same parts, the same name."""
+"""Derive names from content: equal parts, equal name."""
 
 import hashlib
 
 SHORT = 12
-"""Letters that are enough to tell one person's clusters and lists apart."""
+"""Length that suffices to distinguish one person's clusters and lists."""
 
 
 def fingerprint(*parts: object) -> str:
-    """Give the hex sha256 of the parts, in their order."""
+    """Return the hex sha256 of the parts in order."""
     text = "\0".join(map(str, parts))
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Gather the papers of one search: by the query alone, or wider."""
+"""Collect the papers of one search: of the query alone, or of a wider one."""
 
 from typing import Any, NamedTuple
 
@@ -10,17 +10,17 @@ from toolmd_litreview.records import Hits
 from toolmd_litreview.vectors import cosines
 
 WIDER = 2
-"""How many times `retmax` a semantic search looks through."""
+"""How many times `retmax` papers a semantic search reads."""
 
 
 class Gathered(NamedTuple):
-    """What a search brought."""
+    """The result of a search."""
 
     found: int
-    """How many papers the query itself has in PubMed."""
+    """Number of papers for the query in PubMed."""
     papers: list[Paper]
     vectors: dict[int, bytes]
-    """The vectors that the search needed, by PMID."""
+    """The vectors of the search, by PMID."""
 
 
 class Gatherer:
@@ -32,7 +32,7 @@ class Gatherer:
         self._http: Any = context.http
 
     async def gather(self, query: str, retmax: int, expand_mode: str | None) -> Gathered:
-        """Give at most `retmax` papers, each once."""
+        """Return at most `retmax` papers without duplicates."""
         hits = await self._pubmed.search(self._http, query)
         match expand_mode:
             case "semantic":
@@ -43,7 +43,7 @@ class Gatherer:
                 return Gathered(hits.total, await self._fetch(hits, retmax), {})
 
     async def _semantic(self, hits: Hits, query: str, retmax: int) -> Gathered:
-        """Look through more than is wanted, and keep what is closest to the query in meaning."""
+        """Read more papers than requested, and keep those closest to the query in meaning."""
         papers = await self._fetch(hits, retmax * WIDER)
         if not papers:
             return Gathered(hits.total, [], {})
@@ -56,7 +56,7 @@ class Gatherer:
         return Gathered(hits.total, kept, vectors)
 
     async def _ripple(self, hits: Hits, retmax: int) -> list[Paper]:
-        """Keep half the room for articles that PubMed calls similar to the first hits."""
+        """Reserve half of the papers for articles that PubMed lists as similar to the top hits."""
         papers = await self._fetch(hits, retmax - retmax // 2)
         room = retmax - len(papers)
         known = {paper.pmid for paper in papers}

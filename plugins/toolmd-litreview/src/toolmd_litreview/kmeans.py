@@ -1,4 +1,4 @@
-"""Part vectors into groups of one direction; the same vectors always part in the same way."""
+"""Group vectors by direction, deterministically."""
 
 from math import sqrt
 
@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 from toolmd_litreview.vectors import Matrix, normal
 
 ROUNDS = 50
-"""After so many rounds the groups are taken as they are."""
+"""Number of rounds after which the groups are final."""
 _PAPERS_A_GROUP = 20
 _MOST_GROUPS = 12
 
 
 def groups_for(count: int) -> int:
-    """Give into how many groups so many papers are parted: 1 up to 44, 10 for 2,000."""
+    """Return the number of groups for a number of papers: 1 up to 44, 10 for 2,000."""
     return max(1, min(_MOST_GROUPS, round(sqrt(count / _PAPERS_A_GROUP))))
 
 
 def part(rows: Matrix, groups: int) -> tuple[NDArray[np.intp], Matrix]:
-    """Give each row's group and each group's centre; rows and centres have the length 1.
+    """Return each row's group and each group's centre; rows and centres have the length 1.
 
-    Groups that would be empty are left out, so there may be fewer than asked for.
+    Empty groups are left out, so fewer groups than requested may be returned.
     """
     centres = _first_centres(rows, groups)
     belongs = np.full(len(rows), -1, dtype=np.intp)
@@ -35,7 +35,7 @@ def part(rows: Matrix, groups: int) -> tuple[NDArray[np.intp], Matrix]:
 
 
 def _first_centres(rows: Matrix, groups: int) -> Matrix:
-    """Choose rows that are far from one another, each with a chance that grows with distance."""
+    """Choose rows far from each other, with a probability that grows with distance."""
     chance = np.random.default_rng(0)
     chosen = [int(chance.integers(len(rows)))]
     far = np.full(len(rows), np.inf)

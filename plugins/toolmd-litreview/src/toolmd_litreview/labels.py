@@ -1,11 +1,11 @@
-"""Name a group of papers by the words that set its titles apart."""
+"""Name a group of papers by the words that distinguish its titles."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 WORDS = 3
-"""Words in a label."""
+"""Number of words in a label."""
 _SHORTEST = 3
 _EVERYWHERE = frozenset(
     "about after against all among analysis and are associated association based because before "
@@ -19,7 +19,7 @@ _EVERYWHERE = frozenset(
 
 
 def labels_of(groups: Sequence[Sequence[str]]) -> list[str]:
-    """Give a label a group of titles; `papers` where no word sets it apart."""
+    """Return a label for each group of titles; `papers` without a distinctive word."""
     held = [[frozenset(_words(title)) for title in titles] for titles in groups]
     everywhere = Counter(word for titles in held for words in titles for word in words)
     total = sum(len(titles) for titles in held)
@@ -28,7 +28,7 @@ def labels_of(groups: Sequence[Sequence[str]]) -> list[str]:
 
 def _label(titles: Iterable[frozenset[str]], everywhere: Counter[str], total: int) -> str:
     here = Counter(word for words in titles for word in words)
-    # In one group alone each word is everywhere, so rarity may not make it nothing.
+    # In a single group every word occurs everywhere, so rarity must not make its weight zero.
     weight = {word: n * (0.1 + math.log(total / everywhere[word])) for word, n in here.items()}
     best = sorted(weight, key=lambda word: (-weight[word], word))[:WORDS]
     return " ".join(best) or "papers"

@@ -1,4 +1,4 @@
-"""Ask a language model by the OpenAI API, and find the JSON in what it says."""
+"""Ask a language model over the OpenAI API, and find the JSON in its answer."""
 
 import json
 from collections.abc import Iterator
@@ -10,23 +10,23 @@ from toolmd_litreview.configuration import Endpoint
 
 _SERVER = Server("The language model", "model")
 _TRIES = 1_000
-"""Braces at which an object is looked for, in an answer that is mostly something else."""
+"""Limit of the braces at which an object is searched in an answer."""
 
 
 class Model:
-    """The language model that the environment names."""
+    """The language model of the environment."""
 
     def __init__(self, endpoint: Endpoint | None) -> None:
-        """`endpoint` is None where the environment names none."""
+        """Wrap an endpoint; None without a configured one."""
         self._endpoint = endpoint
 
     @property
     def name(self) -> str:
-        """The model's name; raises ToolError where there is none."""
+        """Return the model's name; raises ToolError without one."""
         return self._demand().model
 
     async def answer(self, http: Any, task: str, material: str) -> str:
-        """Give the model's words on a task; the material is data, whatever it says."""
+        """Return the model's answer to a task; the material is data, not an instruction."""
         endpoint = self._demand()
         asked = {
             "model": endpoint.model,
@@ -60,7 +60,7 @@ _DATA = (
 
 
 def objects_in(words: str) -> Iterator[dict[str, Any]]:
-    """Give the JSON objects that stand in a model's words, in their order, none within another."""
+    """Return the JSON objects in a model's answer in order, without nested ones."""
     decoder = json.JSONDecoder()
     at = -1
     for _ in range(_TRIES):
@@ -75,8 +75,8 @@ def objects_in(words: str) -> Iterator[dict[str, Any]]:
 
 
 def unreadable(what: str) -> ToolError:
-    """Give the error for an answer that holds nothing of what was asked for."""
+    """Return the error for an answer without the requested content."""
     return ToolError(
-        f"The language model gave no {what} that can be read. Try again, or another model.",
+        f"The language model returned no readable {what}. Try again, or use another model.",
         code="model_unreadable",
     )

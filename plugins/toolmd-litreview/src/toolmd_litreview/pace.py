@@ -1,4 +1,4 @@
-"""Space requests, so that no second sees more of them than a server allows."""
+"""Space requests to stay within a server's rate limit."""
 
 import asyncio
 import time
@@ -7,21 +7,21 @@ from threading import Lock
 
 
 class RateLimiter:
-    """Lets requests start one by one, at least so many seconds apart."""
+    """Starts requests one by one, at least some seconds apart."""
 
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`clock` gives seconds that never go back."""
+        """Prepare the limiter; `clock` returns monotonic seconds."""
         self._clock = clock
         self._sleep = sleep
         self._next = 0.0
         self._lock = Lock()
 
     async def wait(self, apart_s: float) -> None:
-        """Return when the next request may start."""
+        """Wait until the next request may start."""
         with self._lock:
             now = self._clock()
             start = max(now, self._next)

@@ -1,25 +1,25 @@
-"""Name what is reviewed: a paper, and a cluster of papers."""
+"""Types for the reviewed material: a paper, and a cluster of papers."""
 
 from typing import NamedTuple, TypedDict
 
 
 class Paper(NamedTuple):
-    """One record of PubMed, as far as a review needs it."""
+    """One record of PubMed with the fields of a review."""
 
     pmid: int
     title: str
-    """Never empty: PubMed writes `[Not Available].` where there is none."""
+    """Never empty: PubMed writes `[Not Available].` for a missing title."""
     abstract: str
-    """Structured abstracts have a line a section, `METHODS: …`; empty where there is none."""
+    """Structured abstracts have one line per section, `METHODS: …`; empty if missing."""
 
     @property
     def text(self) -> str:
-        """What stands for the paper when it is embedded."""
+        """Return the text of the paper for embedding."""
         return f"{self.title}\n{self.abstract}"[:LONGEST_TEXT]
 
 
 LONGEST_TEXT = 30_000
-"""Characters of a paper that are embedded; the longest abstracts have some 10,000."""
+"""Characters of a paper that are embedded; the longest abstracts have about 10,000."""
 
 
 class Cluster(NamedTuple):
@@ -27,15 +27,15 @@ class Cluster(NamedTuple):
 
     cluster_id: str
     label: str
-    """The words that set its titles apart from the others', the strongest first."""
+    """The words that distinguish its titles, the strongest first."""
     embedder: str
-    """The model whose vectors it was drawn from."""
+    """The model of its vectors."""
     centroid: bytes
     """A vector of float32, of length 1."""
 
 
 class Triple(TypedDict):
-    """A paper as a model reads it."""
+    """A paper in the form for a model."""
 
     pmid: int
     title: str

@@ -1,4 +1,4 @@
-"""Tell Toolmd where the tools are, and give them PubMed, a model and the table of candidates."""
+"""Register the tools, and provide PubMed, a model and the table of candidates."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -28,16 +28,16 @@ _ASKS = {
     "find_existing_sr": ("ncbi",),
     "propose_alternative_pico": ("model",),
 }
-"""Which servers each tool asks."""
+"""The servers of each tool."""
 
 
 def machine_time() -> datetime:
-    """Give the time of this machine."""
+    """Return the time of this machine."""
     return datetime.now(tz=UTC)
 
 
 class Litreview:
-    """The plugin; a test hands in its own environment, clock and pace."""
+    """The plugin; tests pass their own environment, clock and pace."""
 
     def __init__(
         self,
@@ -46,21 +46,21 @@ class Litreview:
         apart_s: float | None = None,
         pace: RateLimiter | None = None,
     ) -> None:
-        """`clock` gives the time with its zone; `apart_s` is between two requests to NCBI."""
+        """Create the plugin; `clock` has a time zone, `apart_s` spaces the requests to NCBI."""
         self._environ = environ
         self._clock = clock
         self._apart_s = apart_s
-        # Snapshots come and go; the requests of all of them count together.
+        # Shared by all snapshots, since their requests count together.
         self._pace = pace or RateLimiter()
 
     @hookimpl
     def toolmd_definitions(self) -> Iterable[Traversable]:
-        """Give the folder of the tools."""
+        """Return the folder of the tools."""
         return [files("toolmd_litreview") / "tools"]
 
     @hookimpl
     def toolmd_approved_origins(self, spec: ToolSpec) -> Iterable[str]:
-        """Give the servers that the environment names for this tool."""
+        """Return the servers that the environment names for this tool."""
         configuration = read(self._environ)
         servers = {
             "ncbi": configuration.ncbi,
@@ -72,7 +72,7 @@ class Litreview:
 
     @hookimpl
     def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
-        """Give what the tools ask for; the environment is read with the first call."""
+        """Register the resources of the tools; the first call reads the environment."""
         desk = _Desk(settings, self._clock, lambda: read(self._environ))
 
         def pubmed() -> PubMed:
@@ -88,7 +88,7 @@ class Litreview:
 
 
 class _Desk:
-    """Holds what one snapshot has one of: the file of candidates, and the vectors in memory."""
+    """The shared objects of one snapshot: the file of candidates, and the vectors in memory."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Ask a model which of PRISMA's items 4 to 8 a cluster's review does not yet report."""
+"""Ask a model which of PRISMA's items 4 to 8 a cluster's review does not report."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,14 +10,14 @@ from toolmd_litreview.shelf import Search
 ITEMS = {
     4: "Objectives: an explicit statement of the question that the review addresses",
     5: "Eligibility criteria: what includes or excludes a study",
-    6: "Information sources: the data bases that were searched, and when last",
+    6: "Information sources: the databases that were searched, and when last",
     7: "Search strategy: the full queries, with filters and limits",
     8: "Selection process: how it was decided whether a study met the criteria",
 }
-"""The items of PRISMA 2020 that a review must settle before it reads studies."""
+"""The items of PRISMA 2020 that a review must settle before the reading of studies."""
 _LISTED = "\n".join(f"{number}. {item}." for number, item in ITEMS.items())
 TASK = f"""\
-Judge which of these items of PRISMA 2020 the record of a systematic review does not report:
+Decide which of these items of PRISMA 2020 the record of a systematic review does not report:
 {_LISTED}
 Count an item as reported only where the record says it. Answer in this form, with the numbers of
 the items that are missing, or an empty list: {{"missing_items": [4, 7]}}"""
@@ -25,7 +25,7 @@ _SHOWN = 20
 
 
 def record(cluster: Cluster, papers: int, searches: Sequence[Search]) -> str:
-    """Write down what is known of how a cluster's papers came together."""
+    """Return a description of how a cluster's papers were collected."""
     lines = [
         f"Theme: {cluster.label}",
         f"Papers: {papers}",
@@ -42,7 +42,7 @@ def record(cluster: Cluster, papers: int, searches: Sequence[Search]) -> str:
 
 
 def missing_items(words: str) -> list[int]:
-    """Find the missing items in a model's words; raises ToolError where it tells none."""
+    """Find the missing items in a model's answer; raises ToolError without a list."""
     for answer in reversed(list(objects_in(words))):
         items = answer.get("missing_items")
         if isinstance(items, list) and all(_is_item(item) for item in items):

@@ -10,22 +10,22 @@ from toolmd_litreview.paper import Paper
 from toolmd_litreview.records import PUBMED, Hits, read_hits, read_links, read_papers
 
 BATCH = 500
-"""Records in one answer."""
+"""Records in one response."""
 REACH = 9_999
-"""How many hits of one search PubMed hands out."""
+"""Limit of the hits that PubMed returns for one search."""
 SEEDS = 20
-"""The first hits, whose similar articles a search ripples out to."""
+"""Number of first hits whose similar articles a wider search reads."""
 _APART_S = 0.34
-"""Three requests a second, as NCBI asks of everybody."""
+"""Three requests a second, NCBI's limit without a key."""
 _APART_WITH_KEY_S = 0.101
-"""Ten a second, for who has a key."""
+"""Ten a second, NCBI's limit with a key."""
 
 
 class PubMed:
-    """The E-utilities; each request is spaced from the one before, whichever call makes it."""
+    """The E-utilities; requests of all calls are spaced together."""
 
     def __init__(self, ncbi: Ncbi, pace: RateLimiter, apart_s: float | None = None) -> None:
-        """`apart_s` overrides the seconds between two requests, for a server of one's own."""
+        """Open the client; `apart_s` overrides the seconds between requests, for another server."""
         self._ncbi = ncbi
         self._pace = pace
         usual = _APART_WITH_KEY_S if ncbi.api_key else _APART_S
@@ -34,12 +34,12 @@ class PubMed:
         self._known = {name: value for name, value in known.items() if value}
 
     async def search(self, http: Any, query: str) -> Hits:
-        """Search, the most relevant first; the hits wait on the history server."""
+        """Search, the most relevant first; the hits stay on the history server."""
         asked = {"term": query, "usehistory": "y", "retmax": str(SEEDS), "sort": "relevance"}
         return read_hits(await self._ask(http, "esearch", asked))
 
     async def similar(self, http: Any, pmids: Sequence[int]) -> tuple[int, ...]:
-        """Find the articles that PubMed calls similar to these, the closest first."""
+        """Find the articles that PubMed lists as similar to these, the closest first."""
         asked = {
             "dbfrom": "pubmed",
             "cmd": "neighbor_score",
@@ -49,7 +49,7 @@ class PubMed:
         return read_links(await self._ask(http, "elink", asked)) if pmids else ()
 
     async def fetch(self, http: Any, hits: Hits, most: int) -> AsyncIterator[list[Paper]]:
-        """Give the records of the first `most` hits, a batch at a time."""
+        """Return the records of the first `most` hits, one batch at a time."""
         most = min(most, hits.total, REACH)
         for start in range(0, most, BATCH):
             size = min(BATCH, most - start)
@@ -63,7 +63,7 @@ class PubMed:
             yield await self._papers(http, asked)
 
     async def fetch_these(self, http: Any, pmids: Sequence[int]) -> list[Paper]:
-        """Give the records of these numbers; those that PubMed does not have are left out."""
+        """Return the records of these PMIDs, without those that PubMed lacks."""
         papers: list[Paper] = []
         for start in range(0, len(pmids), BATCH):
             wanted = ",".join(map(str, pmids[start : start + BATCH]))
@@ -72,7 +72,7 @@ class PubMed:
 
     async def _papers(self, http: Any, asked: dict[str, str]) -> list[Paper]:
         answer = await self._ask(http, "efetch", asked)
-        # Half a second for five hundred records, in which the loop must not stand still.
+        # Five hundred records take half a second, which must not block the loop.
         return await asyncio.to_thread(read_papers, answer)
 
     async def _ask(self, http: Any, utility: str, asked: dict[str, str]) -> bytes:

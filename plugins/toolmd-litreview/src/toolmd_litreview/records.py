@@ -1,4 +1,4 @@
-"""Read what the E-utilities write in XML: hits, links and records of papers and books."""
+"""Parse the XML of the E-utilities: hits, links and records of papers and books."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,13 +12,13 @@ from toolmd_litreview.paper import Paper
 
 PUBMED = Server("PubMed", "pubmed")
 NOTHING = "[Not Available]."
-"""What PubMed writes for a title that nobody has told."""
+"""PubMed's text for a missing title."""
 _SUPERSCRIPTS = str.maketrans("0123456789+-\N{MINUS SIGN}=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _PLAIN = frozenset("0123456789+-\N{MINUS SIGN}=()n")
 
 
 class Hits(NamedTuple):
-    """The result of a search, which waits on NCBI's history server."""
+    """The result of a search, which stays on NCBI's history server."""
 
     total: int
     web_env: str
@@ -54,7 +54,7 @@ def read_links(answer: bytes) -> tuple[int, ...]:
 
 
 def read_papers(answer: bytes) -> list[Paper]:
-    """Read the records of efetch, in their order; what has no number is left out."""
+    """Read the records of efetch in order, without those that lack a PMID."""
     root = _root(answer, "PubmedArticleSet")
     return [paper for record in root if (paper := _paper(record)) is not None]
 
@@ -65,11 +65,11 @@ def _numbers(root: Element, path: str) -> tuple[int, ...]:
 
 
 def _root(answer: bytes, name: str) -> Element:
-    """Parse an answer; raises ConnectionError for what is no answer, as gateways' pages."""
+    """Parse an answer; raises ConnectionError for other content, such as a gateway's page."""
     try:
         root: Element = fromstring(answer)
     except DefusedXmlException as error:
-        message = "XML with entities of its own, which is never read"
+        message = "XML with its own entities, which is not read"
         raise PUBMED.error("hostile", message) from error
     except (ParseError, ValueError, LookupError) as error:
         raise PUBMED.garbled() from error
@@ -81,7 +81,7 @@ def _root(answer: bytes, name: str) -> Element:
 
 
 def _paper(record: Element) -> Paper | None:
-    # A record quotes the numbers of others (comments, references), so each path is exact.
+    # A record contains the PMIDs of others (comments, references), so each path is exact.
     if (book := record.find("BookDocument")) is not None:
         number = book.findtext("PMID", "")
         titles = [book.find("ArticleTitle"), book.find("Book/BookTitle")]
@@ -118,7 +118,7 @@ def _squeezed(text: str) -> str:
 
 
 def _pieces(node: Element) -> Iterator[str]:
-    """Give the text under a node; `10<sup>6</sup>` must not become 106."""
+    """Return the text under a node; `10<sup>6</sup>` must not become 106."""
     raised: list[Element] = []
     for event, part in _walk(node):
         if event == "in":
@@ -133,7 +133,7 @@ def _pieces(node: Element) -> Iterator[str]:
 
 
 def _walk(node: Element) -> Iterator[tuple[str, Element]]:
-    """Go through a tree as a reader does, however deep it is."""
+    """Iterate over a tree in document order, at any depth."""
     stack = [(node, iter(node))]
     yield "in", node
     while stack:

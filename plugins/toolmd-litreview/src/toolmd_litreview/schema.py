@@ -19,9 +19,9 @@ _FIRST = (
         retmax INTEGER NOT NULL, found INTEGER NOT NULL, kept INTEGER NOT NULL, at TEXT NOT NULL,
         PRIMARY KEY (owner, query, expand_mode)
     ) STRICT""",
-    # The key tells the model and the text, so a changed abstract is read anew.
+    # The key covers the model and the text, so a changed abstract is extracted again.
     """CREATE TABLE extraction (key TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT""",
 )
 
 MIGRATIONS = (_FIRST,)
-"""What leads from each version of the file (`PRAGMA user_version`) to the next."""
+"""The statements that upgrade each version of the file (`PRAGMA user_version`) to the next."""

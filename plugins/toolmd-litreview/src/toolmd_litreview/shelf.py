@@ -1,4 +1,4 @@
-"""Keep one person's candidate papers, their clusters and searches; nobody else's are reached."""
+"""Store one person's candidate papers, clusters and searches; others' are out of reach."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from toolmd_litreview.paper import Cluster, Paper
 
 
 class Embedded(NamedTuple):
-    """A paper with its vector, and the cluster that it stands in, if any."""
+    """A paper with its vector, and its cluster, if any."""
 
     pmid: int
     title: str
@@ -19,7 +19,7 @@ class Embedded(NamedTuple):
 
 
 class Search(NamedTuple):
-    """One search as it was made last."""
+    """The latest run of a search."""
 
     query: str
     expand_mode: str
@@ -33,16 +33,15 @@ class Shelf:
     """One person's part of the review's file."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime], owner: str) -> None:
-        """`owner` is empty for the person at this machine."""
+        """Open the shelf; `owner` is empty for the local user."""
         self._database = database
         self._clock = clock
         self.owner = owner
 
     def add_papers(self, papers: Iterable[Paper]) -> int:
-        """Save papers by their PMID and give how many are new.
+        """Save papers by their PMID and return how many are new.
 
-        A paper that stands there with another title or abstract is brought up to date, and loses
-        its vector and its cluster.
+        A stored paper with another title or abstract is updated, and loses its vector and cluster.
         """
         at = self._clock().isoformat(timespec="seconds")
         rows = [(self.owner, *paper, at) for paper in papers]
@@ -63,7 +62,7 @@ class Shelf:
         return int(db.execute(query, (self.owner,)).fetchone()[0])
 
     def note_search(self, query: str, expand_mode: str, retmax: int, found: int, kept: int) -> None:
-        """Write down that a search was made; made again, it is one search."""
+        """Record a search; the same search again replaces the earlier record."""
         at = self._clock().isoformat(timespec="seconds")
         with self._database.writing() as db:
             db.execute(
@@ -72,14 +71,14 @@ class Shelf:
             )
 
     def searches(self) -> list[Search]:
-        """Give the searches, the oldest first."""
+        """Return the searches, the oldest first."""
         query = "SELECT * FROM search WHERE owner = ? ORDER BY at, query, expand_mode"
         with self._database.reading() as db:
             rows = db.execute(query, (self.owner,)).fetchall()
         return [Search(*(row[name] for name in Search._fields)) for row in rows]
 
     def papers(self, cluster_id: str | None = None) -> list[Paper]:
-        """Give all papers, or those of one cluster, by their PMID."""
+        """Return all papers, or those of one cluster, by PMID."""
         query = (
             "SELECT pmid, title, abstract FROM candidate_papers "
             "WHERE owner = :owner AND (:cluster IS NULL OR cluster_id = :cluster) ORDER BY pmid"
@@ -89,7 +88,7 @@ class Shelf:
         return [Paper(*row) for row in rows]
 
     def without_vector(self, embedder: str) -> list[Paper]:
-        """Give the papers that this model has not embedded."""
+        """Return the papers without a vector of this model."""
         query = (
             "SELECT pmid, title, abstract FROM candidate_papers "
             "WHERE owner = ? AND embedder IS NOT ? ORDER BY pmid"
@@ -98,7 +97,7 @@ class Shelf:
             return [Paper(*row) for row in db.execute(query, (self.owner, embedder))]
 
     def set_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
-        """Keep the vectors of papers, by PMID."""
+        """Store the vectors of papers, by PMID."""
         rows = [(vector, embedder, self.owner, pmid) for pmid, vector in vectors.items()]
         with self._database.writing() as db:
             db.executemany(
@@ -108,7 +107,7 @@ class Shelf:
             )
 
     def embedded(self, embedder: str) -> list[Embedded]:
-        """Give the papers that this model has embedded, by their PMID."""
+        """Return the papers with a vector of this model, by PMID."""
         query = (
             "SELECT pmid, title, vector, cluster_id FROM candidate_papers "
             "WHERE owner = ? AND embedder = ? ORDER BY pmid"
@@ -117,7 +116,7 @@ class Shelf:
             return [Embedded(*row) for row in db.execute(query, (self.owner, embedder))]
 
     def draw(self, clusters: Sequence[Cluster], members: Mapping[int, str]) -> None:
-        """Put these clusters in the place of all that were, and papers into them by PMID."""
+        """Replace all clusters with these, and assign papers to them by PMID."""
         with self._database.writing() as db:
             db.execute("DELETE FROM cluster WHERE owner = ?", (self.owner,))
             db.executemany(
@@ -129,12 +128,12 @@ class Shelf:
             self._place(db, members)
 
     def place(self, members: Mapping[int, str]) -> None:
-        """Put papers into clusters that stand, by PMID."""
+        """Assign papers to existing clusters, by PMID."""
         with self._database.writing() as db:
             self._place(db, members)
 
     def _place(self, db: sqlite3.Connection, members: Mapping[int, str]) -> None:
-        # The cluster may have gone since it was chosen: another search drew them anew.
+        # Another search may have replaced the cluster since it was chosen.
         db.executemany(
             "UPDATE candidate_papers SET cluster_id = "
             "(SELECT cluster_id FROM cluster WHERE owner = :owner AND cluster_id = :cluster) "
@@ -143,7 +142,7 @@ class Shelf:
         )
 
     def clusters(self) -> list[Cluster]:
-        """Give the clusters, by their label."""
+        """Return the clusters, by label."""
         query = (
             "SELECT cluster_id, label, embedder, centroid FROM cluster "
             "WHERE owner = ? ORDER BY label, cluster_id"

@@ -1,4 +1,4 @@
-"""Ask a model for a question that the papers left over could answer."""
+"""Ask a model for a question that the remaining papers could answer."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from toolmd_litreview.model import objects_in, unreadable
 from toolmd_litreview.paper import Paper
 
 MOST = 60
-"""Papers that are shown to the model, spread evenly over all."""
+"""Number of papers for the model, spread evenly over all."""
 LONGEST = 500
-"""Characters of a theme: it becomes the next query."""
+"""Longest theme in characters: it becomes the next query."""
 TASK = """\
 Existing systematic reviews already cover a theme. Below are the papers that are left over. Propose
 one new review question that these papers could answer, as one sentence that names population,
@@ -17,7 +17,7 @@ _SHOWN = 600
 
 
 def material(papers: Sequence[Paper]) -> str:
-    """Show some papers, the same ones whenever there are the same to choose from."""
+    """Return a fixed selection of the papers as text."""
     count = min(len(papers), MOST)
     chosen = [papers[index * len(papers) // count] for index in range(count)]
     return "\n\n".join(
@@ -26,7 +26,7 @@ def material(papers: Sequence[Paper]) -> str:
 
 
 def new_theme(words: str) -> str:
-    """Find the theme in a model's words; raises ToolError where there is none."""
+    """Find the theme in a model's answer; raises ToolError without one."""
     for answer in reversed(list(objects_in(words))):
         theme = answer.get("new_PICO")
         if isinstance(theme, str) and 0 < len(theme.strip()) <= LONGEST:

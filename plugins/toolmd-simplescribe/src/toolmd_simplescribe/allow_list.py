@@ -1,4 +1,4 @@
-"""Say which LOINC codes the tools may give: laboratory results and vital signs."""
+"""List the LOINC codes that the tools may return: laboratory results and vital signs."""
 
 from typing import Final
 
@@ -80,9 +80,10 @@ LABS: Final = {
     "5811-5": "Specific gravity (urine)",
     "2857-1": "Prostate specific antigen",
 }
-"""What get_labs gives, by code; tools/get-labs.tool.md tells the same to models and clinicians.
+"""The codes of get_labs; tools/get-labs.tool.md has the same list for models and clinicians.
 
-A name stands in for a display that a record lacks."""
+A name replaces a missing display in a record.
+"""
 
 VITALS: Final = {
     "29463-7": "Weight",
@@ -91,7 +92,7 @@ VITALS: Final = {
     "85354-9": "BP",
     "55284-4": "BP",
 }
-"""The kinds that get_vitals gives, by code; BP is a panel of the two pressures."""
+"""The kinds of get_vitals by code; BP is a panel of the two pressures."""
 
 SYSTOLIC: Final = "8480-6"
 DIASTOLIC: Final = "8462-4"

@@ -1,4 +1,4 @@
-"""Read one patient's record; nothing here can reach another's."""
+"""Read one patient's record; other patients' records are out of reach."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,11 +12,11 @@ from toolmd_simplescribe.note_index import IndexedNote, NoteIndex
 from toolmd_simplescribe.views import Item
 
 MOST: Final = 1000
-"""The most items that a call may ask for: seed 002, "limit"."""
+"""Most items that a call may ask for: seed 002, "limit"."""
 
 
 class Chart:
-    """One patient's part of the store, and the patient's own index of notes."""
+    """One patient's part of the store, with the patient's own index of notes."""
 
     def __init__(self, database: Database, number: int, index: NoteIndex) -> None:
         self.number = number
@@ -24,34 +24,34 @@ class Chart:
         self._database = database
 
     def labs(self, codes: Iterable[str] | None, span: Span | None, limit: int | None) -> list[Item]:
-        """Give lab results of these codes, as far as the list allows them."""
+        """Return lab results of these codes, limited to the allow-list."""
         allowed = LABS if codes is None else LABS.keys() & set(codes)
         return self._newest(views.LABS, allowed, span, limit)
 
     def vitals(
         self, types: Iterable[str] | None, span: Span | None, limit: int | None
     ) -> list[Item]:
-        """Give vital signs of these kinds."""
+        """Return vital signs of these kinds."""
         return self._newest(views.VITALS, types or VITALS.values(), span, limit)
 
     def medications(self, status: str | None, span: Span | None, limit: int | None) -> list[Item]:
-        """Give medications; a span holds their start dates."""
+        """Return medications; a span selects by start date."""
         states = ("active", "stopped") if status is None else (status,)
         return self._newest(views.MEDICATIONS, states, span, limit)
 
     def problems(self, status: str | None, limit: int | None) -> list[Item]:
-        """Give problems."""
+        """Return problems."""
         states = ("active", "resolved") if status is None else (status,)
         return self._newest(views.PROBLEMS, states, None, limit)
 
     def notes(self, span: Span | None, limit: int | None) -> list[Item]:
-        """Give notes' metadata, never their text."""
+        """Return notes' metadata, without their text."""
         return self._newest(views.NOTES, (None,), span, limit)
 
     def search(self, query: str, top_k: int, doc_ids: Iterable[str] | None) -> list[Item]:
-        """Give the chunks of indexed notes that fit a query best.
+        """Return the chunks of indexed notes that match a query best.
 
-        Raises ToolError `notes_not_indexed` where there are notes to search and none is indexed.
+        Raises ToolError `notes_not_indexed` if the patient has notes but none is indexed.
         """
         wanted = None if doc_ids is None else set(doc_ids)
         notes = {
@@ -61,20 +61,20 @@ class Chart:
         current = {id_ for id_, digest in notes.items() if known.get(id_) == digest}
         if notes and not current:
             raise ToolError(
-                "No note of this patient is indexed yet, so none can be searched: ask the "
+                "No note of this patient is indexed, so a search is not possible: ask the "
                 "operator to index them (toolmd-simplescribe index).",
                 code="notes_not_indexed",
             )
         return self.index.search(query, current, top_k)
 
     def texts(self) -> list[IndexedNote]:
-        """Give the notes that have a text, for the index; no tool gives these."""
+        """Return the notes with a text, for the index only; tools do not return texts."""
         query = "SELECT id, digest, text FROM note WHERE patient = ? AND text <> '' ORDER BY id"
         with self._database.reading() as db:
             return [IndexedNote(*row) for row in db.execute(query, (self.number,))]
 
     def counts(self) -> dict[str, int]:
-        """Give how many items of each kind there are; for the operator."""
+        """Return the number of items of each kind, for the operator."""
         with self._database.reading() as db:
             counted = {
                 name: db.execute(

@@ -1,17 +1,17 @@
-"""Cut a note's text into excerpts that a model can read one by one."""
+"""Split a note's text into excerpts that a model can read separately."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
 SIZE: Final = 800
-"""The most code points of a chunk."""
+"""Size limit of a chunk, in code points."""
 _BREAKS: Final = (re.compile(r"\n\s*\n"), re.compile(r"(?<=[.!?])\s|\n"), re.compile(r"\s"))
-"""Where a text may be cut, the better places first: paragraphs, sentences and lines, words."""
+"""Where a text may be split, by preference: paragraphs, sentences and lines, words."""
 
 
 def chunks_of(text: str) -> Iterator[str]:
-    """Give the text's chunks in order; together they hold every word of it, each word once."""
+    """Return the text's chunks in order; together they contain every word exactly once."""
     start = 0
     while start < len(text):
         end = _end(text, start)
@@ -21,7 +21,7 @@ def chunks_of(text: str) -> Iterator[str]:
 
 
 def _end(text: str, start: int) -> int:
-    """Give where the chunk that begins here ends: at the last good break, if not too early."""
+    """Return the end of the chunk that begins here: at the last good break, if not too early."""
     limit = start + SIZE
     if limit >= len(text):
         return len(text)

@@ -1,4 +1,4 @@
-"""Run `toolmd-simplescribe`: load bundles, index notes, and see or forget who is in the store."""
+"""Run `toolmd-simplescribe`: load bundles, index notes, and list or delete patients."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ Project = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _FAILED, _NOT_FOUND = 1, 5
-"""As the exit codes of `toolmd`."""
+"""Like the exit codes of `toolmd`."""
 
 
 @app.command("load")
@@ -43,7 +43,7 @@ def load_command(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Load FHIR R4 bundles, each whole or not at all; loading one again changes nothing."""
+    """Load FHIR R4 bundles, each completely or not at all; loading one again changes nothing."""
     failed = 0
     told: list[dict[str, Any]] = []
     with closing(_store(project)) as store:
@@ -76,7 +76,7 @@ def index_command(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Index notes for search (the Explore workflow): those that are new or changed."""
+    """Index new and changed notes for search (the Explore workflow)."""
     if everybody == bool(patients):
         raise typer.BadParameter("name patients, or --all")
     told = []
@@ -97,7 +97,7 @@ def index_command(
 
 @app.command("patients")
 def patients_command(*, project: Project = None, as_json: Json = False) -> None:
-    """List who is in the store, and how much of each kind."""
+    """List the patients in the store, and the number of items of each kind."""
     with closing(_store(project)) as store:
         told = [{"patient": id_, **store.chart_of(id_).counts()} for id_ in store.patients()]
     if as_json:
@@ -112,7 +112,7 @@ def patients_command(*, project: Project = None, as_json: Json = False) -> None:
 
 @app.command("forget")
 def forget_command(patient: str, *, project: Project = None) -> None:
-    """Take away all that is kept of a patient."""
+    """Delete all data of a patient."""
     with closing(_store(project)) as store:
         store.forget(patient)
     typer.echo(f"Forgot {patient}.")
@@ -122,19 +122,19 @@ def forget_command(patient: str, *, project: Project = None) -> None:
 def samples_command(
     folder: Annotated[Path, typer.Argument(help="Where to; made where there is none.")],
 ) -> None:
-    """Write small bundles about invented people, to try the tools with."""
+    """Write small bundles about invented people, to try the tools."""
     folder.mkdir(parents=True, exist_ok=True)
     with as_file(files("toolmd_simplescribe") / "samples") as samples:
         for sample in sorted(samples.glob("*.json")):
             target = folder / sample.name
             if target.exists():
-                raise ToolmdError(f"{target} is there already")
+                raise ToolmdError(f"{target} already exists")
             shutil.copyfile(sample, target)
             typer.echo(f"made {target}")
 
 
 def main() -> None:
-    """Run the command, and say in one line what is wrong if something is."""
+    """Run the command, and report an error in one line."""
     try:
         app()
     except NotFoundError as error:
@@ -150,7 +150,7 @@ def _store(project: Path | None) -> PatientStore:
 
 
 def _bytes_of(path: Path) -> bytes:
-    # One byte more than may be tells that there is more.
+    # One byte more than the limit shows that the file is too large.
     if path == Path("-"):
         return sys.stdin.buffer.read(LARGEST + 1)
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Load FHIR bundles into the patient store: a file whole, or nothing of it."""
+"""Load FHIR bundles into the patient store: a file completely, or nothing of it."""
 
 import sqlite3
 from collections import Counter
@@ -13,25 +13,25 @@ from toolmd_simplescribe.fhir.rows import Person, Record, Row
 from toolmd_simplescribe.progress import Progress, unheard
 
 SYSTEM = "fhir"
-"""What a resource is said to come from that names no system, and has no address."""
+"""The source of a resource that names no system and has no URL."""
 
 
 class Loaded(NamedTuple):
-    """What came of a file."""
+    """The result of loading a file."""
 
     resources: Counter[str]
-    """How many were `added`, `changed`, `unchanged`, or `older` than what there was."""
+    """How many were `added`, `changed`, `unchanged`, or `older` than the stored version."""
     items: Counter[str]
-    """How many items the added and the changed ones give, by table."""
+    """Number of items in the added and changed resources, by table."""
     patients: Counter[str]
-    """How many resources are about each patient."""
+    """Number of resources of each patient."""
     unnamed: tuple[str, ...]
-    """Patients whom the resources are about, and whose own resource is not in the bundle."""
+    """Patients of the resources whose own resource is not in the bundle."""
     read: Read
     empty: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         return {
             "resources": dict(self.resources),
             "items": dict(self.items),
@@ -44,7 +44,7 @@ class Loaded(NamedTuple):
 
 
 def utc_now() -> datetime:
-    """Give the time."""
+    """Return the time."""
     return datetime.now(tz=UTC)
 
 
@@ -58,9 +58,9 @@ def load(
 ) -> Loaded:
     """Load a bundle; raises BundleError, and then nothing of it was loaded.
 
-    A resource of the same type and id takes the place of an earlier version; one that is older
-    than what is there changes nothing. `system` is the source of what names none. `progress`
-    hears how many entries of how many are read.
+    A resource of the same type and id replaces an earlier version; an older one changes nothing.
+    `system` is the source of resources without one. `progress` receives the numbers of read and
+    of all entries.
     """
     bundle = read_bundle(data)
     now = f"{clock().astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
@@ -99,7 +99,7 @@ class _Writer:
         )
 
     def write(self, record: Record) -> str:
-        """Write a record and say what became of it."""
+        """Write a record and return its outcome."""
         patient = self._number(record.patient)
         query = "SELECT number, patient, updated_at, digest FROM resource WHERE type = ? AND id = ?"
         known = self._db.execute(query, (record.type, record.id)).fetchone()

@@ -1,4 +1,4 @@
-"""Read FHIR's and ISO 8601's dates, as precise or vague as they are, as instants in UTC."""
+"""Parse FHIR's and ISO 8601's dates, precise or vague, as instants in UTC."""
 
 import re
 from calendar import isleap, monthrange
@@ -20,30 +20,30 @@ _FARTHEST_ZONE_MIN: Final = 14 * 60
 
 
 class Moment(NamedTuple):
-    """A date as it was written, and where it begins and ends."""
+    """A date as written, with its begin and end."""
 
     text: str
     at: int
     """Its first instant, in microseconds since 1970 (UTC)."""
     end: int
-    """The first instant after it: of a day the next midnight, of a second the next second."""
+    """The first instant after it: for a day the next midnight, for a second the next second."""
 
 
 class Span(NamedTuple):
-    """A stretch of time, in microseconds since 1970 (UTC); the end does not belong to it."""
+    """A time span, in microseconds since 1970 (UTC), without its end."""
 
     start: int
     end: int
 
 
 def moment(text: str) -> Moment:
-    """Read `2024`, `2024-05`, `2024-05-07` or a date and time; without a zone it is UTC's.
+    """Parse `2024`, `2024-05`, `2024-05-07` or a date and time; the default zone is UTC.
 
-    Raises ValueError for what is no date, such as 30 February.
+    Raises ValueError for an invalid date, such as 30 February.
     """
     found = _FORM.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text[:40]!r} is no date")
+        raise ValueError(f"{text[:40]!r} is not a date")
     year, month, day, hour, minute, second, fraction, zone = found.groups()
     # FHIR allows the leap second, which computers' clocks do not have.
     clock = (int(hour or 0), int(minute or 0), 59 if second == "60" else int(second or 0))
@@ -58,12 +58,12 @@ def _offset_min(zone: str | None) -> int:
         return 0
     minutes = int(zone[1:3]) * 60 + int(zone[4:6])
     if minutes > _FARTHEST_ZONE_MIN or int(zone[4:6]) > 59:  # noqa: PLR2004 - an hour's last minute
-        raise ValueError(f"{zone} is no time zone")
+        raise ValueError(f"{zone} is not a time zone")
     return -minutes if zone[0] == "-" else minutes
 
 
 def _length(begin: datetime, found: re.Match[str]) -> int:
-    """Give how long a date is, in microseconds, as precisely as it was written."""
+    """Return the length of a date in microseconds, by the precision of its text."""
     _, month, day, hour, _, second, fraction, _ = found.groups()
     if fraction:
         return int(10 ** max(0, 6 - len(fraction)))
@@ -77,9 +77,9 @@ def _length(begin: datetime, found: re.Match[str]) -> int:
 
 
 def span_of(date_range: Mapping[str, str] | None) -> Span | None:
-    """Give the stretch from a range's start to the end of its end; both belong to it.
+    """Return the span from the start of a range's first date to the end of its last.
 
-    Raises ToolError `invalid_arguments` for a date that there is not, or an end before the start.
+    Raises ToolError `invalid_arguments` for an invalid date, or an end before the start.
     """
     if date_range is None:
         return None

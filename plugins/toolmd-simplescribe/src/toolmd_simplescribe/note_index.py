@@ -1,7 +1,7 @@
-"""Index the notes of one patient for search by words: SQLite FTS5, ranked by BM25.
+"""Index the notes of one patient for full-text search: SQLite FTS5, ranked by BM25.
 
-Each patient's index is a file of its own: no other patient's notes can be found in it, and none
-weighs on its scores.
+Each patient's index is a separate file: other patients' notes are neither found in it nor
+counted in its scores.
 """
 
 import json
@@ -17,9 +17,9 @@ from toolmd_simplescribe.progress import Progress, unheard
 from toolmd_simplescribe.views import Item
 
 _VERSION: Final = 1
-"""`PRAGMA user_version` of the file; an index of another version counts as none."""
+"""`PRAGMA user_version` of the file; an index of another version counts as missing."""
 _MOST_WORDS: Final = 64
-"""Of a query; the rest is not looked for."""
+"""Number of words of a query that are searched; the rest is ignored."""
 
 _TABLES: Final = (
     """CREATE TABLE note (
@@ -44,7 +44,7 @@ _TABLES: Final = (
     f"PRAGMA user_version = {_VERSION}",
 )
 
-# bm25() is the smaller the better.
+# A smaller bm25() is a better match.
 _SEARCH: Final = """
     SELECT chunk.note, chunk.part, chunk.text, -bm25(words), note.indexed
     FROM words JOIN chunk ON chunk.number = words.rowid JOIN note ON note.id = chunk.note
@@ -54,16 +54,16 @@ _SEARCH: Final = """
 
 
 class IndexedNote(NamedTuple):
-    """A note as the index knows it."""
+    """A note in the index."""
 
     id: str
     digest: str
-    """Of the text; an index that holds another is out of date."""
+    """Digest of the text; an index with another digest is outdated."""
     text: str
 
 
 class Indexed(NamedTuple):
-    """What an update of an index did, in notes."""
+    """The result of an index update, in notes."""
 
     added: int
     removed: int
@@ -71,13 +71,13 @@ class Indexed(NamedTuple):
 
 
 class NoteIndex:
-    """One patient's index; there is none until it is updated for the first time."""
+    """One patient's index; the first update creates it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def known(self) -> dict[str, str]:
-        """Give the indexed notes' digests by id; of notes that are there no longer, too."""
+        """Return the indexed notes' digests by id, including notes that were deleted since."""
         if not self._path.exists():
             return {}
         with closing(self._connect()) as db:
@@ -91,9 +91,9 @@ class NoteIndex:
         now: str,
         progress: Progress = unheard,
     ) -> Indexed:
-        """Bring the index up to date with these notes: all of them, or the index stays as it was.
+        """Update the index to these notes, completely or not at all.
 
-        `now` is when, in ISO 8601; `progress` hears how many notes of how many are done.
+        `now` is the time in ISO 8601; `progress` receives the numbers of indexed and of all notes.
         """
         with self._writing() as db:
             known = dict(db.execute("SELECT id, digest FROM note").fetchall())
@@ -111,7 +111,7 @@ class NoteIndex:
         return Indexed(len(new), len(gone), len(notes) - len(new))
 
     def search(self, query: str, notes: Collection[str], top_k: int) -> list[Item]:
-        """Give the best chunks of these notes for the query's words, any of which may be there."""
+        """Return the best chunks of these notes for any of the query's words."""
         if not notes or not (words := _words(query)):
             return []
         asked = {"words": words, "notes": json.dumps(sorted(notes)), "most": top_k}
@@ -130,7 +130,7 @@ class NoteIndex:
         ]
 
     def remove(self) -> None:
-        """Take the index away."""
+        """Delete the index."""
         for suffix in ("", "-journal"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
@@ -165,9 +165,9 @@ def _build(db: sqlite3.Connection) -> None:
 
 
 def _words(query: str) -> str:
-    """Give FTS5's text for any of the query's words; none of its signs is left an operator."""
+    """Return an FTS5 query for any of the words, without operators."""
     text = query.encode("utf-8", "replace").decode()
-    # What is between ASCII signs is a word or several in FTS5's own eyes: it splits what is left.
+    # FTS5 splits the text between ASCII signs into words itself.
     pieces = re.split(r"[\x00-/:-@\[-`{-\x7f\s]+", text)
     unique = list(dict.fromkeys(piece for piece in pieces if piece))
     return " OR ".join(f'"{piece}"' for piece in unique[:_MOST_WORDS])

@@ -1,4 +1,4 @@
-"""Tell Toolmd where the tools are, what they read, and whose record a call may ask for."""
+"""Register the tools, the patient store, and the guard against calls for another patient."""
 
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -29,12 +29,12 @@ class SimpleScribe:
 
     @hookimpl
     def toolmd_definitions(self) -> Iterable[Traversable]:
-        """Give the folder of the tools."""
+        """Return the folder of the tools."""
         return [files("toolmd_simplescribe") / "tools"]
 
     @hookimpl
     def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":
-        """Give what refuses calls for another patient, before anything runs."""
+        """Return the guard that denies calls for another patient, before anything runs."""
         own = spec.name in TOOLS and "patient" in spec.requires_context
         return (
             [same_patient] if own and any(p.name == "patient_id" for p in spec.parameters) else []
@@ -42,7 +42,7 @@ class SimpleScribe:
 
     @hookimpl
     def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
-        """Give the patient store; its file is made by the first call that needs it."""
+        """Register the patient store; the first call that needs it creates its file."""
         keeper = _Keeper(settings)
         registry.register_factory(
             PatientStore, keeper.open, enter=False, on_registry_close=keeper.close
@@ -50,7 +50,7 @@ class SimpleScribe:
 
 
 def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
-    """Refuse a call whose patient is not the one that the host named."""
+    """Deny a call whose patient is not the one in the caller's context."""
     patient = call.caller.context.get("patient")
     if patient is not None and arguments.get("patient_id") == patient:
         return None
@@ -58,7 +58,7 @@ def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
 
 
 class _Keeper:
-    """Opens the one store of a snapshot when somebody first asks."""
+    """Opens the one store of a snapshot on first use."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -1,21 +1,21 @@
-"""Tell how far a long work is."""
+"""Report the progress of a long task."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[int, int], None]
-"""Hears how many of how many are done."""
+"""Receives the number of finished and of all steps."""
 
 
 def unheard(done: int, total: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
     del done, total
 
 
 @contextmanager
 def on_screen(what: str) -> Iterator[Progress]:
-    """Show it on a terminal's stderr; elsewhere nothing is said."""
+    """Show the progress on a terminal's stderr, and nothing elsewhere."""
     if not sys.stderr.isatty():
         yield unheard
         return

@@ -1,4 +1,4 @@
-"""Tell a person what came of a file."""
+"""Report the result of loading a file to a person."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,11 @@ from pathlib import Path
 from toolmd_simplescribe.loader import Loaded
 
 _MOST = 10
-"""How many of the resources that were left out are named for each reason."""
+"""How many omitted resources are named for each reason."""
 
 
 def lines_of(path: Path, loaded: Loaded) -> Iterator[str]:
-    """Give the lines about a file that was loaded."""
+    """Return the lines about a loaded file."""
     yield f"{path}: {_counted(loaded.resources) or 'nothing to load'}"
     if loaded.items:
         yield f"  items: {_counted(loaded.items)}"
@@ -19,7 +19,7 @@ def lines_of(path: Path, loaded: Loaded) -> Iterator[str]:
     if loaded.unnamed:
         yield f"  not in the bundle themselves: {', '.join(loaded.unnamed)}"
     if loaded.read.unknown:
-        yield f"  of types that no tool gives: {_counted(loaded.read.unknown)}"
+        yield f"  of types that no tool returns: {_counted(loaded.read.unknown)}"
     if loaded.empty:
         yield f"  entries without a resource: {loaded.empty}"
     reasons = Counter(omission.reason for omission in loaded.read.omissions)

@@ -7,9 +7,9 @@ _OWNED = """
     patient  INTEGER NOT NULL REFERENCES patient (number) ON DELETE CASCADE
 """
 
-# Each `at` is the first instant of what the record says, in microseconds since 1970 (UTC).
+# Each `at` is the first instant of the recorded date, in microseconds since 1970 (UTC).
 _RECORDS = (
-    # A number is never given twice: notes are indexed in a file of the patient's number.
+    # A number is never reused: a patient's number names the file of the note index.
     """CREATE TABLE patient (
         number     INTEGER PRIMARY KEY AUTOINCREMENT,
         id         TEXT NOT NULL UNIQUE,
@@ -57,7 +57,7 @@ _LOOK_UPS = (
     "CREATE INDEX newest_medication ON medication (patient, status, at DESC)",
     "CREATE INDEX newest_problem ON problem (patient, status, at DESC)",
     "CREATE INDEX newest_note ON note (patient, at DESC)",
-    # What a resource gave goes when it is replaced.
+    # Items of a resource are deleted when it is replaced.
     *(
         f"CREATE INDEX {table}_of_resource ON {table} (resource)"
         for table in ("lab", "vital", "medication", "problem", "note")
@@ -65,4 +65,4 @@ _LOOK_UPS = (
 )
 
 MIGRATIONS = (_RECORDS, _LOOK_UPS)
-"""What leads from each version of the file (`PRAGMA user_version`) to the next; add to the end."""
+"""The statements that upgrade each version of the file (`PRAGMA user_version`) to the next."""

@@ -1,4 +1,4 @@
-"""Hold the patients' records together: one file of items, and an index of notes a patient."""
+"""Open the patients' records: one file of items, and one index of notes per patient."""
 
 from pathlib import Path
 
@@ -9,55 +9,56 @@ from toolmd_simplescribe.note_index import NoteIndex
 from toolmd_simplescribe.schema import MIGRATIONS
 
 FILE = "simplescribe.sqlite3"
-"""The store's name in the project's state folder."""
+"""The file of the store in the project's state folder."""
 INDEXES = "simplescribe-notes"
-"""The folder beside it with each patient's index of notes."""
+"""The folder next to it with each patient's index of notes."""
 
 
 class PatientStore:
-    """Everybody's records; a tool sees the one chart that the host names."""
+    """The records of all patients; a tool reads only the chart that the host names."""
 
     def __init__(self, state: Path) -> None:
-        """Open the store of a state folder; it is made where there is none."""
+        """Open the store of a state folder; a missing one is created."""
         self.database = Database(state / FILE, MIGRATIONS)
         self._indexes = state / INDEXES
 
     def chart(self, patient_id: str, caller_patient: str | None) -> Chart:
-        """Give the chart that a call asks for, if it is that of the patient the host named.
+        """Return the chart of a call, if it is that of the patient in the caller's context.
 
-        Raises ToolError `other_patient` for any other, and `patient_not_found` where nothing of
-        the patient was ever loaded: that is not a healthy patient.
+        Raises ToolError `other_patient` for any other patient, and `patient_not_found` for a
+        patient
+        without loaded records, which must not look like a healthy patient.
         """
         if caller_patient is None or patient_id != caller_patient:
             raise ToolError(OTHER_PATIENT, code="other_patient")
         if (chart := self._chart(patient_id)) is None:
             message = (
-                f"Nothing was loaded about patient {patient_id!r}. This says nothing about the "
+                f"No records are loaded for patient {patient_id!r}. This says nothing about the "
                 "patient: ask the operator to load the record."
             )
             raise ToolError(message, code="patient_not_found")
         return chart
 
     def patients(self) -> list[str]:
-        """Give the ids of all patients; for the operator."""
+        """Return the ids of all patients, for the operator."""
         with self.database.reading() as db:
             return [id_ for (id_,) in db.execute("SELECT id FROM patient ORDER BY id")]
 
     def chart_of(self, patient_id: str) -> Chart:
-        """Give one patient's chart, for the operator; raises NotFoundError."""
+        """Return one patient's chart, for the operator; raises NotFoundError."""
         if (chart := self._chart(patient_id)) is None:
-            raise NotFoundError(f"nothing was loaded about patient {patient_id!r}")
+            raise NotFoundError(f"no records are loaded for patient {patient_id!r}")
         return chart
 
     def forget(self, patient_id: str) -> None:
-        """Take away all that is kept of a patient; raises NotFoundError."""
+        """Delete all data of a patient; raises NotFoundError."""
         chart = self.chart_of(patient_id)
         with self.database.writing() as db:
             db.execute("DELETE FROM patient WHERE number = ?", (chart.number,))
         chart.index.remove()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.database.close()
 
     def _chart(self, patient_id: str) -> Chart | None:
@@ -70,7 +71,7 @@ class PatientStore:
 
 
 OTHER_PATIENT = (
-    "This conversation is about another patient. Call with the patient_id that the host gave; "
-    "records of others are out of reach."
+    "This conversation is about another patient. Use the patient_id that the host supplied; "
+    "other records can't be read."
 )
-"""What a call for a patient is told whom the host did not name; it tells neither of the two ids."""
+"""The message for a call with another patient; it contains neither of the two ids."""

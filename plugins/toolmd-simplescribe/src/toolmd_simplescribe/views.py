@@ -1,4 +1,4 @@
-"""Say how each kind of item is looked up, and how it reads: seed 002, "Response items"."""
+"""Query each kind of item and format it as an item of a response (seed 002, "Response items")."""
 
 import heapq
 import sqlite3
@@ -11,23 +11,22 @@ from toolmd_simplescribe.moments import Span
 Item = dict[str, Any]
 """One item of a response, with its `source`."""
 _NEVER: Final = -(2**63)
-"""When an item was that has no date: before all others."""
+"""The time of an item without a date: before all others."""
 
 
 class View(NamedTuple):
-    """Where one kind of item stands, and under which names it is given."""
+    """The table of one kind of item, and the names of its fields."""
 
     table: str
     key: str | None
-    """The column by which items are asked for, such as a code."""
+    """The column that selects items, such as a code."""
     fields: tuple[tuple[str, str], ...]
-    """A column and the item's field; one that is NULL is left out."""
+    """A column and the item's field; a NULL field is left out."""
 
     def query(self, *, ranged: bool) -> str:
-        """Give the look-up of one key of one patient, the newest first.
+        """Return the query for one key of one patient, the newest first.
 
-        It runs along one index, in its order: what it costs grows with what it gives, and not
-        with what there is.
+        It runs along one index in order: its cost grows with its result, not with the table.
         """
         columns = ", ".join(column for column, _ in self.fields)
         conditions = ["patient = :patient"]
@@ -88,12 +87,12 @@ def newest(
     span: Span | None,
     most: int,
 ) -> list[Item]:
-    """Give at most so many items of these keys, the newest first, those without a date last."""
+    """Return the newest items of these keys, those without a date last."""
     query = view.query(ranged=span is not None)
     asked = {"patient": patient, "most": most}
     if span is not None:
         asked |= {"start": span.start, "end": span.end}
-    # One look-up a key, read only as far as it is needed. What was wanted twice is given once.
+    # One query per key, read only as far as needed; a repeated key is queried once.
     found = [db.execute(query, {**asked, "key": key}) for key in sorted(set(keys), key=str)]
     merged = heapq.merge(*found, key=_when, reverse=True)
     return [_item(view, row) for row in islice(merged, most)]

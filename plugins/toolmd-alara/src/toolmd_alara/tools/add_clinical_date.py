@@ -1,4 +1,4 @@
-"""Add a date of a test, a procedure or the like."""
+"""Add a date of a test, a procedure or another appointment."""
 
 from typing import Any
 

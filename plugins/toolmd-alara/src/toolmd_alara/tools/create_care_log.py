@@ -20,7 +20,7 @@ def create_care_log(  # noqa: PLR0913 - the tool's own parameters
     log: HealthLog,
     context: Context,
 ) -> dict[str, Any]:
-    """Write the event to the caller's log, where nobody can change it."""
+    """Write the event to the caller's log, which can't be changed later."""
     values = {
         "kind": log_type,
         "title": title,

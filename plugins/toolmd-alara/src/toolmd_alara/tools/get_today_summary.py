@@ -1,4 +1,4 @@
-"""Sum up the caller's day."""
+"""Summarize the caller's day."""
 
 from typing import Any
 
@@ -8,6 +8,6 @@ from toolmd_alara.summary import in_words, today
 
 
 def get_today_summary(*, log: HealthLog, context: Context) -> dict[str, Any]:
-    """Give what was logged today."""
+    """Return today's entries."""
     summary = today(log.of(context.user))
     return {**summary, "message": in_words(summary)}

@@ -1,4 +1,4 @@
-"""Log what was drunk."""
+"""Log a drink."""
 
 from typing import Any
 

@@ -113,12 +113,12 @@ class _Cursor:
         return self.stream[self.position - 1]
 
     def inside(self) -> str:
-        """Take the text of a paragraph or a heading, and its closing token."""
+        """Consume the text of a paragraph or a heading, and its closing token."""
         self.position += 2
         return self.stream[self.position - 2].content
 
     def behind(self) -> list[Block]:
-        """Take the text that stood behind the comment just read."""
+        """Consume the text after the last comment."""
         taken, self.left = self.left, []
         return taken
 

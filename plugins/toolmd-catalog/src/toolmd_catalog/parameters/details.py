@@ -58,7 +58,7 @@ def read_details(found: ParameterFound, text: str) -> None:
 
 
 def _leading_type(found: ParameterFound, rest: str) -> str:
-    """Take the longest type expression off the front, and give what follows it."""
+    """Consume the longest type expression at the start, and return the rest."""
     if "types" in found.said:
         return rest
     ends = [len(rest)]
@@ -162,9 +162,9 @@ def _unread(found: ParameterFound, parts: list[str]) -> list[str]:
 
 
 def _parted(parts: list[str], at: int) -> tuple[list[str], int]:
-    """Cut a sentence off the list of values that begins here: `"a", "b" as the guest says`.
+    """Split a sentence from the list of values that begins here: `"a", "b" as the guest says`.
 
-    Returns the parts anew, and behind which of them the list ends at the latest.
+    Return the new parts, and the latest position of the list's end.
     """
     for index in range(at, len(parts)):
         part = parts[index]

@@ -144,7 +144,7 @@ class _Reader:
             raise ValueError(message)
 
     def _more(self, end: str) -> bool:
-        """Take what follows a value: a comma, or the end; TypeScript's `as const` says nothing."""
+        """Consume a comma or the end after a value; TypeScript's `as const` is ignored."""
         _, text = self.take()
         if text == "as":
             self.take()

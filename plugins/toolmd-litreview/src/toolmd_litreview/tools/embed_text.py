@@ -1,4 +1,4 @@
-"""Make vectors of texts."""
+"""Embed texts."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from toolmd_litreview.embedding import Embedder
 async def embed_text(
     text: str | list[str], *, embedder: Embedder, context: Context
 ) -> list[list[float]]:
-    """Give a vector a text, in their order; a single text has one."""
+    """Return a vector for each text in order; a single text has one."""
     texts = [text] if isinstance(text, str) else text
     vectors = await embedder.vectors(context.http, texts)
     return await asyncio.to_thread(_numbers, vectors)

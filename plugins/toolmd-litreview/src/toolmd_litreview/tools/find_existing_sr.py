@@ -12,18 +12,18 @@ from toolmd_litreview.pubmed import PubMed
 from toolmd_litreview.vectors import cosines
 
 CLOSE = 0.75
-"""The cosine from which on a review covers the theme (seed 004)."""
+"""The cosine from which a review counts as covering the theme (seed 004)."""
 MOST = 200
-"""Reviews that are looked at, the most relevant first."""
+"""Number of reviews that are compared, the most relevant first."""
 
 
 async def find_existing_sr(
     cluster_id: str, *, library: Library, pubmed: PubMed, embedder: Embedder, context: Context
 ) -> dict[str, Any]:
-    """Give the share of the reviews found that are close to the cluster's centre."""
+    """Return the share of reviews that are close to the cluster's centre."""
     cluster = await asyncio.to_thread(library.cluster, context.user, cluster_id)
     if cluster.embedder != embedder.name:
-        message = f"This cluster was drawn by {cluster.embedder}: search_pubmed draws it anew."
+        message = f"This cluster was made with {cluster.embedder}: search_pubmed makes it again."
         raise ToolError(message, code="cluster_outdated")
     hits = await pubmed.search(context.http, query_of(cluster))
     reviews: list[Paper] = []
@@ -42,6 +42,6 @@ async def find_existing_sr(
 
 
 def query_of(cluster: Cluster) -> str:
-    """Give the query for systematic reviews on a cluster's label."""
+    """Return the query for systematic reviews on a cluster's label."""
     words = " AND ".join(f'"{word}"' for word in cluster.label.split())
     return f"({words}) AND systematic[sb]"

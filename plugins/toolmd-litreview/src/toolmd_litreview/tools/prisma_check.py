@@ -12,7 +12,7 @@ from toolmd_litreview.prisma import TASK, missing_items, record
 async def prisma_check(
     cluster_id: str, *, library: Library, model: Model, context: Context
 ) -> dict[str, Any]:
-    """Ask the model once; the verdict follows from the items that it finds missing."""
+    """Ask the model once; the result follows from the missing items."""
     cluster = await asyncio.to_thread(library.cluster, context.user, cluster_id)
     shelf = library.of(context.user)
     papers = await asyncio.to_thread(shelf.papers, cluster.cluster_id)

@@ -1,4 +1,4 @@
-"""Propose a new theme from the papers that are left over."""
+"""Propose a new theme from the remaining papers."""
 
 import asyncio
 from typing import Any
@@ -17,6 +17,6 @@ async def propose_alternative_pico(
     papers = await asyncio.to_thread(library.of(context.user).papers)
     left = [paper for paper in papers if paper.pmid not in excluded]
     if not left:
-        message = f"Of {len(papers)} candidates none is left over: search_pubmed finds more."
+        message = f"None of the {len(papers)} candidates remains: search_pubmed finds more."
         raise ToolError(message, code="no_papers_left")
     return {"new_PICO": new_theme(await model.answer(context.http, TASK, material(left)))}

@@ -22,10 +22,10 @@ async def run_pico(
     model: Model,
     context: Context,
 ) -> dict[str, Any]:
-    """Write a line a paper to `pico/<cluster_id>.jsonl`; the same call writes the same file."""
+    """Write one line per paper to `pico/<cluster_id>.jsonl`; the same call writes the same file."""
     shelf = library.of(context.user)
     if cluster_id is not None:
-        # The name is the table's own, and stands there only if we made it.
+        # The name comes from the table, which contains only generated names.
         name = (await asyncio.to_thread(library.cluster, context.user, cluster_id)).cluster_id
         papers = await asyncio.to_thread(shelf.papers, name)
         wanted = [paper.pmid for paper in papers]
@@ -69,7 +69,7 @@ def _report(
 async def _papers(
     library: Library, pubmed: PubMed, wanted: Sequence[int], context: Context
 ) -> list[Paper]:
-    """Give the papers of a list, those that are no candidates yet straight from PubMed."""
+    """Return the papers of a list; those that are not candidates come from PubMed."""
     saved = {p.pmid: p for p in await asyncio.to_thread(library.of(context.user).papers)}
     missing = [pmid for pmid in wanted if pmid not in saved]
     fetched = await pubmed.fetch_these(context.http, missing)

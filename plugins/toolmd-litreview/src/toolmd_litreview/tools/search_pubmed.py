@@ -23,7 +23,7 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
     embedder: Embedder,
     context: Context,
 ) -> dict[str, Any]:
-    """Gather papers, save them by their PMID, and bring them to the clusters."""
+    """Collect papers, save them by their PMID, and update the clusters."""
     gathered = await Gatherer(pubmed, context).gather(query, retmax, expand_mode)
     shelf, papers = library.of(context.user), gathered.papers
     new = await asyncio.to_thread(shelf.add_papers, papers)
@@ -46,7 +46,7 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
 
 
 async def _cluster(shelf: Shelf, embedder: Embedder, context: Context) -> str:
-    """Draw clusters where there are vectors to draw them from; else say why there are none."""
+    """Update the clusters if vectors are available; else return the reason."""
     if not embedder.is_set:
         return "; not clustered, since nothing makes vectors here"
     try:

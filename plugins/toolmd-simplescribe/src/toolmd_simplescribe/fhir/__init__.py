@@ -1,1 +1,1 @@
-"""Read FHIR R4 bundles: what each resource says, in the words of the tools."""
+"""Read FHIR R4 bundles and convert each resource to the terms of the tools."""

@@ -1,4 +1,4 @@
-"""Read a Bundle's envelope: its entries, who is in it, and what its references name."""
+"""Read a Bundle: its entries, its patients, and the targets of its references."""
 
 import json
 import re
@@ -10,34 +10,34 @@ from toolmd_simplescribe.fhir.rows import Person
 from toolmd_simplescribe.moments import moment
 
 LARGEST: Final = 512 * 1024 * 1024
-"""The most bytes of a bundle: it is read whole."""
+"""Size limit of a bundle in bytes, since it is read as a whole."""
 _ABSOLUTE: Final = re.compile(r"https?://", re.IGNORECASE)
 _REFERENCE: Final = re.compile(r"(?:(.*)/)?([A-Za-z]+)/([A-Za-z0-9.-]{1,64})(?:/_history/[^/]*)?")
 
 
 class BundleError(ToolmdError):
-    """A file that is no bundle, or one that must not be loaded; nothing of it was."""
+    """A file that is not a bundle or must not be loaded; nothing of it was loaded."""
 
 
 class Entry(NamedTuple):
-    """A resource and what it is called."""
+    """A resource with its names."""
 
     resource: Resource
     type: str
     id: str | None
     server: str | None
-    """The FHIR server that it lies on, where its address tells."""
+    """The FHIR server of the resource, if its URL names one."""
 
 
 class Bundle:
-    """The entries of a bundle, and a look-up of what references name."""
+    """The entries of a bundle, with a lookup for references."""
 
     def __init__(self, body: Resource) -> None:
-        """Raises BundleError where one id names two patients."""
+        """Index the entries; raises BundleError if two patients have the same id."""
         self.updated = instant(at(body, "meta", "lastUpdated")) or instant(at(body, "timestamp"))
         self.entries: list[Entry] = []
         self.empty = 0
-        """How many entries hold no resource."""
+        """Number of entries without a resource."""
         self._by_address: dict[str, Entry] = {}
         self.people: dict[str, Person] = {}
         for entry in body.get("entry") or []:
@@ -63,7 +63,7 @@ class Bundle:
             raise BundleError(f"it has two patients with the id {person.id}")
 
     def find(self, reference: str, entry: Entry) -> Resource | None:
-        """Give the resource that a reference of an entry names, contained ones too."""
+        """Return the resource that a reference of an entry names, including contained ones."""
         if reference.startswith("#"):
             contained = at(entry.resource, "contained")
             listed = contained if isinstance(contained, list) else []
@@ -72,9 +72,9 @@ class Bundle:
         return None if found is None else found.resource
 
     def patient_of(self, entry: Entry) -> str | None:
-        """Give the id of the patient whom an entry's subject names; None where it names none.
+        """Return the id of the patient of an entry's subject; None without one.
 
-        An address on another server is another patient, whatever the id.
+        A URL on another server means another patient, whatever the id.
         """
         reference = words(entry.resource, "subject", "reference", longest=2000)
         if reference is None:
@@ -92,11 +92,11 @@ class Bundle:
 
 
 def read_bundle(data: bytes) -> Bundle:
-    """Read a file's bytes; raises BundleError that says what is wrong with it."""
+    """Parse a file's bytes; raises BundleError with the reason."""
     if len(data) > LARGEST:
         raise BundleError(f"it is larger than {LARGEST // 1024**2} MB: split it")
     try:
-        body = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+        body = json.loads(data.decode("utf-8-sig"), parse_constant=_reject_constant)
     except UnicodeDecodeError as error:
         raise BundleError(f"it is not UTF-8 text (byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -107,19 +107,19 @@ def read_bundle(data: bytes) -> Bundle:
         raise BundleError(f"it is not JSON that can be read: {why}") from None
     kind = at(body, "resourceType")
     if kind != "Bundle":
-        what = f"a {words(kind, longest=80)}" if isinstance(kind, str) else "no FHIR resource"
+        what = f"a {words(kind, longest=80)}" if isinstance(kind, str) else "plain JSON"
         raise BundleError(f"it is {what}, not a Bundle")
     if not isinstance(body.get("entry") or [], list):
         raise BundleError("its entry is not a list")
     return Bundle(body)
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+def _reject_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def instant(value: Any) -> str | None:
-    """Give a date and time with its zone, as it is; None for anything else."""
+    """Return a date and time with its zone, unchanged; None for anything else."""
     text = words(value)
     if text is None or not re.search(r"T.*(Z|[+-]\d\d:\d\d)$", text):
         return None
@@ -131,10 +131,10 @@ def instant(value: Any) -> str | None:
 
 
 def differs(one: Person, other: Person) -> bool:
-    """Tell whether two of the same id can't be the same person."""
+    """Return whether two records with the same id must be different persons."""
     if one.server and other.server and one.server != other.server:
         return True
-    # One may know the year only.
+    # One record may have only the year.
     first, second = one.birth_date or "", other.birth_date or ""
     return not (first.startswith(second) or second.startswith(first))
 

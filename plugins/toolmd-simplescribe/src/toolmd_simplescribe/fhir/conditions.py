@@ -1,4 +1,4 @@
-"""Read Conditions: the problems, there or over."""
+"""Read Conditions as active or resolved problems."""
 
 from toolmd_simplescribe.fhir.dosages import in_words
 from toolmd_simplescribe.fhir.fields import LeftOutError, Resource, at, codes, named, words
@@ -17,7 +17,7 @@ _NOT_SO = ("refuted", "entered-in-error")
 
 
 def condition(resource: Resource) -> list[Row]:
-    """Give the row of a Condition; raises LeftOutError where it is none, or has no name."""
+    """Return the row of a Condition; raises LeftOutError without a problem or a name."""
     for status in codes(resource, "verificationStatus"):
         if status in _NOT_SO:
             raise LeftOutError(f"its verification status is {status}")
@@ -40,13 +40,13 @@ def _status(resource: Resource) -> str:
         if known is None:
             raise LeftOutError(f"its clinical status is {stated[0]}")
         return known
-    # What nobody called over is there.
+    # A condition counts as active unless a record says that it is over.
     over = any(at(resource, name) for name in resource if name.startswith("abatement"))
     return "resolved" if over else "active"
 
 
 def _onset(resource: Resource) -> tuple[str | None, int | None]:
-    """Give when it began, as it was recorded, and as an instant where it is a date."""
+    """Return the onset, as recorded, and as an instant where it is a date."""
     for path in (("onsetDateTime",), ("onsetPeriod", "start")):
         if (text := words(resource, *path)) is not None:
             try:

@@ -1,4 +1,4 @@
-"""Read DocumentReferences: notes, their metadata apart from their text."""
+"""Read DocumentReferences: notes, with their metadata separate from their text."""
 
 import base64
 import binascii
@@ -11,18 +11,18 @@ from toolmd_simplescribe.fhir.rows import Row
 from toolmd_simplescribe.moments import Moment, moment
 
 LARGEST = 5 * 1024 * 1024
-"""The most bytes of a note's text."""
+"""Size limit of a note's text, in bytes."""
 _TITLE, _SUMMARY = 200, 300
-"""The most code points of what is told of a note."""
+"""Size limits of the metadata, in code points."""
 _EXCERPT = 60
-"""The most code points that may stand in the note word for word: a title may, a sentence not."""
+"""Longest verbatim part of the note in its metadata, in code points: a title, not a sentence."""
 
 _ENCODINGS = ("utf-8", "us-ascii", "iso-8859-1", "iso-8859-15", "windows-1252", "utf-16")
-"""Of texts; some of Python's others take forever over a hostile one."""
+"""Allowed encodings of texts; some of Python's others are very slow on hostile input."""
 
 
 def document(resource: Resource) -> list[Row]:
-    """Give the row of a note; raises LeftOutError where it has no date or can't be read."""
+    """Return the row of a note; raises LeftOutError without a date or a readable text."""
     for name in ("status", "docStatus"):
         status = words(resource, name)
         if status in ("superseded", "entered-in-error"):
@@ -53,7 +53,7 @@ def document(resource: Resource) -> list[Row]:
 
 
 def _told(text: str, longest: int, *said: str | None) -> str | None:
-    """Give the first of these that may be told, cut to a length."""
+    """Return the first of these texts that may be shown, cut to a length."""
     note = words(text, longest=len(text) + 1) or ""
     for one in said:
         short = words(one, longest=longest)
@@ -63,7 +63,7 @@ def _told(text: str, longest: int, *said: str | None) -> str | None:
 
 
 def _gives_away(told: str, note: str) -> bool:
-    """Tell whether it holds the note, or is more of it than a few words."""
+    """Return whether the text contains the note, or more than a few words of it."""
     if not note:
         return False
     return note in told or (told in note and (len(told) > _EXCERPT or len(told) * 2 > len(note)))
@@ -76,7 +76,7 @@ def _texts(resource: Resource) -> list[str]:
 
 
 def _text(attachment: Any) -> str | None:
-    """Give a plain text that the attachment holds; any other stays where it is."""
+    """Return the plain text of the attachment; other types are not read."""
     kind, _, parameters = (words(attachment, "contentType") or "").partition(";")
     data = at(attachment, "data")
     if kind.strip().lower() != "text/plain" or not isinstance(data, str):
@@ -86,7 +86,7 @@ def _text(attachment: Any) -> str | None:
     try:
         raw = base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise LeftOutError("its attachment is no base64") from None
+        raise LeftOutError("its attachment is not base64") from None
     charset = re.search(r"charset\s*=\s*\"?([\w.:-]+)", parameters, re.ASCII | re.IGNORECASE)
     encoding = charset[1].lower() if charset else "utf-8"
     if encoding not in _ENCODINGS:

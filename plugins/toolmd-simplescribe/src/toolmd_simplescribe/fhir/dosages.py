@@ -1,4 +1,4 @@
-"""Read a Dosage: how much, by which way and how often, in words."""
+"""Read a Dosage: amount, route and frequency, in words."""
 
 from typing import Any
 
@@ -37,10 +37,10 @@ _EVENTS = {
 
 
 def dosage(instructions: list[Resource]) -> dict[str, str]:
-    """Give `{dose, route, frequency}` of a medication's instructions; empty is not stated.
+    """Return `{dose, route, frequency}` of a medication's instructions; empty means not stated.
 
-    Several instructions stand behind each other. Where the amount is told in prose only, the
-    dose is the instruction as it was written.
+    Several instructions are joined in order. Where only prose has the amount, the dose is the
+    instruction as written.
     """
     told = {
         "dose": [_dose(one) or words(one, "text") for one in instructions],
@@ -54,7 +54,7 @@ def dosage(instructions: list[Resource]) -> dict[str, str]:
 
 
 def in_words(quantity: Any) -> str | None:
-    """Give a Quantity such as `500 mg`; None where it has no number."""
+    """Return a Quantity such as `500 mg`; None without a number."""
     value = number(quantity, "value")
     return None if value is None else f"{in_digits(value)} {unit(quantity) or ''}".strip()
 
@@ -73,7 +73,7 @@ def _dose(instruction: Resource) -> str | None:
 
 
 def _frequency(instruction: Resource) -> str | None:
-    """Give how often: what the timing repeats, else its name (BID), and when it is needed."""
+    """Return the frequency: the timing's repetition, else its name (BID), and the need."""
     timing = at(instruction, "timing")
     said = [_repeated(at(timing, "repeat")) or named(timing, "code")]
     if (reason := named(instruction, "asNeededCodeableConcept")) is not None:

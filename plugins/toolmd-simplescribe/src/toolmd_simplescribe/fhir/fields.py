@@ -1,4 +1,4 @@
-"""Read the fields of a FHIR resource, any of which may be missing or of another type."""
+"""Read the fields of a FHIR resource, which may be missing or of another type."""
 
 import math
 import re
@@ -9,17 +9,17 @@ from toolmd_simplescribe.allow_list import LOINC
 
 Resource = dict[str, Any]
 ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}", re.ASCII)
-"""What FHIR allows as an id."""
+"""FHIR's syntax of an id."""
 _LONG: Final = 500
-"""The most code points of a name, an instruction and the like; the rest is cut off."""
+"""Longest name or instruction, in code points; the rest is cut off."""
 
 
 class LeftOutError(Exception):
-    """A resource that no tool can give; the message says why, for the operator."""
+    """A resource that no tool can return; the message has the reason for the operator."""
 
 
 def at(value: Any, *path: str | int) -> Any:
-    """Give what stands at the end of a path, or None where the path breaks off."""
+    """Return the value at the end of a path, or None where the path ends early."""
     for step in path:
         match value, step:
             case dict(), str():
@@ -32,17 +32,17 @@ def at(value: Any, *path: str | int) -> Any:
 
 
 def objects(value: Any, *path: str | int) -> list[Resource]:
-    """Give the objects of the list at the end of a path; whatever else is in it is passed over."""
+    """Return the objects of the list at the end of a path, without items of other types."""
     found = at(value, *path)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def words(value: Any, *path: str | int, longest: int = _LONG) -> str | None:
-    """Give the text at the end of a path on one line, cut to a length; None where there is none."""
+    """Return the text at the end of a path on one line, cut to a length; None without one."""
     found = at(value, *path)
     if not isinstance(found, str):
         return None
-    # A lone surrogate is no text, and neither SQLite nor JSON takes it.
+    # Neither SQLite nor JSON accepts a lone surrogate.
     text = " ".join(found[: longest * 4].encode("utf-8", "replace").decode().split())
     if not text.isprintable():
         text = "".join(letter for letter in text if letter.isprintable())
@@ -50,7 +50,7 @@ def words(value: Any, *path: str | int, longest: int = _LONG) -> str | None:
 
 
 def named(value: Any, *path: str | int) -> str | None:
-    """Give a CodeableConcept in words: its text, or a coding's display, or a code."""
+    """Return a CodeableConcept in words: its text, or a coding's display, or a code."""
     concept = at(value, *path)
     codings = objects(concept, "coding")
     displays = [words(coding, "display") for coding in codings]
@@ -60,12 +60,12 @@ def named(value: Any, *path: str | int) -> str | None:
 
 
 def codes(value: Any, *path: str | int) -> list[str]:
-    """Give the codes of a CodeableConcept, of whatever system."""
+    """Return the codes of a CodeableConcept, of any system."""
     return [code for one in objects(at(value, *path), "coding") if (code := words(one, "code"))]
 
 
 def loinc(value: Any) -> Iterator[tuple[str, str | None]]:
-    """Give the LOINC codes of what has a `code`, each with its display."""
+    """Return the LOINC codes of an object with a `code`, each with its display."""
     for coding in objects(value, "code", "coding"):
         code = words(coding, "code")
         if code and at(coding, "system") == LOINC:
@@ -73,7 +73,7 @@ def loinc(value: Any) -> Iterator[tuple[str, str | None]]:
 
 
 def number(value: Any, *path: str | int) -> int | float | None:
-    """Give the finite number at the end of a path; None where there is none."""
+    """Return the finite number at the end of a path; None without one."""
     found = at(value, *path)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
@@ -83,15 +83,15 @@ def number(value: Any, *path: str | int) -> int | float | None:
         return None
     if not math.isfinite(as_float):
         return None
-    # SQLite's integers end here.
+    # The range of SQLite's integers.
     return found if isinstance(found, float) or abs(found) < 2**63 else as_float
 
 
 def in_digits(value: float) -> str:
-    """Give a number as people write it: 120 for 120.0."""
+    """Format a number as people write it: 120 for 120.0."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)  # noqa: PLR2004 - beyond, digits would be invented
 
 
 def unit(quantity: Any) -> str | None:
-    """Give a Quantity's unit: in words, or its code."""
+    """Return a Quantity's unit: in words, or its code."""
     return words(quantity, "unit", longest=50) or words(quantity, "code", longest=50)

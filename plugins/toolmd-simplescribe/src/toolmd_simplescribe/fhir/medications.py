@@ -1,4 +1,4 @@
-"""Read MedicationRequests and MedicationStatements: what is or was taken, and how."""
+"""Read MedicationRequests and MedicationStatements: medications, with status and dosage."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from toolmd_simplescribe.fhir.rows import Row
 from toolmd_simplescribe.moments import moment
 
 Find = Callable[[str], Resource | None]
-"""Gives the resource that a reference names, where the bundle has it."""
+"""Returns the resource that a reference names, if the bundle has it."""
 
 _STATES = {
     "active": "active",
@@ -23,12 +23,12 @@ _STARTS = (("effectivePeriod", "start"), ("effectiveDateTime",), ("authoredOn",)
 
 
 def medication(resource: Resource, find: Find) -> list[Row]:
-    """Give the row of a medication; raises LeftOutError where it is none, or has no name."""
+    """Return the row of a medication; raises LeftOutError without a medication or a name."""
     status = words(resource, "status")
     if status not in _STATES:
         raise LeftOutError(f"its status is {status or 'missing'}")
     if (intent := words(resource, "intent")) in _NO_ORDER:
-        raise LeftOutError(f"it is no order, its intent is {intent}")
+        raise LeftOutError(f"it is not an order, its intent is {intent}")
     name = _name(resource, find)
     if name is None:
         raise LeftOutError("its medication has no name")
@@ -48,7 +48,7 @@ def _name(resource: Resource, find: Find) -> str | None:
 
 
 def _start(resource: Resource, instructions: list[Resource]) -> tuple[str | None, int | None]:
-    """Give when it was started, as written and as an instant; what is nearest the dose counts."""
+    """Return the start, as written and as an instant; the date nearest to the dose counts."""
     bounds = ("timing", "repeat", "boundsPeriod", "start")
     told = [words(one, *bounds) for one in instructions]
     told += [words(resource, *path) for path in _STARTS]

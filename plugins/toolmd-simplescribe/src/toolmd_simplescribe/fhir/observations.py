@@ -1,4 +1,4 @@
-"""Read Observations: laboratory results, and the vital signs that are given."""
+"""Read Observations: laboratory results and vital signs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ from toolmd_simplescribe.fhir.rows import Row
 from toolmd_simplescribe.moments import Moment, moment
 
 _SETTLED = ("final", "amended", "corrected", None)
-"""The statuses of a value that stands. An item has no field to say that it may yet change."""
+"""The statuses of a settled value; an item has no field for a preliminary one."""
 _VALUES = (
     "valueCodeableConcept",
     "valueString",
@@ -32,7 +32,7 @@ _Value = int | float | str
 
 
 def observation(resource: Resource) -> list[Row]:
-    """Give the rows of an Observation; raises LeftOutError where no tool gives it."""
+    """Return the rows of an Observation; raises LeftOutError if no tool returns it."""
     status = words(resource, "status")
     if status not in _SETTLED:
         raise LeftOutError(f"its status is {status}")
@@ -44,12 +44,12 @@ def observation(resource: Resource) -> list[Row]:
 
 
 def _labs(resource: Resource) -> Iterator[Row]:
-    """Give a result, and each part of a panel that has a code of its own."""
+    """Return a result, and each part of a panel with its own code."""
     is_lab = "laboratory" in [
         code for category in objects(resource, "category") for code in codes(category)
     ]
     when = None
-    left_out = "no tool gives what it measures"
+    left_out = "no tool returns this measurement"
     for part in (resource, *objects(resource, "component")):
         found = list(loinc(part))
         chosen = next((one for one in found if one[0] in LABS), None)
@@ -91,7 +91,7 @@ def _vital(resource: Resource, kind: str) -> Row:
 
 
 def _pressure(resource: Resource) -> tuple[str, str]:
-    """Give a panel's two pressures as `120/80`, and their unit."""
+    """Return a panel's two pressures as `120/80`, and their unit."""
     read: dict[str, tuple[float, str | None]] = {}
     for component in objects(resource, "component"):
         value = number(component, "valueQuantity", "value")
@@ -109,7 +109,7 @@ def _pressure(resource: Resource) -> tuple[str, str]:
 
 
 def _value(part: Resource) -> tuple[_Value | None, str | None]:
-    """Give a value and its unit; None for what it lacks, and empty for a text's unit."""
+    """Return a value and its unit: None if missing, an empty unit for a text."""
     quantity = at(part, "valueQuantity")
     if quantity is not None:
         measured = number(quantity, "value")
@@ -144,7 +144,7 @@ def _range(ends: Any) -> str | None:
 
 
 def _reference_range(part: Resource) -> str | None:
-    """Give the reference ranges in words, each with whom it applies to."""
+    """Return the reference ranges in words, each with the group that it applies to."""
     said = []
     for one in objects(part, "referenceRange"):
         measured = unit(at(one, "low")) or unit(at(one, "high")) or ""

@@ -1,4 +1,4 @@
-"""Turn a bundle into records of patients, and say what of it no tool can give."""
+"""Convert a bundle to records of patients, and collect the resources that no tool returns."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ from toolmd_simplescribe.moments import moment
 from toolmd_simplescribe.progress import Progress
 
 _READING: Final = 1
-"""Counts the changes to how resources are read: records of an earlier reading load anew."""
+"""Version of the conversion: records of an earlier version are loaded again."""
 _READERS: Final[dict[str, Callable[[Entry, Find], list[Row]]]] = {
     "Observation": lambda entry, _: observation(entry.resource),
     "Condition": lambda entry, _: condition(entry.resource),
@@ -26,28 +26,28 @@ _READERS: Final[dict[str, Callable[[Entry, Find], list[Row]]]] = {
     "MedicationStatement": lambda entry, find: medication(entry.resource, find),
 }
 _BESIDE: Final = ("Patient", "Medication")
-"""Types that give no item, and are read where others name them."""
+"""Types without items of their own, which are read where others refer to them."""
 
 
 class Provenance(NamedTuple):
-    """What stands in for what a resource does not tell of where it comes from."""
+    """Defaults for a resource without its own provenance."""
 
     system: str
     now: str
-    """When it is loaded, in ISO 8601."""
+    """The time of loading, in ISO 8601."""
 
 
 class Read(NamedTuple):
-    """What came of a bundle."""
+    """The records of a bundle."""
 
     records: list[Record]
     omissions: list[Omission]
     unknown: Counter[str]
-    """How many resources there are of types that no tool gives."""
+    """Number of resources of types that no tool returns."""
 
 
 def read_records(bundle: Bundle, stand_in: Provenance, progress: Progress) -> Read:
-    """Read every entry; `progress` hears how many of how many are done."""
+    """Convert every entry; `progress` receives the numbers of converted and of all entries."""
     read = Read([], [], Counter())
     for done, entry in enumerate(bundle.entries, 1):
         if entry.type in _READERS:
@@ -65,9 +65,9 @@ def read_records(bundle: Bundle, stand_in: Provenance, progress: Progress) -> Re
 
 
 def _read(bundle: Bundle, entry: Entry, stand_in: Provenance) -> Iterator[Record | Omission]:
-    """Give an entry's record, and why it gives no items if so.
+    """Return an entry's record, and the reason if it has no items.
 
-    A resource that gives none is a record all the same: it takes the place of an earlier version.
+    A resource without items is still a record: it replaces an earlier version.
     """
     if entry.id is None:
         yield Omission(entry.type, "it has no id that FHIR allows")
@@ -75,7 +75,7 @@ def _read(bundle: Bundle, entry: Entry, stand_in: Provenance) -> Iterator[Record
     name = f"{entry.type}/{entry.id}"
     patient = bundle.patient_of(entry)
     if patient is None:
-        yield Omission(name, "its subject is no patient of this bundle or server")
+        yield Omission(name, "its subject is not a patient of this bundle or server")
         return
     rows: tuple[Row, ...] = ()
     try:
@@ -97,7 +97,7 @@ def _read(bundle: Bundle, entry: Entry, stand_in: Provenance) -> Iterator[Record
 
 
 def _system(entry: Entry) -> str | None:
-    # What stands behind the sign names one message, not the system.
+    # The part after the `#` names one message, not the system.
     told = words(entry.resource, "meta", "source", longest=200)
     return (told or "").partition("#")[0] or entry.server
 

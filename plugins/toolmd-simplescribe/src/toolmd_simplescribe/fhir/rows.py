@@ -1,17 +1,17 @@
-"""Name what a resource becomes in the store."""
+"""Types for the rows of the store."""
 
 from typing import Any, NamedTuple
 
 
 class Row(NamedTuple):
-    """One row of a table of items, without what all of them have: owner and provenance."""
+    """One row of a table of items, without the common columns: owner and provenance."""
 
     table: str
     values: dict[str, Any]
 
 
 class Record(NamedTuple):
-    """A resource that belongs to a patient, and the items that it gives, if any."""
+    """A resource of a patient, with its items, if any."""
 
     type: str
     id: str
@@ -20,22 +20,22 @@ class Record(NamedTuple):
     updated: str
     updated_at: int
     digest: str
-    """Of everything that the rows were made of: equal digests give equal rows."""
+    """Digest of all input of the rows: equal digests mean equal rows."""
     rows: tuple[Row, ...]
 
 
 class Omission(NamedTuple):
-    """A resource of which nothing is given, and why."""
+    """A resource without items, with the reason."""
 
     resource: str
-    """`Observation/17`, as far as it can be told."""
+    """`Observation/17`, as far as known."""
     reason: str
 
 
 class Person(NamedTuple):
-    """Whom records are about; no name is kept."""
+    """The patient of records; names are not stored."""
 
     id: str
     server: str | None
-    """The FHIR server whose id this is, where the bundle tells."""
+    """The FHIR server of this id, if the bundle names it."""
     birth_date: str | None

@@ -1,1 +1,1 @@
-"""The six tools: what each file says is enforced, what stands beside it runs."""
+"""The six tools: each definition with its Python next to it."""

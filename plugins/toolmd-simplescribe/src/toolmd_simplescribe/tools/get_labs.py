@@ -15,6 +15,6 @@ def get_labs(
     store: PatientStore,
     context: Context,
 ) -> list[Item]:
-    """Give the results, the newest first."""
+    """Return the results, the newest first."""
     chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.labs(codes, span_of(date_range), limit)

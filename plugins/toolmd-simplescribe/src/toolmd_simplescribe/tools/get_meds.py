@@ -15,6 +15,6 @@ def get_meds(
     store: PatientStore,
     context: Context,
 ) -> list[Item]:
-    """Give the medications, the latest started first."""
+    """Return the medications, the latest started first."""
     chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.medications(status, span_of(date_range), limit)

@@ -1,4 +1,4 @@
-"""Read which notes there are on the patient."""
+"""List the patient's notes."""
 
 from toolmd import Context
 from toolmd_simplescribe.moments import span_of
@@ -14,6 +14,6 @@ def get_notes(
     store: PatientStore,
     context: Context,
 ) -> list[Item]:
-    """Give the notes' metadata, the newest first."""
+    """Return the notes' metadata, the newest first."""
     chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.notes(span_of(date_range), limit)

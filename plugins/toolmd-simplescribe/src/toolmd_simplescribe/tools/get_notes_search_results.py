@@ -14,5 +14,5 @@ def get_notes_search_results(
     store: PatientStore,
     context: Context,
 ) -> list[Item]:
-    """Give the excerpts, the best first."""
+    """Return the excerpts, the best first."""
     return store.chart(patient_id, context.facts.get("patient")).search(query, top_k, doc_ids)

@@ -13,5 +13,5 @@ def get_problems(
     store: PatientStore,
     context: Context,
 ) -> list[Item]:
-    """Give the problems, the latest first."""
+    """Return the problems, the latest first."""
     return store.chart(patient_id, context.facts.get("patient")).problems(status, limit)

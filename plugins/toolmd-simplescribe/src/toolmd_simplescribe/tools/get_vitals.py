@@ -15,6 +15,6 @@ def get_vitals(
     store: PatientStore,
     context: Context,
 ) -> list[Item]:
-    """Give the readings, the newest first."""
+    """Return the readings, the newest first."""
     chart = store.chart(patient_id, context.facts.get("patient"))
     return chart.vitals(types, span_of(date_range), limit)

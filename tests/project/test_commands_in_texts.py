@@ -1,6 +1,6 @@
-"""Each command that a text names is one that the command line has, with its options.
+"""Every command in a text exists on the command line, with its options.
 
-Nothing is executed: the words go through the parser of the command alone.
+Nothing is executed; only the parser of the command reads the words.
 """
 
 import ast
@@ -31,22 +31,22 @@ PYTHON = re.compile(r"(framework|plugins/[^/]+/src)/.*\.py")
 PAGE = re.compile(r"framework/.*\.(html|js)")
 
 LINE = re.compile(r"^\s*(?:\$ )?(toolmd [a-z-].*)$", re.MULTILINE)
-"""A line of a block of code that is typed."""
+"""A command in a code block."""
 QUOTED = re.compile(r"`(toolmd [^`]+)`|<code>(toolmd [^<]+)</code>")
 BARE = re.compile(r"(?<![`>\w./-])(?<!from )toolmd [a-z][^`;,&\n\"]*")
-"""A command in a sentence, or in a line of help; its options end where the words go on."""
+"""A command in a sentence or a help line; its options end at the next word."""
 
 NEXT = re.compile(r"\s(?:&&|\|\|?|;|#|[12]?>+|<+)(?=\s|$).*", re.DOTALL)
-"""What a shell reads after a command, or leaves out."""
+"""The part after a command that the shell reads or ignores."""
 INNER = re.compile(r"\$\([^)]*\)")
 PLACEHOLDER = re.compile(r"[A-Z_]+|[^\w-]+|.*[{}<>…].*")
 
 Found = tuple[str, bool]
-"""A command, and whether the text tells where it ends."""
+"""A command, and whether the text marks its end."""
 
 
 def named() -> Iterator[tuple[str, Found]]:
-    """Yield each command that a text names, with its file."""
+    """Yield each command in a text, with its file."""
     for name, text in TEXTS.items():
         found: list[Found] = []
         if name.endswith(".md") and not name.startswith("tests/"):
@@ -59,7 +59,7 @@ def named() -> Iterator[tuple[str, Found]]:
 
 
 def in_markdown(text: str) -> Iterator[Found]:
-    """Yield the commands in code spans, of tables too, and in blocks of code."""
+    """Yield the commands in code spans, including tables, and in code blocks."""
 
     def walk(tokens: Sequence[Token]) -> Iterator[Found]:
         for token in tokens:
@@ -73,7 +73,7 @@ def in_markdown(text: str) -> Iterator[Found]:
 
 
 def literals(source: str) -> Iterator[str]:
-    """Yield the texts of a module; what an f-string fills in is `{}`."""
+    """Yield the texts of a module; each value in an f-string becomes `{}`."""
     inner: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         match node:
@@ -96,7 +96,7 @@ def in_message(text: str) -> Iterator[Found]:
 
 
 def fault(command: str, *, is_whole: bool = True) -> str:
-    """Return what the command line says against a command; nothing where it knows it."""
+    """Return the error of the command line for a command, or nothing if it is known."""
     text = re.sub(r"[][]", " ", NEXT.sub("", INNER.sub("…", command)))
     words = (shlex.split(text) if is_whole else text.split())[1:]
     path, commands = "toolmd", COMMANDS
@@ -111,7 +111,7 @@ def fault(command: str, *, is_whole: bool = True) -> str:
 
 
 def mismatch(found: Any, path: str, words: list[str]) -> str:
-    """Return what the parser of one command says against its words."""
+    """Return the error of a command's parser for its words."""
     try:
         _, left, _ = found.make_parser(Context(found)).parse_args([*words])
     except UsageError as error:
@@ -121,7 +121,7 @@ def mismatch(found: Any, path: str, words: list[str]) -> str:
     return "" if fits else f"{path} takes no {' '.join(left)!r}"
 
 
-def test_each_command_that_a_text_names_is_one_of_the_command_line() -> None:
+def test_every_command_in_a_text_exists() -> None:
     found = {*named()}
 
     wrong = {(name, *one, fault(one[0], is_whole=one[1])) for name, one in found}

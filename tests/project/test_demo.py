@@ -33,7 +33,7 @@ def test_the_demonstration_shows_the_main_job(now: str) -> None:
     assert re.search(r"^Done in \d+ seconds\.$", done.stdout, re.MULTILINE)
 
 
-def test_the_demonstration_counts_the_installation_into_its_time() -> None:
+def test_the_demonstration_includes_the_installation_in_its_time() -> None:
     took = runpy.run_path(str(ROOT / "demo" / "main_job.py"))["took"]
     now = time.time()
 
@@ -43,7 +43,7 @@ def test_the_demonstration_counts_the_installation_into_its_time() -> None:
     assert re.fullmatch(r"Done in 2\d seconds\.", took(now - 20, now - 21))
 
 
-def test_make_tells_the_demonstration_when_it_began() -> None:
+def test_make_passes_its_start_time_to_the_demonstration() -> None:
     before = int(time.time())
     words = ["make", "--dry-run", "--no-print-directory", "demo"]
     told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout

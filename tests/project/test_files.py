@@ -1,4 +1,4 @@
-"""Files and functions are small, and each says what it is for."""
+"""Files and functions are small, and each file states its purpose."""
 
 import ast
 import re
@@ -13,14 +13,14 @@ LONGEST_FUNCTION = 50
 NAMED_AFTER_NO_THING = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
 
 LONG_FILES: dict[str, str] = {}
-"""What is longer, and why."""
+"""Longer files, and the reasons."""
 
 LONG_FUNCTIONS: dict[str, str] = {
-    "framework/toolmd/_chat/conversation.py:__init__": "its options, each told in its docstring",
+    "framework/toolmd/_chat/conversation.py:__init__": "its options, each in its docstring",
     "framework/toolmd/_cli/verbs/chat.py:chat": "its options, each with its help",
     "framework/toolmd/_cli/verbs/serve.py:serve": "its options, each with its help",
 }
-"""`path:name` of what is longer, and why."""
+"""`path:name` of longer functions, and the reasons."""
 
 
 PYTHON = [name for name in tracked() if name.endswith(".py")]
@@ -36,14 +36,14 @@ def lines(name: str) -> int:
 
 
 def functions(name: str) -> Iterator[tuple[str, int]]:
-    """Give each function of a file and its length in lines."""
+    """Return each function of a file and its length in lines."""
     for node in ast.walk(parsed(name)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{name}:{node.name}", (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def test_the_first_line_of_a_file_says_what_it_is_for() -> None:
-    """A docstring stands in the first line, and its sentence ends there."""
+def test_the_first_line_of_a_file_states_its_purpose() -> None:
+    """The first line is a docstring, and its sentence ends there."""
     silent = {
         name
         for name in PYTHON
@@ -53,13 +53,13 @@ def test_the_first_line_of_a_file_says_what_it_is_for() -> None:
     assert not silent
 
 
-def test_a_file_is_small_or_says_why_not() -> None:
+def test_a_file_is_small_or_has_a_reason() -> None:
     long = {name for name in SHIPPED if lines(name) > LONGEST_FILE}
 
     assert long <= LONG_FILES.keys()
 
 
-def test_a_function_is_small_or_says_why_not() -> None:
+def test_a_function_is_small_or_has_a_reason() -> None:
     long = {key for name in SHIPPED for key, size in functions(name) if size >= LONGEST_FUNCTION}
 
     assert long <= LONG_FUNCTIONS.keys()
@@ -75,7 +75,7 @@ def test_a_module_is_named_after_what_it_contains() -> None:
     assert not vague
 
 
-def test_test_files_have_names_of_their_own() -> None:
+def test_test_files_have_unique_names() -> None:
     counted = Counter(Path(name).name for name in PYTHON if name not in SHIPPED)
 
     assert not {name for name, times in counted.items() if times > 1 and name != "conftest.py"}

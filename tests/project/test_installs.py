@@ -1,4 +1,4 @@
-"""Each text that tells somebody to install a package names one of ours, or one that we know.
+"""Every package that a text asks to install is ours, or known.
 
 A name that nobody holds, or somebody else does, would install a stranger's code.
 """
@@ -35,16 +35,16 @@ OTHERS = {
     "pydantic-ai-slim": "a peer, of `make bench-peers`",
     "uv": "the resolver, of `make lock` and `make test-pythons`",
 }
-"""What no pyproject.toml of ours names, and what it is for."""
+"""Packages that no pyproject.toml of ours names, and their purposes."""
 
 INSTALL = re.compile(r"""pip install((?:[ \t]+(?:'[^'\n]*'|\\?"[^"\n]*"|[^\s`'"&|;()]+))+)""")
 LOCAL = re.compile(r"\.|/|-e$")
 STANDS_FOR = re.compile(r"[{}$]|^NAME|^-|^\d*>")
-"""What is filled in, an option or a redirection."""
+"""A placeholder, an option or a redirection."""
 
 
 def known() -> dict[str, set[str]]:
-    """The packages that our own files name, with their extras."""
+    """Return the packages that our own files name, with their extras."""
     found: dict[str, set[str]] = {canonicalize_name(name): set() for name in OTHERS}
     for project in PROJECTS:
         head = project["project"]
@@ -59,7 +59,7 @@ def known() -> dict[str, set[str]]:
 
 
 def told() -> Iterator[tuple[str, str]]:
-    """Each thing that a text tells to install, with its file."""
+    """Return each package that a text asks to install, with its file."""
     for name, text in TEXTS.items():
         for match in INSTALL.finditer(text.replace("\\\n", " ")):
             words = shlex.split(match[1].replace('\\"', '"').rstrip(".,:"))
@@ -83,7 +83,7 @@ def is_known(word: str, packages: dict[str, set[str]]) -> bool:
     return name in packages and wanted.extras <= packages[name]
 
 
-def test_what_a_text_tells_to_install_is_ours_or_known() -> None:
+def test_every_package_to_install_is_ours_or_known() -> None:
     packages = known()
 
     asked = {*told()}
@@ -98,7 +98,7 @@ def test_a_name_that_is_not_ours_is_found(word: str) -> None:
 
 
 @pytest.mark.parametrize("extra", _EXTRAS)
-def test_an_extra_that_the_doctor_names_holds_the_package_that_it_looks_for(extra: str) -> None:
+def test_an_extra_that_doctor_names_contains_its_package(extra: str) -> None:
     package, _ = _EXTRAS[extra]
 
     holds = OWN["toolmd"]["optional-dependencies"][extra]
@@ -130,7 +130,7 @@ def test_a_plugin_of_this_repository_requires_this_series(name: str) -> None:
     assert toolmd.specifier.contains(version("toolmd"))
 
 
-def test_the_files_of_a_plugin_tell_to_install_nothing_but_itself() -> None:
+def test_the_files_of_a_plugin_install_only_the_plugin() -> None:
     for path, text in package_files("garden_tools").items():
         for match in INSTALL.finditer(text):
             assert match[1].split() == ["-e", "."], Path(ROOT, path)

@@ -1,4 +1,4 @@
-"""Hold every import to the storeys: down only, siblings apart, nothing hidden."""
+"""Imports follow the layers: down only, never between siblings, nothing hidden."""
 
 import ast
 import re
@@ -11,13 +11,13 @@ from tracked import ROOT, tracked
 PACKAGE = ROOT / "framework" / "toolmd"
 PYTHON = [name for name in tracked() if re.fullmatch(r"framework/toolmd/.*\.py", name)]
 
-# In a process of its own: it configures logging, and silences every logger that is there.
+# In a process of its own, because it configures logging and silences every existing logger.
 LINT = (
     "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
 )
 
 
-def test_imports_run_down_only() -> None:
+def test_imports_go_down_only() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LINT], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -26,20 +26,25 @@ def test_imports_run_down_only() -> None:
 
 
 def nodes() -> Iterator[tuple[str, ast.AST]]:
-    """Give each node of the package, and where it stands."""
+    """Return each node of the package with its place."""
     for path in (ROOT / name for name in PYTHON):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node
 
 
-def test_every_room_stands_in_the_architecture() -> None:
+def test_every_package_is_in_the_architecture() -> None:
     architecture = (ROOT / "docs" / "explanation" / "architecture.md").read_text("utf-8")
-    rooms = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    packages = {
+        p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()
+    }
 
-    assert {room for room in rooms if f"`{room}`" not in architecture} <= {"__init__", "__main__"}
+    assert {name for name in packages if f"`{name}`" not in architecture} <= {
+        "__init__",
+        "__main__",
+    }
 
 
-def test_no_room_imports_the_face() -> None:
+def test_no_package_imports_the_public_module() -> None:
     upward = set()
     for place, node in nodes():
         match node:
@@ -51,7 +56,7 @@ def test_no_room_imports_the_face() -> None:
     assert not upward
 
 
-def test_a_plugin_uses_the_public_api_alone() -> None:
+def test_a_plugin_uses_only_the_public_api() -> None:
     private = set()
     for name in tracked():
         if not re.fullmatch(r"plugins/[^/]+/src/.*\.py", name):

@@ -1,4 +1,4 @@
-"""On a bare machine the Makefile says what is missing, and how to get it."""
+"""On a bare machine the Makefile names what is missing, and how to install it."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """Give a fresh clone's files, and a machine that has a shell, make and nothing else."""
+    """Return a fresh clone on a machine with only a shell and make."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     programs = tmp_path / "bin"
@@ -47,7 +47,7 @@ def test_without_python_it_names_the_package(bare: Path) -> None:
     assert "apt-get install python3 python3-venv" in done.stderr
 
 
-def test_a_stub_that_runs_nothing_is_no_python(bare: Path) -> None:
+def test_a_stub_that_runs_nothing_is_not_python(bare: Path) -> None:
     program(bare, "python3", "echo 'command not found'; exit 127")
 
     assert "Python 3.11" in make(bare, "test").stderr
@@ -77,7 +77,7 @@ def test_without_the_venv_module_it_names_the_package(bare: Path) -> None:
         "lock",
     ],
 )
-def test_every_command_is_listed_and_stands_in_contributing(target: str) -> None:
+def test_every_command_is_in_the_help_and_in_contributing(target: str) -> None:
     listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
     assert f"make {target} " in listed

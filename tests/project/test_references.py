@@ -1,4 +1,4 @@
-"""What the code refers to is there to be read."""
+"""The pages and sections that the code names exist."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ REFERENCE = re.compile(r'(?<![\w.-])([a-z0-9-]+\.md)\b(?:, "([^"\n]+)")?')
 
 
 def references() -> set[tuple[str, str]]:
-    """Give each page, and the section where one is named, in the docstrings of the package."""
+    """Return each page, with its section if any, in the docstrings of the package."""
     found = set()
     for path in (ROOT / "framework").rglob("*.py"):
         for docstring in re.findall(r'""".+?"""', path.read_text("utf-8"), re.DOTALL):
@@ -29,7 +29,7 @@ def test_a_page_that_a_docstring_names_has_that_section() -> None:
     assert not missing
 
 
-def test_a_seed_that_the_code_names_stands_in_the_glossary() -> None:
+def test_a_seed_that_the_code_names_is_in_the_glossary() -> None:
     glossary = (ROOT / "docs" / "explanation" / "glossary.md").read_text("utf-8")
     named = set()
     for path in (ROOT / "framework").rglob("*.py"):

@@ -38,7 +38,7 @@ LOCAL_PATH = re.compile(r"(?<![\w.~-])/(?:wor[k]|roo[t]|far[m]|tm[p])/\w")
 
 
 def tracked_text() -> dict[str, str]:
-    """Give every file of the history that is text."""
+    """Return every text file of the history."""
     texts = {}
     for name in tracked():
         try:
@@ -67,7 +67,7 @@ def test_an_address_names_a_known_host_or_an_example() -> None:
     assert not strange
 
 
-def test_no_file_holds_a_path_of_one_machine() -> None:
+def test_no_file_contains_a_path_of_one_machine() -> None:
     found = {
         f"{name}:{number}"
         for name, text in TEXTS.items()

@@ -1,4 +1,4 @@
-"""What `pip install toolmd` brings stays small, and the README says what it is."""
+"""An install of toolmd stays small, and the README lists its packages."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 MOST_PACKAGES = 36
 MOST_MB = 104
 DRIVER = {"psycopg", "psycopg-binary"}
-"""DBOS requires the driver of Postgres itself, so a plain install has it, used or not."""
+"""DBOS itself requires the Postgres driver, so a plain install has it, used or not."""
 
 
 @cache
@@ -67,7 +67,7 @@ def test_the_project_itself_requires_the_driver_only_as_an_extra() -> None:
     assert [one for one in project["optional-dependencies"]["postgres"] if "psycopg" in one]
 
 
-def test_the_readme_lists_what_is_installed_with_sizes_as_measured() -> None:
+def test_the_readme_lists_the_installed_packages_with_their_sizes() -> None:
     found = plain()
     readme = (ROOT / "README.md").read_text("utf-8")
     section = readme.partition("## What is installed, and why")[2].partition("\n## ")[0]

@@ -73,7 +73,7 @@ def test_a_sentence_of_the_docs_is_short(name: str) -> None:
     assert [text for text in found if len(text.split()) > LONGEST] == []
 
 
-def test_every_public_class_stands_in_the_glossary() -> None:
+def test_every_public_class_is_in_the_glossary() -> None:
     page = (ROOT / "docs/explanation/glossary.md").read_text("utf-8")
     classes = {
         name

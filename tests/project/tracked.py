@@ -1,4 +1,4 @@
-"""List the files of the project: what Git tracks, or everything where there is no history."""
+"""List the files of the project: those that Git tracks, or all files without a history."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MADE = {"__pycache__", "dist", "site"}
-"""What the project's commands make, besides folders whose names begin with a dot."""
+"""Folders that the project's commands create, besides those that begin with a dot."""
 
 
 def tracked() -> list[str]:

@@ -87,7 +87,7 @@ class Nursery:
         )
 
     def talk(self, server: ModelServer, *said: str, **options: Any) -> list[Exchange]:
-        """Say these things in one conversation; give what came of each."""
+        """Send these messages in one conversation; return the exchange of each."""
         return asyncio.run(self.atalk(server, *said, **options))
 
     async def atalk(self, server: ModelServer, *said: str, **options: Any) -> list[Exchange]:
@@ -99,6 +99,6 @@ class Nursery:
 
 
 def open_client(server: ModelServer, **options: Any) -> AsyncOpenAI:
-    """Give the SDK's own client, which asks once only."""
+    """Return the SDK's own client without retries."""
     options = {"api_key": "sk-secret", "max_retries": 0, **options}
     return AsyncOpenAI(base_url=server.base_url, **options)

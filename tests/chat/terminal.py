@@ -54,9 +54,10 @@ class Terminal:
         self._seen = self.shown.index(text, self._seen) + len(text)
 
     def press_until_end(self, key: str) -> int:
-        """Press a key, again where nothing came of it, and give the exit status.
+        """Press a key until it has an effect, and return the exit status.
 
-        Python's `input` misses a Ctrl-C that comes after its prompt is shown and before it waits.
+        Python's `input` misses a Ctrl-C between the display of its prompt and the start of its
+        wait.
         """
         for _ in range(int(TIMEOUT_S / AGAIN_S)):
             self.press(key)
@@ -65,7 +66,7 @@ class Terminal:
         return self.end()
 
     def end(self) -> int:
-        """Read to the end and give the exit status."""
+        """Read to the end and return the exit status."""
         until = monotonic() + TIMEOUT_S
         while self._read():
             if monotonic() > until:

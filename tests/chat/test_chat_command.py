@@ -103,7 +103,7 @@ def test_the_message_may_come_from_stdin(garden) -> None:
     assert server.heard[0]["messages"][0]["content"] == "Two\nlines"
 
 
-def test_each_line_of_a_file_is_said(garden) -> None:
+def test_each_line_of_a_file_is_sent(garden) -> None:
     with ModelServer("One.", "Two.") as server:
         ended = typed(garden, server, "--json", stdin="first\n\nsecond\n")
     assert [json.loads(line)["text"] for line in ended.stdout.splitlines()] == ["One.", "Two."]
@@ -152,7 +152,7 @@ def test_a_crisis_is_shown(garden) -> None:
         (RawReply(200, "<html>", {"content-type": "text/html"}), 1, "no JSON"),
     ],
 )
-def test_an_endpoint_that_fails_is_told(garden, reply: RawReply, status: int, says: str) -> None:
+def test_a_failing_endpoint_is_reported(garden, reply: RawReply, status: int, says: str) -> None:
     with ModelServer(*[reply] * 3) as server:
         ended = typed(garden, server, "Hello")
     assert ended.returncode == status
@@ -161,7 +161,7 @@ def test_an_endpoint_that_fails_is_told(garden, reply: RawReply, status: int, sa
     assert "Traceback" not in ended.stderr
 
 
-def test_a_model_that_never_answers_in_words_is_told(garden) -> None:
+def test_a_model_that_never_answers_in_words_is_reported(garden) -> None:
     broken = asking(("water", "{"))
     with ModelServer(broken, broken, broken) as server:
         ended = typed(garden, server, "Water")
@@ -175,7 +175,7 @@ def test_without_a_key_the_variable_is_named(garden) -> None:
     assert "OPENROUTER_API_KEY" in ended.stderr
 
 
-def test_without_a_model_the_ways_to_name_one_are_told(garden) -> None:
+def test_without_a_model_the_error_names_the_ways_to_set_one(garden) -> None:
     (garden / "toolmd.toml").write_text("")
     with ModelServer() as server:
         ended = typed(garden, server, "Hello")

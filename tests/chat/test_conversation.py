@@ -88,7 +88,7 @@ def test_a_history_can_be_brought_along(nursery) -> None:
     assert len(history) == 2
 
 
-def test_a_refused_call_is_told_and_may_be_mended(nursery) -> None:
+def test_a_denied_call_is_reported_and_can_be_corrected(nursery) -> None:
     wrong = asking(("water", {"plant": "fern", "litres": "two"}))
     right = asking(("water", {"plant": "fern", "litres": 2}))
     with ModelServer(wrong, right, "Done.") as server:
@@ -98,7 +98,7 @@ def test_a_refused_call_is_told_and_may_be_mended(nursery) -> None:
     assert nursery.garden.done == [("water", "fern", 2)]
 
 
-def test_an_unknown_tool_is_told(nursery) -> None:
+def test_an_unknown_tool_is_reported(nursery) -> None:
     with ModelServer(asking(("watr", {})), "Sorry.") as server:
         (exchange,) = nursery.talk(server, "Water the fern")
     assert exchange.results[0].error.code == "unknown_tool"
@@ -108,20 +108,20 @@ def test_an_unknown_tool_is_told(nursery) -> None:
 BROKEN = asking(("water", '{"plant": "fern", "litres": '), text="At once.")
 
 
-def test_calls_that_cannot_be_read_are_told_and_may_be_mended(nursery) -> None:
+def test_unreadable_calls_are_reported_and_can_be_corrected(nursery) -> None:
     right = asking(("water", {"plant": "fern", "litres": 2}))
     with ModelServer(BROKEN, right, "Done.") as server:
         (exchange,) = nursery.talk(server, "Water the fern")
     assert exchange.text == "Done."
     assert nursery.garden.done == [("water", "fern", 2)]
-    # Broken JSON in the history would be refused by many endpoints.
+    # Many endpoints reject broken JSON in the history.
     words, told = server.heard[1]["messages"][1:]
     assert words == {"role": "assistant", "content": "At once."}
     assert told["role"] == "user"
     assert json.loads(told["content"])["error"]["code"] == "malformed_call"
 
 
-def test_one_call_that_cannot_be_read_refuses_the_whole_reply(nursery) -> None:
+def test_one_unreadable_call_rejects_the_whole_reply(nursery) -> None:
     half = asking(("water", {"plant": "fern", "litres": 2}), ("look_up", "{"))
     with ModelServer(half, "Sorry.") as server:
         nursery.talk(server, "Water the fern")
@@ -288,7 +288,7 @@ def test_words_are_streamed_and_calls_put_together(nursery) -> None:
     assert server.heard[1]["messages"][1]["tool_calls"] == calls["tool_calls"]
 
 
-def test_whoever_listens_hears_words_and_results_as_they_come(nursery) -> None:
+def test_listeners_receive_text_and_results_as_they_come(nursery) -> None:
     heard = []
     calls = asking(("look_up", {"plant": "fern"}), text="One moment.")
     with ModelServer(calls, "Three metres.") as server:
@@ -324,7 +324,7 @@ def test_a_model_without_tool_calls_speaks_in_words(nursery, dialect: str, reply
     assert "height_m" in second["messages"][3]["content"]
 
 
-def test_a_malformed_call_in_words_is_told(nursery) -> None:
+def test_a_malformed_call_in_text_is_reported(nursery) -> None:
     wrong = '[TOOL_CALL:{"tool":"water"'
     right = ('[TOOL_CALL:{"id":"1","tool":"water","parameters":{"plant":"fern","litres":1},'
              '"confidence":0.9}]')  # fmt: skip
@@ -357,8 +357,8 @@ def test_the_export_follows_a_reload(nursery, client_of) -> None:
     assert before - after == {"water"}
 
 
-def test_a_call_that_was_stopped_is_told_with_the_next_words(client_of) -> None:
-    """What ran before Ctrl-C is not called again by a model that never heard of it."""
+def test_an_interrupted_call_is_reported_with_the_next_message(client_of) -> None:
+    """A model must not repeat calls that ran before Ctrl-C."""
     began = asyncio.Event()
 
     async def water(plant: str, litres: int) -> dict[str, int]:

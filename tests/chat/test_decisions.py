@@ -1,4 +1,4 @@
-"""What a person decides on held calls, and what the model is told of it."""
+"""A person's decisions on pending calls, and the model's messages about them."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ FELL = asking(("fell_tree", {"number": 3}))
 
 
 class Person:
-    """Decides as it was told to, and remembers what it was asked."""
+    """A confirmer with fixed decisions that records its questions."""
 
     def __init__(self, *decisions) -> None:
         self._decisions = list(decisions)
@@ -62,7 +62,7 @@ def test_an_edited_call_runs_as_edited_and_the_model_hears_of_it(nursery) -> Non
     assert told(server)["notes"] == ["The user changed number: 3 → 5."]
 
 
-def test_a_person_may_answer_in_the_tools_stead(nursery) -> None:
+def test_a_person_may_answer_in_place_of_the_tool(nursery) -> None:
     with ModelServer(PLANT, "I see.") as server:
         nursery.talk(server, "Plant oaks", confirm=Person(Decision.respond("The ground is frozen")))
     assert nursery.garden.done == []
@@ -70,7 +70,7 @@ def test_a_person_may_answer_in_the_tools_stead(nursery) -> None:
 
 
 @pytest.mark.parametrize("nobody", [Person(None), None])
-def test_without_a_decision_the_call_stays_held_and_the_model_is_told(nursery, nobody) -> None:
+def test_without_a_decision_the_call_stays_pending(nursery, nobody) -> None:
     with ModelServer(PLANT, "Please confirm.") as server:
         (exchange,) = nursery.talk(server, "Plant oaks", confirm=nobody)
     assert nursery.garden.done == []
@@ -123,13 +123,13 @@ def test_a_coroutine_may_decide(nursery) -> None:
 
 
 @pytest.mark.parametrize("odd", ["yes", 1, {}, Result(True, "x", "ok")])
-def test_anything_else_is_no_decision_and_nothing_runs(nursery, odd) -> None:
+def test_any_other_value_is_not_a_decision_and_nothing_runs(nursery, odd) -> None:
     with ModelServer(PLANT) as server, pytest.raises(TypeError, match="Decision"):
         nursery.talk(server, "Plant oaks", confirm=Person(odd))
     assert nursery.garden.done == []
 
 
-def test_each_held_call_is_decided_for_itself(nursery) -> None:
+def test_each_pending_call_is_decided_separately(nursery) -> None:
     both = asking(
         ("plant_tree", {"kind": "oak", "number": 1}),
         ("look_up", {"plant": "fern"}),
@@ -141,7 +141,7 @@ def test_each_held_call_is_decided_for_itself(nursery) -> None:
     assert [result.outcome for result in exchange.results] == ["denied", "ok", "ok"]
 
 
-def test_what_is_held_for_review_is_not_the_users_to_decide(make_nursery) -> None:
+def test_a_user_can_not_decide_a_review(make_nursery) -> None:
     nursery = make_nursery(**{"safety.crisis_words": ["dying"]})
     person = Person(True)
     with ModelServer(PLANT, "Somebody will look.") as server:

@@ -1,4 +1,4 @@
-"""What goes wrong between here and a model, and what is said of it."""
+"""Failures of an endpoint, and their error messages."""
 
 import asyncio
 import contextlib
@@ -50,14 +50,14 @@ ANSWERED = 200
 
 
 @pytest.mark.parametrize(("reply", "code", "says"), FAULTS)
-def test_an_endpoints_failure_is_told_with_its_remedy(nursery, reply, code, says) -> None:
+def test_an_endpoints_failure_is_reported_with_a_remedy(nursery, reply, code, says) -> None:
     refused(nursery, reply, code, says, stream=False)
 
 
 @pytest.mark.parametrize(
     ("reply", "code", "says"), [fault for fault in FAULTS if fault[0].status != ANSWERED]
 )
-def test_a_refused_stream_is_told_with_its_remedy(nursery, reply, code, says) -> None:
+def test_a_rejected_stream_is_reported_with_a_remedy(nursery, reply, code, says) -> None:
     refused(nursery, reply, code, says, stream=True)
 
 
@@ -70,7 +70,7 @@ def refused(nursery, reply: RawReply, code: str, says: str, *, stream: bool) -> 
     assert "sk-secret" not in str(raised.value)
 
 
-def test_how_long_to_wait_is_told(nursery) -> None:
+def test_the_waiting_time_is_reported(nursery) -> None:
     reply = RawReply(429, error_body("slow down"), {"retry-after": "7"})
     with ModelServer(reply) as server, pytest.raises(ModelError, match="in 7 s") as raised:
         nursery.talk(server, "Hello")
@@ -94,12 +94,12 @@ def event(data: str) -> RawReply:
         RawReply(200, ""),
     ],
 )
-def test_a_stream_that_is_none_is_told(nursery, reply: RawReply) -> None:
+def test_an_invalid_stream_is_reported(nursery, reply: RawReply) -> None:
     with ModelServer(reply) as server, pytest.raises(ModelError):
         nursery.talk(server, "Hello", stream=True, on_text=print)
 
 
-def test_nobody_there_is_told(nursery) -> None:
+def test_a_missing_server_is_reported(nursery) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
@@ -114,7 +114,7 @@ def test_nobody_there_is_told(nursery) -> None:
     assert "--base-url" in str(raised.value)
 
 
-def test_an_endpoint_that_never_answers_is_told(nursery, client_of) -> None:
+def test_a_silent_endpoint_is_reported(nursery, client_of) -> None:
     async def say() -> None:
         client = client_of(server, timeout=0.2)
         async with Conversation(nursery.workspace, model="m", client=client) as talk:
@@ -125,7 +125,7 @@ def test_an_endpoint_that_never_answers_is_told(nursery, client_of) -> None:
     assert raised.value.code == "timeout"
 
 
-def test_what_was_said_to_nobody_can_be_said_again(nursery, client_of) -> None:
+def test_an_unanswered_message_can_be_sent_again(nursery, client_of) -> None:
     async def say() -> list[dict]:
         async with Conversation(nursery.workspace, model="m", client=client_of(server)) as talk:
             with pytest.raises(ModelError):
@@ -239,18 +239,18 @@ def test_the_settings_name_model_and_address(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("url", ["openrouter.ai", "ftp://x/", "http://", "http://[", "https:///v1"])
-def test_an_address_that_is_none_is_told(tmp_path, url: str) -> None:
+def test_an_invalid_address_is_reported(tmp_path, url: str) -> None:
     with pytest.raises(ConfigError, match="base URL"):
         base_url_of(url, Settings(root=tmp_path))
 
 
 @pytest.mark.parametrize("dialect", ["auto", "openai-responses", "anthropic"])
-def test_a_dialect_that_cannot_be_spoken_here_is_told(nursery, dialect: str) -> None:
+def test_an_unsuitable_dialect_is_reported(nursery, dialect: str) -> None:
     with pytest.raises(ConfigError, match="inline"):
         Conversation(nursery.workspace, model="m", client=object(), dialect=dialect)
 
 
-def test_without_the_package_the_remedy_is_told() -> None:
+def test_without_the_package_the_error_names_the_remedy() -> None:
     done = subprocess.run(
         [sys.executable, "-c", """
 import sys

@@ -36,14 +36,14 @@ def clinic(empty_clinic: Clinic) -> Clinic:
 
 @pytest.fixture
 def monday(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stop the clock of a workspace where that of `clinic` stands."""
+    """Fix the clock of a workspace at the time of `clinic`."""
     monkeypatch.setenv(NOW, MONDAY)
     monkeypatch.delenv(ELIGIBILITY_URL, raising=False)
 
 
 @pytest.fixture
 def workspace(clinic: Clinic, monday: None, tmp_path: Path) -> Iterator[Workspace]:
-    """Open the project's own files over the data base of `clinic`."""
+    """Open the project's own files with the database of `clinic`."""
     with Workspace.open(
         ROOT, overrides={"state": str(tmp_path / "state"), "plugins": []}
     ) as opened:

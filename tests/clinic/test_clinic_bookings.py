@@ -60,7 +60,7 @@ def test_too_few_chairs_book_nobody(clinic):
         (datetime.fromisoformat("2026-03-04T09:00Z"), "time_with_offset"),
     ],
 )
-def test_a_time_that_the_book_does_not_offer_is_refused(clinic, at, code):
+def test_a_time_outside_the_book_is_an_error(clinic, at, code):
     with refused(code):
         clinic.bookings.book("P-1001", ["Mia"], at, "exam")
 
@@ -71,7 +71,7 @@ def test_a_child_of_another_family_is_not_found(clinic):
     assert "On file: Mia, Leo." in str(caught.value)
 
 
-def test_a_child_named_twice_is_refused(clinic):
+def test_a_child_named_twice_is_an_error(clinic):
     with refused("child_named_twice"):
         clinic.bookings.book("P-1001", ["Mia", "mia"], NINE, "exam")
 
@@ -82,7 +82,7 @@ def test_a_child_is_in_one_chair_at_a_time(clinic):
         clinic.bookings.book("P-1001", ["Mia"], NINE, "cleaning")
 
 
-def test_a_family_that_is_not_on_file_is_refused(clinic):
+def test_a_family_that_is_not_on_file_is_an_error(clinic):
     with refused("patient_not_found"):
         clinic.bookings.book("P-9999", ["Mia"], NINE, "exam")
 
@@ -99,7 +99,7 @@ def test_the_same_key_gives_the_booking_even_after_it_was_moved(clinic):
     assert clinic.bookings.book("P-1001", ["Mia"], NINE, "exam", key="run-1/4") == moved
 
 
-def test_the_same_key_with_other_details_is_refused(clinic):
+def test_the_same_key_with_other_details_is_an_error(clinic):
     clinic.bookings.book("P-1001", ["Mia"], NINE, "exam", key="run-1/4")
     for change in (("P-1001", ["Leo"], NINE, "exam"), ("P-1001", ["Mia"], TEN, "exam")):
         with refused("idempotency_conflict"):
@@ -188,7 +188,7 @@ def test_the_history_shows_one_child_or_all_latest_first(clinic):
     assert len(clinic.bookings.history("P-1001", limit=1)) == 1
 
 
-def test_the_data_base_itself_refuses_a_slot_twice(clinic):
+def test_the_database_rejects_a_second_booking_of_a_slot(clinic):
     first = clinic.bookings.book("P-1001", ["Mia"], NINE, "exam")
     second = clinic.bookings.book("P-1003", ["Nils"], TEN, "exam")
     with (

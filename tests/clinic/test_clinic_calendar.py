@@ -61,13 +61,13 @@ def test_today_begins_now(clinic, clock):
     assert times(clinic.calendar.openings(clock.today(), "morning", 1))[0] == "10:30"
 
 
-def test_a_day_that_has_passed_is_refused(clinic):
+def test_a_past_day_is_an_error(clinic):
     with pytest.raises(ToolError, match="today is 2026-03-02") as caught:
         clinic.calendar.openings(date(2026, 3, 1), "morning", 1)
     assert caught.value.code == "date_in_past"
 
 
-def test_a_day_beyond_the_book_is_refused(clinic):
+def test_a_day_beyond_the_book_is_an_error(clinic):
     last = date(2026, 3, 2) + timedelta(days=365)
     clinic.calendar.openings(last, "morning", 1)
     with pytest.raises(ToolError, match=f"goes to {last}") as caught:

@@ -65,7 +65,7 @@ def test_the_outbox_shows_what_was_texted(environment):
     )
 
 
-def test_a_clock_that_can_not_be_read_is_told(environment):
+def test_an_invalid_clock_setting_is_reported(environment):
     status, _, said = typed(environment | {NOW: "noon"}, "clinic", "outbox")
     assert status == 2
     assert "CLINIC_NOW='noon'" in said

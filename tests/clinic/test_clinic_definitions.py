@@ -1,4 +1,4 @@
-"""The clinic's files: clean, in step with the seed, and with examples that hold."""
+"""The clinic's files have no findings, match the seed, and their examples pass."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -144,7 +144,7 @@ def test_what_takes_no_arguments_says_so():
 
 
 @pytest.mark.parametrize("path", TOOLS, ids=lambda path: path.stem)
-def test_every_example_is_accepted_or_refused_as_it_says(path):
+def test_every_example_is_accepted_or_denied_as_declared(path):
     spec, _ = read(path)
     assert spec.examples
     validator = ArgumentsValidator(spec.parameters, ignore_unknown=False)

@@ -1,4 +1,4 @@
-"""Whatever is booked, moved and cancelled, in any order: the book stays whole."""
+"""The book stays consistent after bookings, moves and cancellations in any order."""
 
 from contextlib import suppress
 from datetime import date, datetime

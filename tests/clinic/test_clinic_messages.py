@@ -99,7 +99,7 @@ def test_a_gateway_gets_the_number_and_the_text_once_per_key(clinic):
     assert clinic.outbox.messages()[0]["status"] == "sent"
 
 
-def test_a_gateway_that_fails_is_told_and_tried_again_under_the_same_key(clinic):
+def test_a_failing_gateway_is_reported_and_retried_under_the_same_key(clinic):
     with gateway() as (server, url):
         server.status = 500
         notifier = Notifier(clinic.outbox, url)
@@ -113,7 +113,7 @@ def test_a_gateway_that_fails_is_told_and_tried_again_under_the_same_key(clinic)
 
 
 @pytest.mark.parametrize("url", ["nonsense", "nosuch://host/{phone}", "json://127.0.0.1:1/"])
-def test_a_gateway_that_is_none_or_unreachable_is_told(clinic, url):
+def test_a_missing_or_unreachable_gateway_is_reported(clinic, url):
     with pytest.raises(ToolError) as caught:
         Notifier(clinic.outbox, url).text("214 555 0142", "See you.", key="k")
     assert caught.value.code == "sms_not_sent"

@@ -69,7 +69,7 @@ def test_the_skill_books_the_earliest_time_and_texts_the_parent(workspace, clini
     ]
 
 
-def test_a_run_that_is_begun_anew_under_its_id_books_and_texts_once(workspace, clinic, tmp_path):
+def test_a_run_started_again_under_its_id_books_and_texts_once(workspace, clinic, tmp_path):
     first = workspace.run_sync("schedule_appointment", RIVERA, ask=yes, run_id="run-7")
     booked = upcoming(clinic)
     # A workspace that knows nothing of the run, as after the loss of its record.
@@ -136,7 +136,7 @@ def test_a_text_that_can_not_be_sent_does_not_undo_the_booking(workspace, clinic
     assert clinic.outbox.messages() == []
 
 
-def test_a_family_that_nobody_knows_is_told(workspace):
+def test_an_unknown_family_is_reported(workspace):
     result = workspace.run_sync("schedule_appointment", {**RIVERA, "patientId": "P-9999"}, ask=yes)
     assert not result.success
     assert "P-9999" in result.message
@@ -246,7 +246,7 @@ def test_racing_runs_book_each_chair_once(workspace, clinic):
     assert len(waiters) == len(set(waiters))
 
 
-def test_a_booking_is_taken_back_when_a_later_step_fails(monday, clinic, tmp_path):
+def test_a_booking_is_undone_when_a_later_step_fails(monday, clinic, tmp_path):
     with project_with(tmp_path, "book-and-fail.skill.md") as workspace:
         assert workspace.diagnostics == ()
         result = workspace.run_sync("book_and_fail", {"patientId": "P-1001"}, ask=yes)

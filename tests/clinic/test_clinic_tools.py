@@ -34,7 +34,7 @@ TEN = datetime.fromisoformat("2026-03-04T10:00")
 
 
 def line(patient="P-1001", key="call-1"):
-    """Give the context of a call about this family."""
+    """Return the context of a call about this family."""
     return SimpleNamespace(facts={"patient": patient} if patient else {}, idempotency_key=key)
 
 
@@ -198,7 +198,7 @@ def test_the_insurer_says_why_a_member_is_not_covered():
     ]
 
 
-def test_an_insurer_that_does_not_answer_is_told():
+def test_a_silent_insurer_is_reported():
     async def ask():
         async with insurer("http://127.0.0.1:1") as confirmations:
             await confirmations.ask("Lone Star Dental", "LSD-204418")
@@ -240,6 +240,6 @@ def test_an_answer_that_is_no_answer_is_no_coverage(response, what):
         ("/eligibility", {"insurance_provider": [], "member_id": "", "service_date": ""}, 400),
     ],
 )
-def test_the_insurers_desk_refuses_what_it_can_not_read(path, body, status):
+def test_the_insurer_rejects_an_unreadable_request(path, body, status):
     with running() as service, httpx.Client(trust_env=False) as http:
         assert http.post(f"{service.url}{path}", json=body).status_code == status

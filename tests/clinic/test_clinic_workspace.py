@@ -30,7 +30,7 @@ def test_nothing_is_to_be_said_about_the_clinics_files(workspace):
     ]
 
 
-def test_checking_the_files_leaves_no_data_base_behind(tmp_path):
+def test_checking_the_files_creates_no_database(tmp_path):
     with Workspace.open(
         ROOT, overrides={"state": str(tmp_path / "state"), "plugins": []}
     ) as opened:
@@ -115,7 +115,7 @@ def test_a_booking_that_waits_is_asked_again_once_the_clinics_code_was_edited(
         ("2026-03-05T17:00:00", "failed", "slot_taken"),
     ],
 )
-def test_a_booking_that_can_not_be_is_refused_with_a_code(workspace, time, outcome, code):
+def test_an_impossible_booking_fails_with_a_code(workspace, time, outcome, code):
     result = agreed(
         workspace,
         "book_appointment",

@@ -26,7 +26,7 @@ def answer(*parts: Any, reason: str = "STOP") -> dict[str, Any]:
 
 
 class Given(BaseModel, extra="allow"):
-    """Stands for an object of the provider's package, which names its fields otherwise."""
+    """A fake object of the provider's package, with other field names."""
 
 
 def given() -> Given:
@@ -71,7 +71,7 @@ def test_a_confidence_is_taken_off_the_arguments() -> None:
         (answer(reason="MALFORMED_FUNCTION_CALL"), "call could not be read: MALFORMED"),
     ],
 )
-def test_a_call_that_cannot_be_read_refuses_the_whole_reply(reply: Any, said: str) -> None:
+def test_an_unreadable_call_rejects_the_whole_reply(reply: Any, said: str) -> None:
     for dialect in ("gemini", "auto"):
         with pytest.raises(MalformedReplyError, match=said):
             parse_reply(reply, dialect)
@@ -106,7 +106,7 @@ def test_results_go_back_as_one_content_in_the_order_of_the_calls() -> None:
     assert render_results([], "gemini") == []
 
 
-def test_a_refusal_of_a_whole_reply_is_said_as_the_user() -> None:
+def test_a_denied_reply_is_rendered_as_a_user_message() -> None:
     refused = Result(False, "", "denied", error=Failure("malformed_call", "not JSON"))
     (content,) = render_denial(refused, "gemini")
     assert content["role"] == "user"

@@ -132,7 +132,7 @@ def test_what_is_quoted_is_no_call_and_stays_in_the_message(reply):
         "# {}",
     ],
 )
-def test_a_call_beside_a_quote_is_a_call(reply):
+def test_a_call_next_to_a_quote_is_a_call(reply):
     assert len(inline(reply.replace("{}", marked())).calls) == 1
 
 
@@ -189,7 +189,7 @@ def test_a_raw_line_break_inside_a_string_is_read():
         '[TOOL_CALL:{"tool":"t","parameters":{},"confidence":NaN}]',
     ],
 )
-def test_one_bad_call_refuses_the_whole_reply(call):
+def test_one_bad_call_rejects_the_whole_reply(call):
     error = refused(f"Well. {marked()} Then. {call} End. {marked()}")
     assert error.clean_message == "Well. Then."
     assert "call 2" in str(error)
@@ -200,12 +200,12 @@ def test_confidence_may_be_any_number_from_0_to_1(confidence):
     assert inline(marked(confidence=confidence)).calls[0].confidence == confidence
 
 
-def test_32_calls_are_read_and_33_are_refused():
+def test_32_calls_are_read_and_33_are_rejected():
     assert len(inline(marked() * 32).calls) == 32
     refused(marked() * 33)
 
 
-def test_json_of_32_levels_is_read_and_of_33_refused():
+def test_json_of_32_levels_is_read_and_of_33_rejected():
     def nested(levels):
         # The call's object and `parameters` are two of them.
         return f'[TOOL_CALL:{{"tool":"t","parameters":{{"a":{"[" * levels}{"]" * levels}}}}}]'
@@ -220,7 +220,7 @@ def test_many_shallow_brackets_are_not_deep():
     assert inline(marked(parameters=shallow)).calls[0].arguments == shallow
 
 
-def test_256_kib_are_read_and_one_byte_more_is_refused():
+def test_256_kib_are_read_and_one_byte_more_is_rejected():
     call = marked()
     room = 256 * 1024 - len(call)
     assert len(inline("x" * room + call).calls) == 1
@@ -258,7 +258,7 @@ def test_bytes_are_read_as_utf_8():
     refused(b"\xff" + marked().encode())
 
 
-def test_what_is_no_reply_is_refused():
+def test_a_value_that_is_not_a_reply_is_rejected():
     for nothing in (None, 7, {"a": 1}, [1], object(), {"role": "assistant", "content": 5}):
         refused(nothing)
 

@@ -68,7 +68,7 @@ FORMS = [
 
 
 class Given(BaseModel, extra="allow"):
-    """Stands for an object of a provider's package: what matters is its model_dump."""
+    """A fake object of a provider's package with a model_dump."""
 
 
 @pytest.mark.parametrize(("dialect", "found", "reply"), FORMS)
@@ -159,14 +159,14 @@ def test_no_arguments_at_all_are_an_empty_object():
         chat(content="x" * (256 * 1024 + 1)),
     ],
 )
-def test_a_call_that_cannot_be_read_refuses_the_reply(reply):
+def test_an_unreadable_call_rejects_the_reply(reply):
     for dialect in ("openai", "anthropic", "auto"):
         with pytest.raises(MalformedReplyError) as caught:
             parse_reply(reply, dialect)
         assert caught.value.code == "malformed_call"
 
 
-def test_a_value_that_holds_itself_is_refused():
+def test_a_recursive_value_is_rejected():
     loop = {"role": "assistant"}
     loop["content"] = [loop]
     wide = ["x"]
@@ -177,7 +177,7 @@ def test_a_value_that_holds_itself_is_refused():
             parse_reply(reply)
 
 
-def test_an_object_whose_dump_fails_is_refused():
+def test_an_object_whose_dump_fails_is_rejected():
     class Broken:
         def model_dump(self):
             raise RuntimeError("no")
@@ -217,7 +217,7 @@ def test_what_a_provider_ran_itself_is_not_run_again():
     assert parse_reply([SAID, {"type": "web_search_call", "id": "w"}]).calls == ()
 
 
-def test_a_refusal_is_the_message():
+def test_a_models_refusal_is_the_message():
     refusal = {"role": "assistant", "content": None, "refusal": "I can't."}
     assert parse_reply(refusal).clean_message == "I can't."
 
@@ -265,7 +265,7 @@ def test_anthropic_results_are_blocks_of_one_message():
     assert (second["tool_use_id"], second["is_error"]) == ("2", True)
 
 
-def test_a_model_reads_the_prompt_of_a_held_call_and_never_its_id():
+def test_a_model_reads_the_prompt_of_a_pending_call_but_not_its_id():
     held = Result(
         success=False,
         tool="a",
@@ -293,7 +293,7 @@ def test_a_part_of_an_odd_kind_says_nothing(kind):
 
 
 @pytest.mark.parametrize("changes", [{"input": {"a": "\ud800"}}, {"input": {"\ud800": 1}}])
-def test_half_of_a_character_refuses_the_reply_in_an_object_as_in_text(changes):
+def test_half_of_a_character_rejects_the_reply_in_an_object_as_in_text(changes):
     reply = {**MESSAGE, "content": [TEXT, block(), block(**changes)]}
     plan = {"tool": "t", "params": changes["input"]}
     for given in (reply, json.dumps(reply), plan, json.dumps(plan)):
@@ -311,7 +311,7 @@ def test_half_of_a_character_refuses_the_reply_in_an_object_as_in_text(changes):
         (chat(function_call={"name": "x", "arguments": "{}"}), "the old form of tool_calls"),
     ],
 )
-def test_a_call_in_a_form_that_is_not_read_is_refused_and_not_lost(reply, said) -> None:
+def test_a_call_in_an_unsupported_form_is_an_error_and_not_lost(reply, said) -> None:
     for given in (reply, json.dumps(reply)):
         with pytest.raises(MalformedReplyError, match=said):
             parse_reply(given)

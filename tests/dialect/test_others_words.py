@@ -1,4 +1,4 @@
-"""Words that are not the assistant's own hold no calls, however they are set apart."""
+"""Text by others than the assistant contains no calls, however it is marked."""
 
 import contextlib
 import json
@@ -105,7 +105,7 @@ def test_words_that_are_set_apart_hold_no_call(reply, dialect):
         try:
             parsed = parse_reply(reply.replace("{}", CALLS[name]), dialect)
         except MalformedReplyError:
-            # A call that ends in a quote, which a dialect of one terminal call refuses.
+            # A call that ends in a quote is an error in a dialect with one terminal call.
             continue
         assert parsed.calls == ()
 

@@ -94,7 +94,7 @@ def test_its_examples_are_calls_in_the_dialect_itself(dialect):
     }
 
 
-def test_it_tells_a_tools_parameters_limits_and_policy():
+def test_the_prompt_has_a_tools_parameters_limits_and_policy():
     prompt = system_prompt([PRESSURE], "inline")
     for line in (
         "## log_blood_pressure",

@@ -1,4 +1,4 @@
-"""Rules of the dialects that hold for every text and every call."""
+"""Properties of the dialects for every text and every call."""
 
 import json
 
@@ -74,7 +74,7 @@ def stated(call):
 
 
 def attempt(reply, dialect):
-    """Give what was read, or the refusal."""
+    """Return the parsed reply, or the error."""
     try:
         return parse_reply(reply, dialect)
     except MalformedReplyError as error:
@@ -143,7 +143,7 @@ def test_actions_and_plans_come_back_as_they_were_written(calls, said, indent):
 @example("\\`\n> `[TOOL_CALL:", "auto")
 @example("Action:\n~~~", "action")
 @example("{\n", "plan")
-def test_any_text_is_read_or_refused(text, dialect):
+def test_any_text_is_read_or_rejected(text, dialect):
     outcome = attempt(text, dialect)
     outcome.clean_message.encode()
     if isinstance(outcome, MalformedReplyError):
@@ -168,7 +168,7 @@ def test_any_text_is_read_or_refused(text, dialect):
     ),
     st.sampled_from(sorted(DIALECTS)),
 )
-def test_any_value_is_read_or_refused(value, dialect):
+def test_any_value_is_read_or_rejected(value, dialect):
     outcome = attempt(value, dialect)
     if isinstance(outcome, MalformedReplyError):
         assert outcome.code in {"malformed_call", "invalid_plan"}
@@ -202,7 +202,7 @@ def test_nothing_in_a_code_span_is_a_call(text):
 
 
 @given(CALLS, st.data())
-def test_one_bad_call_among_good_ones_refuses_all(calls, data):
+def test_one_bad_call_among_good_ones_rejects_all(calls, data):
     written = [
         f"[TOOL_CALL:{json.dumps(call_json(call, 'tool', 'parameters', 'confidence'))}]"
         for call in calls

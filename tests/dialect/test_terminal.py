@@ -74,7 +74,7 @@ def test_an_action_may_stand_behind_words_of_its_line():
         "Action: {" + "[" * 200_000,
     ],
 )
-def test_an_action_that_cannot_be_read_is_refused(reply):
+def test_an_unreadable_action_is_rejected(reply):
     refused(f"Well.\n{reply}", "action")
 
 
@@ -113,7 +113,7 @@ def test_an_unknown_tool_is_exactly_the_seeds_body():
     assert message == {"role": "user", "content": '{"error":"unknown_tool"}'}
 
 
-def test_an_action_is_told_that_the_service_is_offline():
+def test_an_action_result_reports_that_the_service_is_offline():
     offline = Result(
         success=False,
         tool="x",
@@ -193,7 +193,7 @@ def test_a_plan_that_leaves_its_budget_out_is_invalid():
         PLAN[:-1],
     ],
 )
-def test_a_plan_that_cannot_be_read_is_refused(reply):
+def test_an_unreadable_plan_is_rejected(reply):
     refused(reply, "plan")
 
 
@@ -249,5 +249,5 @@ def test_auto_finds_the_dialect(reply, dialect):
 @pytest.mark.parametrize(
     "reply", [PLAN[:-1], 'Plan:\n{"tool":"t","params":{', '{"calls":[', "[TOOL_CALL:", "Action: {"]
 )
-def test_auto_refuses_what_begins_as_a_call(reply):
+def test_auto_rejects_text_that_begins_as_a_call(reply):
     refused(reply, "auto")

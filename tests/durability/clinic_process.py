@@ -18,7 +18,7 @@ INPUTS = {
 
 
 def main(state: str, run_id: str, boundary: str) -> None:
-    """Book as `run_id`, which is taken up where it was begun before."""
+    """Book as `run_id`; an existing run is resumed."""
     settings = {"state": state, "plugins": [], "engine": "sqlite"}
     killer = Killer(boundary, lambda call: call.tool)
     with Workspace.open(ROOT, overrides=settings, plugins={"killer": killer}) as workspace:

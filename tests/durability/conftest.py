@@ -45,7 +45,7 @@ def prepare(kept: Kept) -> None:
 
 @pytest.fixture
 def postgres(server: str, empty_database: str) -> Iterator[str]:
-    """A data base of a test's own."""
+    """A separate database for a test."""
     with database(server, empty_database) as url:
         yield url
 

@@ -8,7 +8,7 @@ from toolmd import Workspace
 
 
 def main(root: str, boundary: str) -> None:
-    """Run, or take up, `run-1`."""
+    """Run or resume `run-1`."""
     killer = Killer(boundary, lambda call: str(call.arguments["what"]))
     overrides = {"engine": "sqlite"}
     with Workspace.open(root, overrides=overrides, plugins={"killer": killer}) as workspace:

@@ -63,12 +63,12 @@ class Kept:
         )
 
     def reopen(self) -> None:
-        """End the process's work and begin anew, as a restart does."""
+        """Stop the process's work and start it again, like a restart."""
         self.engine.close()
         self.engine = self.opened()
 
     def order(self, run_id: str = "run-1", steps: str = STEPS) -> Order:
-        """Give an order of a skill of these steps."""
+        """Return an order of a skill with these steps."""
         spec = skill(steps, "look, act, undo")
         return Order(run_id, make_plan(spec, self.world.tools, {}), {})
 
@@ -88,7 +88,7 @@ class Kept:
             self.rows("INSERT INTO toolmd_worker VALUES (:name, 0)", name=name)
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
-        """Do a statement on the data base, as another program might, and give its rows."""
+        """Execute a statement on the database, like another program, and return its rows."""
         place = open_database(address(self.place, self.state))
         with ExitStack() as stack:
             stack.callback(place.dispose)
@@ -100,5 +100,5 @@ class Kept:
 
 
 async def yes(question: Any) -> Answer:
-    """Say yes, as a person at hand."""
+    """Answer yes, like an available person."""
     return YES

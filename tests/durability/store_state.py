@@ -39,7 +39,7 @@ def cut(root: str) -> None:
 
 
 def store(file: Path) -> None:
-    """Make the two runs in a folder that is thrown away, and write what it holds of them."""
+    """Create the two runs in a temporary folder, and write its records of them."""
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
         assert project.asked() == ["2:ask"]
@@ -47,7 +47,7 @@ def store(file: Path) -> None:
         assert done.returncode == -signal.SIGKILL
         with sqlite3.connect(project.root / ".toolmd" / RUNS_FILE) as database:
             lines = list(database.iterdump())
-    # The names of the processes hold that of the machine.
+    # The names of the processes contain the host name.
     text = re.sub(r"'[\w.-]+-[0-9]+-[0-9a-f]{8}'", "'a-process-of-before'", "\n".join(lines))
     file.write_text(text + "\n", "utf-8")
 

@@ -23,7 +23,7 @@ STEPS = """1. **Act**.
 
 @pytest.fixture
 def cancelled(kept: Kept) -> Kept:
-    """Give a run that was cancelled while it waited, and whose undo needs a yes."""
+    """Return a run that was cancelled while it waited, and whose undo needs a yes."""
     guard = "## Safety\n\n- **Requires Confirmation**: true"
     kept.world.tools["undo"] = tool("undo", metadata="- **Idempotent**: keyed\n", more=guard)
     kept.run(kept.order(steps=STEPS))
@@ -34,7 +34,7 @@ def cancelled(kept: Kept) -> Kept:
 
 
 def question(kept: Kept) -> str:
-    """Give the key of the one question that is open."""
+    """Return the key of the one open question."""
     view = kept.engine.view("run-1")
     assert view.state == "waiting"
     assert [one.question for one in kept.engine.waiting()] == list(view.questions)

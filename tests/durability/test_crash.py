@@ -12,7 +12,7 @@ CRASH = Path(__file__).parent / "crash"
 
 
 def measured(words: str) -> dict[str, Any]:
-    """Give what a part of the harness measured, in a process from which others may be forked."""
+    """Return the measurements of a part of the harness, from a process that can fork."""
     script = (
         f"import json, signal, boundaries, chaos, takeover\nprint(json.dumps({words}._asdict()))"
     )
@@ -57,7 +57,7 @@ def test_a_worker_that_is_asked_to_end_finishes_its_step_and_leaves_the_next(pla
     assert (left["booked_later"], left["texted_later"]) == (1, 1)
 
 
-def test_a_run_that_kills_whoever_takes_it_up_is_left_until_a_person_asks_for_it() -> None:
+def test_a_run_that_kills_its_workers_waits_until_a_person_resumes_it() -> None:
     left = measured("boundaries.poison(8)")
 
     # The first of them came as far as this place, which counts as progress.

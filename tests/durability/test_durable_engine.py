@@ -45,7 +45,7 @@ def test_a_run_waits_over_a_restart_and_goes_on_with_the_answer(kept: Kept) -> N
     assert kept.engine.waiting() == ()
 
 
-def test_the_first_answer_counts_and_a_later_one_is_told_so(kept: Kept) -> None:
+def test_the_first_answer_counts_and_a_later_one_gets_an_error(kept: Kept) -> None:
     kept.run(kept.order())
     kept.answer(NO._replace(by="ann"))
 
@@ -54,7 +54,7 @@ def test_the_first_answer_counts_and_a_later_one_is_told_so(kept: Kept) -> None:
     assert kept.world.called == ["look"]
 
 
-def test_a_question_past_its_time_is_a_no_and_a_late_answer_is_told_so(kept: Kept) -> None:
+def test_an_expired_question_is_a_no_and_a_late_answer_gets_an_error(kept: Kept) -> None:
     kept.run(kept.order())
     kept.ahead = dt.timedelta(hours=2)
 
@@ -77,7 +77,7 @@ def test_a_cancelled_run_undoes_nothing_that_was_not_done_and_stays_ended(kept: 
     assert kept.world.called == ["look"]
 
 
-def test_an_order_under_a_known_id_is_taken_up_and_another_is_refused(kept: Kept) -> None:
+def test_an_order_with_a_known_id_is_resumed_and_another_one_is_an_error(kept: Kept) -> None:
     first = kept.run(kept.order(), ask=yes)
 
     assert kept.run(kept.order()) == first
@@ -122,7 +122,7 @@ class Trap:
         return Path.touch, (Path(self.path),)
 
 
-def test_a_pickle_is_refused_by_the_reader_itself(kept: Kept) -> None:
+def test_the_reader_rejects_a_pickle(kept: Kept) -> None:
     from dbos._serialization import DBOSDefaultSerializer
 
     kept.engine.start()
@@ -138,7 +138,7 @@ def test_the_version_of_what_waits_never_changes(kept: Kept) -> None:
     assert kept.rows(version) == [(VERSION,)]
 
 
-def test_a_second_place_for_runs_in_one_process_is_refused(kept: Kept, tmp_path: Path) -> None:
+def test_a_second_database_for_runs_in_one_process_is_an_error(kept: Kept, tmp_path: Path) -> None:
     kept.engine.start()
     (tmp_path / "other").mkdir()
     other = Kept(tmp_path / "other")
@@ -149,7 +149,7 @@ def test_a_second_place_for_runs_in_one_process_is_refused(kept: Kept, tmp_path:
         other.engine.close()
 
 
-def test_what_a_dead_process_left_is_played_by_the_next(kept: Kept) -> None:
+def test_the_next_process_executes_the_orphans_of_a_dead_one(kept: Kept) -> None:
     kept.run(kept.order())
     kept.engine.close()
     # As a kill leaves it: under the dead one's name, in the middle.
@@ -202,7 +202,7 @@ def test_an_answer_is_kept_as_json(kept: Kept) -> None:
     assert json.loads(row[0])["text"] == "with pleasure"
 
 
-def test_a_call_that_must_not_be_repeated_is_made_once_or_a_person_says_what_became_of_it(
+def test_a_non_repeatable_call_is_made_once_or_a_person_reports_its_outcome(
     kept: Kept,
 ) -> None:
     plain = tool("act")

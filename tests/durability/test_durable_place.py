@@ -52,7 +52,7 @@ SECRET = "hush"
         (f"postgres://me@127.0.0.1:1/runs?password={SECRET}", UnreachableError, "can't be reached"),
     ],
 )
-def test_a_place_that_can_not_be_had_is_said_at_once_and_without_its_password(
+def test_an_unusable_database_is_reported_at_once_without_its_password(
     tmp_path: Path, url: str, error: type[Exception], word: str
 ) -> None:
     began = time.monotonic()
@@ -63,12 +63,12 @@ def test_a_place_that_can_not_be_had_is_said_at_once_and_without_its_password(
     assert SECRET not in str(told.value)
 
 
-def test_a_data_base_that_is_not_there_is_named(tmp_path: Path, postgres: str) -> None:
+def test_a_missing_database_is_named(tmp_path: Path, postgres: str) -> None:
     with pytest.raises(UnreachableError, match=r"no_such_thing.*does not exist"):
         Kept(tmp_path, f"{postgres.rpartition('/')[0]}/no_such_thing")
 
 
-def test_a_user_without_rights_is_told_so(tmp_path: Path, server: str) -> None:
+def test_a_user_without_rights_gets_an_error(tmp_path: Path, server: str) -> None:
     with psycopg.connect(server, autocommit=True) as admin, database(server) as url:
         admin.execute("CREATE ROLE toolmd_guest LOGIN")
         try:
@@ -107,7 +107,7 @@ def be_impatient(connection: Any, _: Any) -> None:
 
 
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)
-def test_a_locked_file_is_said_instead_of_waited_for_for_ever(kept: Kept) -> None:
+def test_a_locked_file_is_reported_after_a_bounded_wait(kept: Kept) -> None:
     # The test waits no longer than it must.
     sa.event.listen(kept.engine._database, "connect", be_impatient)
     kept.run(kept.order())

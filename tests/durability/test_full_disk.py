@@ -1,4 +1,4 @@
-"""A disk that fills up in the middle of a run: whoever waits is told, and nothing is lost."""
+"""A disk that fills up during a run: waiting callers get an error, and nothing is lost."""
 
 from contextlib import ExitStack
 
@@ -9,7 +9,7 @@ from run_world import YES
 from toolmd.errors import UnreachableError
 
 
-def test_a_run_that_can_not_be_recorded_is_told_so_and_goes_on_when_there_is_room(tmp_path, room):
+def test_a_run_that_can_not_be_recorded_is_reported_and_continues_with_free_space(tmp_path, room):
     kept, full, looked = Kept(tmp_path, store_wait_s=1.0), ExitStack(), []
 
     def look(**_):

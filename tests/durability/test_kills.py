@@ -58,11 +58,11 @@ def test_a_run_killed_at_a_boundary_ends_as_if_it_had_not_been(
     assert len(clinic.outbox.messages()) == 1
 
 
-def test_a_run_is_taken_up_by_the_next_process_whatever_that_came_for(
+def test_the_next_process_resumes_a_run_whatever_its_own_task(
     clinic: Clinic, tmp_path: Path
 ) -> None:
     assert process(tmp_path, "after book_appointment") == -signal.SIGKILL
-    # Another family's business: the parent's text of the first run must go out beside it.
+    # Another family's run: the parent's text of the first run must go out meanwhile.
     environment = {**os.environ, NOW: MONDAY, "TOOLMD_ENGINE": "sqlite"}
     environment["TOOLMD_STATE"] = str(tmp_path)
     command = [sys.executable, "-m", "toolmd", "worker"]

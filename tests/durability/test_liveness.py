@@ -22,7 +22,7 @@ child.wait()
 
 @pytest.fixture
 def worker(tmp_path):
-    """Give a process that holds its lock, and has started another that outlives it."""
+    """Return a process that has its lock, and has started a longer-lived child."""
     started = subprocess.Popen(
         [sys.executable, "-c", HOLD, tmp_path],
         stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What a process leaves that dies, or stumbles, between two notes: nothing of it stays undone."""
+"""The reclaimer: work of a process that died between two writes is completed."""
 
 import asyncio
 import datetime as dt
@@ -39,7 +39,7 @@ def test_a_run_that_was_ordered_and_not_begun_is_begun(kept):
     assert kept.answer(YES).success
 
 
-def test_a_run_that_was_handed_on_and_not_noted_so_hears_of_its_answer(kept):
+def test_a_run_whose_hand_over_was_not_recorded_gets_its_answer(kept):
     kept.run(kept.order())
     kept.rows("UPDATE toolmd_run SET segment = 0, parked = 0")
 
@@ -48,7 +48,7 @@ def test_a_run_that_was_handed_on_and_not_noted_so_hears_of_its_answer(kept):
     assert kept.world.called == ["look", "act"]
 
 
-def test_an_answer_of_a_process_that_died_is_heard_though_its_clock_went_behind(kept):
+def test_an_answer_of_a_dead_process_with_a_late_clock_counts(kept):
     kept.run(kept.order())
     yesterday = utc_now() - dt.timedelta(days=1)
 
@@ -80,7 +80,7 @@ def test_a_workflow_that_ended_without_its_run_is_followed_by_another(kept):
 
 
 @pytest.mark.parametrize("owner", ["own", "somebody-who-was-buried"])
-def test_what_stands_as_being_played_and_is_not_is_played(kept, owner):
+def test_an_orphaned_workflow_is_executed(kept, owner):
     kept.run(kept.order())
     name = kept.engine._locks.own if owner == "own" else owner
     kept.rows(
@@ -93,7 +93,7 @@ def test_what_stands_as_being_played_and_is_not_is_played(kept, owner):
     assert kept.world.called == ["look", "act"]
 
 
-def test_a_run_that_is_played_is_not_begun_again_by_whoever_wakes_it(kept):
+def test_waking_a_run_does_not_start_it_twice(kept):
     release, steps = asyncio.Event(), kept.order()
 
     async def act(**_):
@@ -126,7 +126,7 @@ def test_a_run_outlives_that_its_server_cuts_all_connections(kept):
     assert set(kept.world.keys) == {"run-1/1:look", "run-1/3:act"}
 
 
-def test_the_private_call_by_which_runs_are_taken_over_is_as_it_was(kept):
+def test_the_private_dbos_call_for_takeovers_is_unchanged(kept):
     kept.run(kept.order())
     kept.rows("UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1' "
               "WHERE workflow_uuid = 'run-1:1'")  # fmt: skip

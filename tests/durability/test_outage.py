@@ -1,4 +1,4 @@
-"""A data base that can't be reached is told of once, and once more when it is back."""
+"""An unreachable database is logged once, and once more when it is back."""
 
 import logging
 import threading
@@ -10,7 +10,7 @@ GONE = UnreachableError("the runs in /state/runs.sqlite3 can't be reached: disk 
 
 
 class Rounds:
-    """A process whose rounds end as they are told to, one after the other."""
+    """A process whose rounds end as configured, in order."""
 
     def __init__(self, *ends):
         self.ends, self.done = list(ends), threading.Event()
@@ -25,7 +25,7 @@ class Rounds:
 
 
 def told(caplog, *ends):
-    """Give what a lookout says of rounds that end so."""
+    """Return the log of a reclaimer for these rounds."""
     caplog.set_level(logging.INFO)
     rounds = Rounds(*ends)
     reclaimer = Reclaimer(rounds, None, None, None, every_s=0.0)
@@ -35,18 +35,18 @@ def told(caplog, *ends):
     return [record.getMessage() for record in caplog.records]
 
 
-def test_what_can_not_be_reached_is_told_once_and_once_when_it_is_back(caplog):
+def test_an_unreachable_database_is_logged_once_and_once_when_it_is_back(caplog):
     said = told(caplog, None, GONE, GONE, GONE, None, None)
     assert said == [f"runs can't be reclaimed now: {GONE}", "runs are reclaimed again"]
 
 
-def test_what_goes_twice_is_told_twice(caplog):
+def test_two_outages_are_logged_twice(caplog):
     said = told(caplog, GONE, None, GONE, GONE)
     assert len(said) == 4
     assert said[:2] == said[2:]
 
 
-def test_what_breaks_otherwise_meanwhile_is_told_with_its_traceback(caplog):
+def test_another_error_meanwhile_is_logged_with_its_traceback(caplog):
     said = told(caplog, GONE, GONE, KeyError("odd"), KeyError("odd"), GONE)
     assert len(said) == 4
     assert [bool(record.exc_info) for record in caplog.records] == [False, True, False, False]

@@ -1,4 +1,4 @@
-"""A run is finished by the files with which it began, whatever became of them since."""
+"""A run ends with the files of its start, whatever happens to them later."""
 
 import json
 import shutil
@@ -252,7 +252,7 @@ def test_the_undo_of_a_deleted_tool_is_what_it_was(project: Project) -> None:
     assert project.notes() == ["did begin by first", "undid begin by first"]
 
 
-def test_a_policy_that_was_made_stricter_since_holds(project: Project) -> None:
+def test_a_policy_that_was_made_stricter_since_applies(project: Project) -> None:
     project.write(
         "tools_md/act.tool.md", ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
     )
@@ -264,7 +264,7 @@ def test_a_policy_that_was_made_stricter_since_holds(project: Project) -> None:
     assert project.notes() == DONE
 
 
-def test_a_policy_that_was_loosened_since_stays_as_it_was(tmp_path: Path) -> None:
+def test_a_policy_that_was_weakened_since_stays_as_it_was(tmp_path: Path) -> None:
     firm = ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
     project = Project(tmp_path, FILES | {"tools_md/act.tool.md": firm})
     project.write("tools_md/act.tool.md", ACT)
@@ -291,14 +291,14 @@ def test_within_one_process_a_stricter_policy_holds_from_the_next_question_on(
     assert project.notes()[1:] == DONE
 
 
-def test_a_judge_that_was_added_since_rules_too(project: Project) -> None:
+def test_a_guard_that_was_added_since_decides_too(project: Project) -> None:
     project.write("tools_md/plugin.py", PLUGIN + JUDGE)
     project.answer()
     assert not project.result().success
     assert "closed today" in project.result().message
 
 
-def test_python_that_can_not_be_had_any_more_waits_for_a_person(project: Project) -> None:
+def test_python_that_is_not_available_any_more_waits_for_a_person(project: Project) -> None:
     project.sql("DELETE FROM toolmd_code")
     project.remove("tools_md/act.py", "tools_md/act.tool.md")
     project.answer()
@@ -365,7 +365,7 @@ def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Proj
         assert (count("toolmd_pin"), count("toolmd_code")) == (0, 0)
 
 
-def test_pinned_python_lies_beside_the_runs_wherever_they_are_kept(kept: Kept) -> None:
+def test_pinned_python_is_stored_with_the_runs(kept: Kept) -> None:
     files = {sha256(text).hexdigest(): text for text in (b"one = 1\n", b"two = 2\n")}
     first, second = files
     folder = {"root": "tools_md", "shown": "tools_md", "files": {"one.py": first}}

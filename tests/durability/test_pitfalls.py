@@ -1,8 +1,7 @@
-"""What is known to go wrong with durable runs, each shown to be mended.
+"""Known pitfalls of durable runs, each with a test of its solution.
 
-Where runs are kept (WAL, TCP), how waiting is cheap, how the dead are found and how rates hold over
-processes is tested beside: test_durable_place, test_durable_engine, test_lookout,
-test_shared_rates.
+Other tests cover the database (WAL, TCP), cheap waiting, dead processes and shared rates:
+test_durable_place, test_durable_engine, test_lookout, test_shared_rates.
 """
 
 import asyncio
@@ -44,7 +43,7 @@ class Trap:
         return Path.touch, (Path(self.path),)
 
 
-def test_1_a_pickled_row_is_not_read_by_whoever_takes_a_run_up(kept: Kept, tmp_path: Path) -> None:
+def test_1_a_resumed_run_does_not_read_a_pickled_row(kept: Kept, tmp_path: Path) -> None:
     kept.run(kept.order())
     kept.engine.close()
     trap = tmp_path / "trap"
@@ -106,7 +105,7 @@ def test_5_a_run_that_was_stuck_goes_on_under_the_same_keys(kept: Kept) -> None:
     assert kept.world.keys == ["run-1/1:look", "run-1/3:act"]
 
 
-def test_9_a_second_place_is_refused_and_the_first_goes_on(kept: Kept, tmp_path: Path) -> None:
+def test_9_a_second_database_is_rejected(kept: Kept, tmp_path: Path) -> None:
     kept.run(kept.order())
     (tmp_path / "other").mkdir()
     other = Kept(tmp_path / "other")
@@ -119,7 +118,7 @@ def test_9_a_second_place_is_refused_and_the_first_goes_on(kept: Kept, tmp_path:
     assert kept.answer(YES).success
 
 
-def test_9_the_same_id_with_other_inputs_is_refused_and_gives_no_result(kept: Kept) -> None:
+def test_9_the_same_id_with_other_inputs_is_an_error_without_a_result(kept: Kept) -> None:
     assert kept.run(kept.order("run-1", SHORT)).success
     with pytest.raises(ToolmdError, match="is the id of another run"):
         kept.run(kept.order("run-1", SHORT)._replace(inputs={"other": 1}))
@@ -127,7 +126,7 @@ def test_9_the_same_id_with_other_inputs_is_refused_and_gives_no_result(kept: Ke
     assert kept.world.called == ["look", "act"]
 
 
-def test_9_what_is_taken_up_is_played_in_the_loop_of_the_runs(kept: Kept) -> None:
+def test_9_a_resumed_run_executes_in_the_loop_of_the_runs(kept: Kept) -> None:
     loops = set()
 
     def look(**_: Any) -> dict[str, str]:
@@ -145,7 +144,7 @@ def test_9_what_is_taken_up_is_played_in_the_loop_of_the_runs(kept: Kept) -> Non
     assert loops == {id(process._loop)}
 
 
-def test_10_a_result_is_given_when_it_is_there_and_not_a_second_later(kept: Kept) -> None:
+def test_10_a_result_is_returned_as_soon_as_it_exists(kept: Kept) -> None:
     kept.run(kept.order("run-0", SHORT))
     took = []
     for number in range(1, 6):
@@ -155,7 +154,7 @@ def test_10_a_result_is_given_when_it_is_there_and_not_a_second_later(kept: Kept
     assert min(took) < 0.5
 
 
-def test_what_is_kept_is_for_its_owners_eyes_only(tmp_path: Path) -> None:
+def test_stored_files_are_readable_only_by_their_owner(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.answer()
     with project.open() as workspace:

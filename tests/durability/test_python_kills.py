@@ -96,7 +96,7 @@ def test_a_skill_in_python_that_is_killed_at_each_boundary_calls_once_by_its_key
     # A call that was cut between its effect and its record runs again, under the same key.
     assert [what for what, _ in calls] == ["begin"] * 2 + ["end"] * 2
     assert len({key for _, key in calls}) == 2
-    # The Python began anew for each cut, and not once it had come to its end.
+    # The Python started again after each cut, but not after its end.
     assert (root / "skills_md/begun.txt").read_text().count("begun") == 5
 
 
@@ -109,7 +109,7 @@ def test_a_skill_in_python_goes_on_with_the_python_with_which_it_began(tmp_path:
 
 
 def play_left(root: Path) -> list[str]:
-    """Take up what is left, and give the lines of the run."""
+    """Resume the remaining runs, and return the lines of the run."""
     with Project(root, {}).open() as workspace:
         workspace.runs.start_sync()
         until = utc_now().timestamp() + 20

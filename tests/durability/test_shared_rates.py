@@ -1,4 +1,4 @@
-"""A tool's rate holds over the processes of a machine, and of several on Postgres."""
+"""A tool's rate limit applies across the processes of a machine, and of several on Postgres."""
 
 import asyncio
 import subprocess
@@ -16,7 +16,7 @@ STARTER = Path(__file__).with_name("starter.py")
 
 
 def starts_of_three(state, place, calls, seconds):
-    """Give the moments at which three processes started the tool, in order."""
+    """Return the times at which three processes started the tool, in order."""
     words = [sys.executable, str(STARTER), str(state), place, str(calls), str(seconds)]
     starters = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
     said = b"".join(starter.communicate(timeout=seconds + 50)[0] for starter in starters)
@@ -88,7 +88,7 @@ def test_a_server_clock_that_was_set_back_closes_nobody_out(starts, postgres):
     assert 0 <= taken(starts, 0.05) <= 0.05
 
 
-def test_who_cannot_count_refuses(tmp_path):
+def test_a_failing_counter_denies_the_call(tmp_path):
     nowhere = PostgresRates("postgresql://me:secret@127.0.0.1:1/runs")
     with pytest.raises(CallDenied) as refused:
         taken(nowhere)
@@ -112,7 +112,7 @@ def test_a_server_that_goes_silent_is_waited_for_in_bounded_time(starts):
     assert starts._connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
 
 
-def test_who_comes_while_another_makes_the_table_waits_for_it(postgres):
+def test_a_process_waits_while_another_creates_the_table(postgres):
     hasty = PostgresRates(make_conninfo(postgres, options="-c lock_timeout=50"))
     with psycopg.connect(postgres) as other:
         other.execute("SELECT pg_advisory_xact_lock(7461706)")

@@ -45,7 +45,7 @@ def test_runs_of_an_earlier_release_are_finished(
     project = restored(tmp_path, name, files)
     with project.open() as workspace:
         workspace.runs.start_sync()
-        # The one that was cut off is taken up by itself; its second call runs again.
+        # The interrupted run resumes by itself; its second call runs again.
         until = time.monotonic() + 20
         while workspace.runs.get_sync("run-cut").result is None:
             assert time.monotonic() < until

@@ -1,4 +1,4 @@
-"""Let these tests import the specs beside them."""
+"""Let these tests import the specs next to them."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What holds for every export, on random specs."""
+"""Properties of every export, on random specs."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ def keys(value: Any) -> list[str]:
 
 
 def nulled(schema: dict[str, Any], value: Any) -> Any:
-    """Say `null` for every property that strict mode requires and the value lacks."""
+    """Add `null` for every missing property that strict mode requires."""
     for branch in schema.get("anyOf", ()):
         said = nulled(branch, value)
         if Draft202012Validator(branch).is_valid(said):
@@ -165,7 +165,7 @@ def test_skills_are_functions_behind_the_tools(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", MODELS)
-def test_of_two_with_one_name_the_first_stays_and_the_other_is_told(target: str) -> None:
+def test_of_two_with_one_name_the_first_stays_and_the_other_is_noted(target: str) -> None:
     exported = export(target, [tool(name="schedule_appointment")], [SCHEDULE])
     assert len(exported.items) == 1
     assert [str(loss) for loss in exported.losses] == [
@@ -174,7 +174,7 @@ def test_of_two_with_one_name_the_first_stays_and_the_other_is_told(target: str)
 
 
 @pytest.mark.parametrize("target", MODELS)
-def test_a_name_that_the_target_refuses_is_fitted_and_told(target: str) -> None:
+def test_a_name_that_the_target_rejects_is_adapted_and_noted(target: str) -> None:
     exported = export(target, [tool(name="ünlike"), tool(name="önlike"), tool(name="x" * 200)])
     names = [name_of(target, item) for item in exported.items]
     assert len(set(names)) == 3
@@ -191,7 +191,7 @@ def test_a_pattern_holds_for_the_whole_text() -> None:
     assert fields["tight"]["pattern"] == "^a$"
 
 
-def test_a_pattern_that_no_json_schema_has_is_said_in_words_and_told() -> None:
+def test_a_pattern_outside_json_schema_is_described_and_noted() -> None:
     exported = export("mcp", [tool(required("code", "string", pattern=r"(?i)ab"))])
     assert exported.items[0]["inputSchema"]["properties"]["code"] == {
         "type": "string",
@@ -251,7 +251,7 @@ def test_a_read_only_tool_without_domains_lives_in_a_closed_world() -> None:
     }
 
 
-def test_more_functions_than_a_request_takes_are_given_and_told() -> None:
+def test_too_many_functions_for_a_request_are_exported_with_a_note() -> None:
     tools = [tool(name=f"t{number}") for number in range(129)]
     assert export("openai", tools[1:]).losses == ()
     exported = export("openai", tools)

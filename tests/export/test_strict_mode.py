@@ -26,7 +26,7 @@ def test_an_optional_parameter_is_nullable_and_required() -> None:
     }
 
 
-def test_what_strict_mode_cannot_hold_is_said_in_words_and_told() -> None:
+def test_keywords_outside_strict_mode_are_described_and_noted() -> None:
     exported = export("openai", [GUARDED])
     fields = exported.items[0]["function"]["parameters"]["properties"]
     assert fields["note"]["description"] == (
@@ -100,7 +100,7 @@ def test_strict_mode_counts_the_values_of_all_enums_together() -> None:
 
 
 @pytest.mark.parametrize("target", ["openai", "openai-responses"])
-def test_a_description_that_some_models_refuse_is_told_and_not_cut(target: str) -> None:
+def test_a_description_that_some_models_reject_is_reported_and_not_cut(target: str) -> None:
     said = "a" * 1025
     exported = export(target, [tool(description=said), tool(name="y", description=said[1:])])
     assert said in str(exported.items[0])

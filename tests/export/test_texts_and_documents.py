@@ -33,7 +33,7 @@ def test_a_folder_is_named_in_kebab_case(name: str, kebab: str) -> None:
     assert folder(name) == kebab
 
 
-def test_tools_and_skills_of_a_taken_folder_are_told() -> None:
+def test_tools_and_skills_of_a_taken_folder_are_noted() -> None:
     twin = SCHEDULE.model_copy(update={"name": "schedule__appointment"})
     exported = export("agentskills", [tool()], [SCHEDULE, twin])
     assert len(exported.items) == 1
@@ -43,7 +43,7 @@ def test_tools_and_skills_of_a_taken_folder_are_told() -> None:
     ]
 
 
-def test_openapi_asks_for_the_confidence_beside_the_arguments() -> None:
+def test_openapi_has_the_confidence_next_to_the_arguments() -> None:
     document = export("openapi", [GUARDED]).items
     post = document["paths"]["/api/tools/log_blood_pressure/call"]["post"]
     body = post["requestBody"]["content"]["application/json"]["schema"]
@@ -51,7 +51,7 @@ def test_openapi_asks_for_the_confidence_beside_the_arguments() -> None:
     assert "_confidence" not in json.dumps(body)
 
 
-def test_an_agent_skill_tells_all_that_its_inputs_are_held_to() -> None:
+def test_an_agent_skill_describes_all_constraints_of_its_inputs() -> None:
     kind = Parameter("kind", Schema(types=("string",), enum=("rose", "iris")))
     flower = Schema(types=("object",), properties=(kind,))
     shape = Schema(types=("array",), items=flower, max_items=3)

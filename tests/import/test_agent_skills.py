@@ -60,7 +60,7 @@ def test_front_matter_and_body_find_their_places() -> None:
     assert "license: Apache-2.0" in spec.sections["About"]
 
 
-def test_what_a_host_would_grant_is_told_and_not_kept() -> None:
+def test_a_hosts_grant_is_noted_and_not_kept() -> None:
     made = read(PLAIN)
 
     assert any("allowed-tools" in note.text for note in made.notes)
@@ -102,7 +102,7 @@ def test_headings_that_are_sections_of_ours_do_not_become_them() -> None:
     assert {"Metadata notes"} <= spec.sections.keys()
 
 
-def test_a_name_of_no_letters_is_refused() -> None:
+def test_a_name_without_letters_is_rejected() -> None:
     made = read("---\nname: '123'\ndescription: x\n---\n")
 
     assert made.drafts == ()

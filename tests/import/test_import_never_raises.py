@@ -1,4 +1,4 @@
-"""Whatever is handed in, an import gives drafts without an error, or says why not."""
+"""Any input gives drafts without an error, or a rejection with a reason."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an export writes, an import reads back: the same arguments, but for what is documented."""
+"""An import reads an export back with the same arguments, apart from documented losses."""
 
 import json
 from typing import Any
@@ -109,7 +109,7 @@ def back(spec: ToolSpec, target: str, kind: str) -> ToolSpec:
 
 
 def comparable(schema: Any) -> Any:
-    """Give a schema without the full stop that an export may put behind a description."""
+    """Return a schema without the full stop that an export may add to a description."""
     if isinstance(schema, list):
         return [comparable(item) for item in schema]
     if not isinstance(schema, dict):

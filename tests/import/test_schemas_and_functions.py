@@ -1,4 +1,4 @@
-"""JSON Schemas of every make become parameters; what they can't hold is told."""
+"""JSON Schemas of many kinds become parameters; losses are noted."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ def spec_of(read: Imported) -> ToolSpec:
 
 
 def one(field: Any) -> tuple[dict[str, Any], list[str], list[str]]:
-    """Give what becomes of one optional argument `x`: its schema, the rules and the notes."""
+    """Return the result for one optional argument `x`: its schema, the rules and the notes."""
     schema = {"type": "object", "properties": {"x": field}, "additionalProperties": False}
     read = imported([function(schema)])
     spec = spec_of(read)
@@ -76,13 +76,13 @@ EXACT: list[tuple[Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("field", "held"), EXACT, ids=[json.dumps(f) for f, _ in EXACT])
-def test_what_has_a_word_here_is_held_without_a_note(field: Any, held: dict[str, Any]) -> None:
+def test_a_supported_keyword_is_kept_without_a_note(field: Any, held: dict[str, Any]) -> None:
     schema, rules, notes = one(field)
 
     assert (schema, rules, notes) == (held, [], [])
 
 
-def test_a_pattern_that_searches_is_held_against_the_whole_text() -> None:
+def test_a_search_pattern_is_matched_against_the_whole_text() -> None:
     schema, _, _ = one({"type": "string", "pattern": "[0-9]"})
 
     assert schema["pattern"] == "(?s:.*)(?:[0-9])(?s:.*)"
@@ -116,7 +116,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("field", "note"), TOLD, ids=[note for _, note in TOLD])
-def test_what_cannot_be_held_is_told(field: Any, note: str) -> None:
+def test_an_unsupported_keyword_is_noted(field: Any, note: str) -> None:
     _, _, notes = one(field)
 
     assert any(note in text for text in notes), notes
@@ -180,13 +180,13 @@ def test_every_form_of_tools_is_read(form: str) -> None:
     assert (spec.name, spec.description, spec.parameters) == ("do_it", "Do it.", ())
 
 
-def test_what_is_no_function_is_refused_by_name() -> None:
+def test_an_entry_that_is_not_a_function_is_rejected_by_name() -> None:
     read = imported([{"type": "web_search"}, function({"type": "array"}, "list_it"), 7])
 
     assert [note.definition for note in read.refused] == ["web_search", "list_it", "int"]
 
 
-def test_a_name_that_cannot_be_held_is_mended_and_told() -> None:
+def test_an_invalid_name_is_changed_and_noted() -> None:
     schema = {"type": "object", "properties": {"the day": {"type": "string"}}}
     read = imported([function(schema, "getWeather.now")])
     spec = spec_of(read)
@@ -225,7 +225,7 @@ def test_a_description_never_becomes_part_of_the_grammar(words: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2", "not json", "[" * 100_000])
-def test_what_is_no_json_says_where(text: str) -> None:
+def test_invalid_json_is_reported_with_its_place(text: str) -> None:
     with pytest.raises(UnreadableSourceError, match="no JSON"):
         imported(text)
 

@@ -1,4 +1,4 @@
-"""Give the tests of steps a world of six tools."""
+"""A world of six tools for the tests of steps."""
 
 import pytest
 from run_world import READ, World, tool

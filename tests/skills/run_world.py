@@ -1,4 +1,4 @@
-"""A small world for runs: tools as plain functions behind a door that records every call."""
+"""A small world for runs: functions as tools, with a dispatcher that records every call."""
 
 import asyncio
 import datetime as dt
@@ -45,7 +45,7 @@ MAKE_ONE = (
 
 def tool(name: str, parameters: str = "None", returns: str = "- **Type**: object",
          *, metadata: str = "", more: str = "") -> ToolSpec:  # fmt: skip
-    """Give a tool from the text of its parts."""
+    """Return a tool from the text of its parts."""
     text = (
         f"# {name}\n\nA tool.\n\n## Metadata\n\n- **Name**: {name}\n- **Version**: 1.0.0\n"
         f"- **Category**: test\n{metadata}\n\n## Parameters\n\n{parameters}\n\n"
@@ -58,7 +58,7 @@ def tool(name: str, parameters: str = "None", returns: str = "- **Type**: object
 
 def skill(steps: str, tools: str = "", inputs: str = "None", *, name: str = "trial",
           metadata: str = "") -> SkillSpec:  # fmt: skip
-    """Give a skill from the text of its steps, which begin in line 7."""
+    """Return a skill from the text of its steps, which begin in line 7."""
     required = f"- **Required Tools**: {tools}\n" if tools else ""
     text = (
         f"# {name.title()}\n\nA skill.\n\n## Workflow\n\n{steps}\n\n"
@@ -76,7 +76,7 @@ def skill(steps: str, tools: str = "", inputs: str = "None", *, name: str = "tri
 
 
 class World:
-    """Tools by name, each a function of its arguments; holds what was called and undone."""
+    """Tools by name, each a function of its arguments; records calls and undone calls."""
 
     def __init__(self, *tools: ToolSpec, skills: tuple[SkillSpec, ...] = ()) -> None:
         self.tools = {spec.name: spec for spec in tools}
@@ -96,7 +96,7 @@ class World:
         self._ids = itertools.count(1)
 
     def clock(self) -> dt.datetime:
-        """Give a time that goes on by a second each time it is looked at."""
+        """Return a time that advances by a second at each reading."""
         self.time += dt.timedelta(seconds=1)
         return self.time
 
@@ -106,7 +106,7 @@ class World:
         return [name for name, _ in self.calls]
 
     async def call(self, call: Call) -> Result:
-        """Take a call: validated, held where the tool asks for it, else run."""
+        """Handle a call: validate it, ask for a confirmation if required, else run it."""
         spec = self.tools.get(call.tool)
         if spec is None:
             return failed(call.tool, "unknown_tool", "no such tool", "denied")
@@ -124,7 +124,7 @@ class World:
         return await self._run(call._replace(arguments=arguments))
 
     async def confirm(self, held: str, call: Call) -> Result:
-        """Run a held call once, unless its time is over."""
+        """Run a pending call once, unless it has expired."""
         if self._held.pop(held, None) is None:
             return failed(call.tool, "confirmation_used", "decided before", "denied")
         if held in self.lapsed:
@@ -132,7 +132,7 @@ class World:
         return await self._run(call)
 
     async def reject(self, held: str, call: Call) -> None:
-        """Drop a held call."""
+        """Reject a pending call."""
         assert self._held.pop(held).tool == call.tool
         self.rejected.append(held)
 
@@ -172,12 +172,12 @@ class World:
 
 
 def failed(name: str, code: str, message: str, outcome: Any) -> Result:
-    """Give a call's failure."""
+    """Return a call's failure."""
     return Result(success=False, tool=name, outcome=outcome, error=Failure(code, message))
 
 
 def small_world(**skills: SkillSpec) -> World:
-    """Give a world of four tools that make, drop, read and ask."""
+    """Return a world of four tools that make, drop, read and ask."""
     world = World(
         tool("make", "- `name` (string, required)"),
         tool("drop", "- `name` (string, required)"),
@@ -207,7 +207,7 @@ def play_steps(
 
 
 def failing(times: int, code: str = "down") -> Any:
-    """Give a tool that fails so often before it works."""
+    """Return a tool that fails this often before it works."""
     left = iter([True] * times)
 
     def tool_function(**_: Any) -> dict[str, str]:

@@ -6,7 +6,7 @@ from toolmd._types.call import Caller
 from toolmd._types.run import Answer
 
 
-def test_a_standalone_question_gives_what_was_said(world: World) -> None:
+def test_a_standalone_question_returns_the_answer(world: World) -> None:
     steps = (
         "1. **Ask**\n   - **Ask**: Which?\n   - **Save as**: said\n2. **Return**:\n"
         "   - said: `said`\n"
@@ -30,7 +30,7 @@ def test_a_guarded_tool_asks_with_its_own_prompt(world: World) -> None:
     assert world.called == ["guarded"]
 
 
-def test_a_guarded_tool_that_is_refused_does_not_run(world: World) -> None:
+def test_a_guarded_tool_that_a_person_declines_does_not_run(world: World) -> None:
     steps = "1. **Do it**\n   - **Use**: guarded\n   - **With**:\n     - name: x\n"
     assert play_steps(world, steps, answers=(NO,)).code == "refused"
     assert world.called == []
@@ -47,7 +47,7 @@ def test_if_no_leads_on_where_a_guarded_tool_asks_by_itself(world: World) -> Non
     assert world.called == []
 
 
-def test_a_yes_that_comes_when_the_hold_is_past_counts_all_the_same(world: World) -> None:
+def test_an_approval_after_the_confirmation_expired_still_counts(world: World) -> None:
     world.lapsed.add("held-2")
     steps = "1. **Do it**\n   - **Use**: guarded\n   - **With**:\n     - name: x\n"
     assert play_steps(world, steps, answers=(YES,)).success

@@ -1,4 +1,4 @@
-"""What is found in a skill's steps when they are read, each mistake where it is."""
+"""Findings in a skill's steps, each with its place."""
 
 import textwrap
 from pathlib import Path
@@ -84,14 +84,14 @@ CASES = Path(__file__).parents[1] / "cases" / "step-mistakes.md"
     read_fixture_file(CASES),
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
-def test_a_mistake_in_a_step_is_told_with_its_place_and_remedy(
+def test_an_error_in_a_step_has_its_place_and_a_remedy(
     line: int, title: str, text: str, expected: str
 ) -> None:
     del line, title
     assert "".join(f"{finding}\n" for finding in found(text)) == expected
 
 
-def test_an_expression_s_column_is_told() -> None:
+def test_an_error_has_the_column_of_its_expression() -> None:
     one = only(FIND + "2. **Pick**\n   - **Choose**: `slots.map(s, s.tme)`\n")
     assert one.span.column == len("   - **Choose**: `slots.map(s, s.") + 1
 
@@ -136,7 +136,7 @@ def test_correct_steps_have_no_findings() -> None:
     assert found(steps) == []
 
 
-def test_a_jump_backwards_is_refused() -> None:
+def test_a_jump_backwards_is_an_error() -> None:
     steps = (
         FIND
         + """   - **If empty**: go to Later
@@ -195,20 +195,20 @@ def test_an_optional_input_may_be_left_out_of_an_optional_argument() -> None:
     assert found(optional, inputs=inputs) == []
 
 
-def test_what_is_required_and_never_used_is_told() -> None:
+def test_an_unused_requirement_is_reported() -> None:
     spec = skill(FIND, "find, book", INPUTS)
     [one] = check_skill(spec, TOOLS, {})
     assert (one.code, one.severity) == ("unused-requirement", Severity.WARNING)
     assert "book" in one.message
 
 
-def test_a_required_tool_that_is_not_there_is_told_with_the_near_one() -> None:
+def test_a_missing_required_tool_is_an_error_with_a_suggestion() -> None:
     one = only(FIND, "find, boook")
     assert one.code == "unknown-tool"
     assert "'book'" in one.help
 
 
-def test_skills_in_a_circle_are_refused() -> None:
+def test_skills_in_a_cycle_are_an_error() -> None:
     steps = "1. **Use it**\n   - **Use**: other\n"
     other = skill("1. **Back**\n   - **Use**: trial\n", name="other",
                   metadata="- **Required Skills**: trial\n")  # fmt: skip

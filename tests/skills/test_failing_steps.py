@@ -1,4 +1,4 @@
-"""Steps that fail: told with their place, tried again, led on, and undone in reverse."""
+"""Failing steps: their errors, retries, jumps and compensations."""
 
 import asyncio
 from typing import Any
@@ -52,7 +52,7 @@ def test_a_reading_tool_is_tried_again(
     assert [key.split("/", 1)[1] for key in world.keys] == ["1:list"] * 3
 
 
-def test_what_can_never_work_is_not_tried_again(world: World) -> None:
+def test_a_permanent_failure_is_not_retried(world: World) -> None:
     steps = (
         "1. **Echo**\n   - **Use**: echo\n   - **With**:\n     - text: `dyn(1)`\n"
         "   - **On error**: retry 5 times, then continue\n"
@@ -75,7 +75,9 @@ def test_a_timeout_of_what_may_have_happened_is_unknown(world: World, name: str,
     assert "within 0.01 s" in result.message
 
 
-def test_a_door_that_breaks_is_told_as_unknown_and_what_was_done_is_undone(world: World) -> None:
+def test_a_failing_dispatcher_gives_an_unknown_outcome(
+    world: World,
+) -> None:
     def broken() -> None:
         raise RuntimeError("the door is off its hinges")
 
@@ -116,7 +118,7 @@ def test_a_skill_that_returns_undoes_nothing(world: World) -> None:
     assert world.called == ["make"]
 
 
-def test_what_is_done_last_is_undone_first(world: World) -> None:
+def test_the_last_step_is_undone_first(world: World) -> None:
     steps = (
         "1. **Make**\n   - **For each**: n in `['x', 'y', 'z']`\n   - **At Once**: 3\n"
         "   - **Use**: make\n   - **With**:\n     - name: `n`\n   - **Save as**: made\n"
@@ -131,7 +133,7 @@ def test_what_is_done_last_is_undone_first(world: World) -> None:
     ]
 
 
-def test_an_undo_that_fails_is_told_and_hinders_no_other(world: World) -> None:
+def test_a_failing_undo_is_reported_and_the_others_run(world: World) -> None:
     def drop(name: str) -> dict[str, Any]:
         if name == "id-y":
             raise ToolError("stuck", code="stuck")

@@ -51,7 +51,7 @@ def test_the_drawing_is_xml_that_holds_every_step_and_no_script() -> None:
 
 
 def nodes(drawing: str, mark: str) -> list[ET.Element]:
-    """Give the elements of a class."""
+    """Return the elements of a class."""
     every = ET.fromstring(drawing).iter()
     return [node for node in every if mark in node.get("class", "").split()]
 
@@ -79,7 +79,7 @@ def test_a_drawing_for_a_page_brings_no_style_and_ids_of_its_own() -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_a_drawing_is_told_to_those_who_do_not_see_it() -> None:
+def test_a_drawing_has_a_description_for_screen_readers() -> None:
     root = ET.fromstring(svg(chart_of(example()), UNDER_WAY))
     named = {node.get("id"): node.text for node in root.iter() if node.get("id")}
     assert root.get("role") == "img"

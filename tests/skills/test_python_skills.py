@@ -1,4 +1,4 @@
-"""Skills in Python: calls go through the record, and what they give becomes the result."""
+"""Skills in Python: calls are recorded, and the returned value becomes the result."""
 
 import asyncio
 import contextlib
@@ -92,7 +92,7 @@ def test_python_that_raises_is_a_failed_skill(error: Exception, code: str, says:
     assert "secret" not in str(result)
 
 
-def test_python_that_gives_what_is_no_json_is_a_failed_skill() -> None:
+def test_python_that_returns_a_value_outside_json_is_a_failed_skill() -> None:
     async def trial(through: Any) -> Any:
         del through
         return {"odd": object()}
@@ -102,7 +102,7 @@ def test_python_that_gives_what_is_no_json_is_a_failed_skill() -> None:
     assert "no JSON" in result.message
 
 
-def test_python_that_waits_for_a_person_is_taken_up_without_calling_twice() -> None:
+def test_python_that_waits_for_a_person_resumes_without_calling_twice() -> None:
     async def trial(through: Any) -> dict[str, Any]:
         made = await through("make", {"name": "x"})
         with contextlib.suppress(Exception):
@@ -121,7 +121,7 @@ def test_python_that_waits_for_a_person_is_taken_up_without_calling_twice() -> N
     asyncio.run(scene())
 
 
-def test_python_that_calls_something_else_when_taken_up_is_told() -> None:
+def test_python_that_makes_other_calls_when_resumed_is_an_error() -> None:
     names = iter(["make", "read", "read", "read"])
 
     async def trial(through: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def test_python_that_calls_something_else_when_taken_up_is_told() -> None:
         [question] = (await world.engine.show("r")).questions
         result = await world.engine.answer("r", question.key, YES)
         assert (result.success, result.code) == (False, "not_repeatable")
-        # What stands in another call's place is not made, and no call behind it.
+        # Neither a changed call nor the calls after it are made.
         assert world.called == ["make"]
 
     asyncio.run(scene())

@@ -1,4 +1,4 @@
-"""What a run told can be told anew from its record alone."""
+"""Replay: a run's events follow from its record alone."""
 
 import asyncio
 from typing import Any
@@ -41,7 +41,7 @@ ASKING = """1. **Make one**
 
 
 def told(world: World, spec: SkillSpec, *answers: Answer | None) -> tuple[Any, ...]:
-    """Run a skill, and give what it told, what is told anew, and its view."""
+    """Run a skill, and return its events, the replayed ones, and its view."""
 
     async def run() -> tuple[Any, ...]:
         result = await world.run(spec, answers=answers)
@@ -52,12 +52,12 @@ def told(world: World, spec: SkillSpec, *answers: Answer | None) -> tuple[Any, .
 
 
 def steps(events: Any) -> list[RunEvent]:
-    """Give the events but for the waiting, which the engine tells, in a loop's own order."""
+    """Return the events in a loop's order, without the engine's waiting events."""
     return sorted(event for event in events if event.kind != "waiting")
 
 
 @pytest.mark.parametrize("answers", [(None,), (YES,), (NO,)], ids=["waits", "yes", "no"])
-def test_a_run_is_told_anew_as_it_was_told(answers: tuple[Answer | None, ...]) -> None:
+def test_a_replay_reports_the_same_events(answers: tuple[Answer | None, ...]) -> None:
     world = small_world()
     events, anew, _ = told(world, skill(ASKING, "make, drop, read"), *answers)
     calls = len(world.calls)
@@ -65,12 +65,12 @@ def test_a_run_is_told_anew_as_it_was_told(answers: tuple[Answer | None, ...]) -
     assert len(world.calls) == calls
 
 
-def test_a_run_of_every_kind_of_step_is_told_anew() -> None:
+def test_a_run_of_every_kind_of_step_is_replayed() -> None:
     events, anew, _ = told(small_world(), skill(STEPS, "make, drop, read"), YES)
     assert steps(anew) == steps(events)
 
 
-def test_a_run_that_was_cancelled_is_told_anew() -> None:
+def test_a_cancelled_run_is_replayed() -> None:
     world = small_world()
     spec = skill(ASKING, "make, drop, read")
 
@@ -108,7 +108,7 @@ def test_a_step_whose_undo_fails_stays_done_and_says_that_it_was_not_undone(fail
     assert kept == (["Not undone: step 1 (Make one): drop: stuck."] if fails else [])
 
 
-def test_a_refused_run_went_another_way_and_undid_its_steps() -> None:
+def test_a_declined_run_took_another_path_and_undid_its_steps() -> None:
     spec = skill(ASKING, "make, drop, read")
     _, anew, view = told(small_world(), spec, NO)
     states = states_of("trial", anew, view.questions)
@@ -116,7 +116,7 @@ def test_a_refused_run_went_another_way_and_undid_its_steps() -> None:
     assert 'class="edge taken" data-from="3" data-to="Back/1"' in svg(chart_of(spec), states)
 
 
-def test_a_skill_in_python_is_told_by_its_recorded_calls() -> None:
+def test_a_skill_in_python_is_replayed_from_its_recorded_calls() -> None:
     ran: list[str] = []
 
     async def inside(through: Any, **_: Any) -> Any:
@@ -159,7 +159,7 @@ def test_a_skill_in_python_that_came_to_its_end_runs_no_more() -> None:
     assert world.called == ["make"]
 
 
-def test_a_loop_that_waits_for_one_item_tells_of_the_others() -> None:
+def test_a_loop_that_waits_for_one_item_reports_the_others() -> None:
     world = World(tool("agreed", more="## Safety\n\n- **Requires Confirmation**: true"))
     spec = skill(
         "1. **All**\n   - **For each**: n in `[1, 2]`\n   - **At Once**: 2\n   - **Use**: agreed\n",

@@ -1,4 +1,4 @@
-"""Runs as a whole: taken up again after any death, held to what the skill requires and undoes."""
+"""Complete runs: resumed after any death, checked against the skill's lists, and undone."""
 
 import asyncio
 import datetime as dt
@@ -111,7 +111,7 @@ def test_a_run_that_dies_anywhere_ends_as_if_it_had_not(when: str, *, succeeds: 
         assert set(repeated) == ({f"r/{death}"} if when == "after" and is_call else set())
 
 
-def test_a_finished_run_taken_up_again_calls_nothing() -> None:
+def test_a_resumed_finished_run_calls_nothing() -> None:
     spec = skill(STEPS, "make, drop, read")
     entries: dict[str, Any] = {}
     world = small_world()

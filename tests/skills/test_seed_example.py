@@ -1,4 +1,4 @@
-"""The seed's example of format.md, run as it stands."""
+"""The seed's example of format.md, run unchanged."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A skill within a skill: its steps are told and undone with the run that uses it."""
+"""A skill within a skill: the run reports and undoes its steps."""
 
 import asyncio
 

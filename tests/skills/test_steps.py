@@ -1,4 +1,4 @@
-"""What each key of a step does when a skill runs."""
+"""The effect of each key of a step at run time."""
 
 import asyncio
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ def test_a_list_that_ends_without_return_is_a_success_without_data(world: World)
     assert (result.success, result.data, result.message) == (True, {}, "Trial: done.")
 
 
-def test_inputs_are_held_against_the_input_schema(world: World) -> None:
+def test_inputs_are_checked_against_the_input_schema(world: World) -> None:
     result = play_steps(world, "1. **List**\n   - **Use**: list\n", {"word": 3, "other": 1})
     assert result.code == "invalid_arguments"
     assert "word must be" in (result.error or "")
@@ -187,7 +187,7 @@ def test_a_loop_keeps_the_order_of_its_items(world: World) -> None:
     assert most == 3
 
 
-def test_a_loop_over_too_many_items_is_refused(world: World) -> None:
+def test_a_loop_over_too_many_items_is_an_error(world: World) -> None:
     steps = (
         "1. **Make**\n   - **For each**: n in `lists.range(1000) + [1]`\n   - **Use**: echo\n"
         "   - **With**:\n     - count: `n`\n"
@@ -214,7 +214,7 @@ def test_an_item_that_fails_and_goes_on_is_left_out(world: World) -> None:
     assert [arguments["name"] for _, arguments in world.calls] == ["x", "y"]
 
 
-def test_a_loop_that_an_item_ended_is_told_as_failed_not_as_done(world: World) -> None:
+def test_a_loop_that_an_item_ended_is_reported_as_failed(world: World) -> None:
     def make(name: str) -> dict[str, str]:
         raise ToolError(f"no {name}", code="none")
 
@@ -239,7 +239,7 @@ def test_a_loop_that_an_item_ended_is_told_as_failed_not_as_done(world: World) -
     ]
 
 
-def test_a_refused_item_is_told_by_its_own_key(world: World) -> None:
+def test_a_declined_item_is_reported_by_its_own_key(world: World) -> None:
     steps = (
         "1. **Make**\n   - **For each**: n in `['x', 'y']`\n   - **Ask**: Make {n}?\n"
         "   - **Use**: make\n   - **With**:\n     - name: `n`\n"

@@ -1,4 +1,4 @@
-"""What takes steps back: of skills within skills, by skills, with questions, in cancelled runs."""
+"""Compensations: of nested skills, by skills, with questions, in cancelled runs."""
 
 import asyncio
 from typing import Any
@@ -70,7 +70,7 @@ def test_what_a_skill_within_did_stays_when_the_outer_one_ends_well() -> None:
     assert told(world) == ["make b"]
 
 
-def test_a_step_with_an_undo_of_its_own_takes_a_skill_back_by_that_alone() -> None:
+def test_a_step_with_its_own_undo_undoes_a_skill_by_that_alone() -> None:
     world = world_with(inner(make(1, "b")))
     steps = use(1, "inner", "   - **Undo**: drop\n     - name: all\n") + "2. **Stop**: Enough.\n"
     run(world, outer(steps, "inner"))
@@ -88,7 +88,7 @@ def test_each_item_of_a_loop_over_a_skill_is_undone_last_first() -> None:
     assert told(world) == ["make x", "make y", "drop y", "drop x"]
 
 
-def test_a_skill_that_takes_a_step_back_is_not_taken_back_itself() -> None:
+def test_a_skill_that_undoes_a_step_is_not_undone_itself() -> None:
     back = inner(make(1, "back"), "back")
     undo = "   - **Undo**: back\n"
     world = world_with(back)
@@ -100,7 +100,7 @@ def test_a_skill_that_takes_a_step_back_is_not_taken_back_itself() -> None:
 ASKED = "2. **Go on**\n   - **Ask**: Go on?\n"
 
 
-def test_a_cancelled_run_is_taken_back_by_skills_too() -> None:
+def test_a_cancelled_run_is_undone_by_skills_too() -> None:
     async def scene() -> None:
         loop = "   - **For each**: w in `['x', 'y']`\n   - **With**:\n     - name: `w`\n"
         world = world_with(inner(use(1, "drop", loop), "back"))
@@ -144,7 +144,7 @@ async def _cancelled(answer: object, left: list[str]) -> None:
 
 
 def held_up(world: World, name: str) -> tuple[asyncio.Event, asyncio.Event]:
-    """Have a tool wait; give what tells that it was called, and what lets it go on."""
+    """Make a tool wait; return the event of its call, and the event that continues it."""
     called, release = asyncio.Event(), asyncio.Event()
 
     async def wait(**arguments: object) -> dict[str, object]:
@@ -157,7 +157,7 @@ def held_up(world: World, name: str) -> tuple[asyncio.Event, asyncio.Event]:
 
 
 async def cancelled_within(world: World, spec: SkillSpec, name: str) -> list[SkillResult]:
-    """Cancel a run while it calls this tool; give the result of the run, and of cancelling it."""
+    """Cancel a run while it calls this tool; return the results of both."""
     called, release = held_up(world, name)
     running = asyncio.create_task(world.run(spec, run_id="r"))
     await called.wait()

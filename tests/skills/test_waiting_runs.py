@@ -35,7 +35,7 @@ def test_an_answer_takes_a_waiting_run_to_its_end() -> None:
     assert world.called == ["make", "drop"]
 
 
-def test_the_first_answer_counts_and_a_second_is_told_so() -> None:
+def test_the_first_answer_counts_and_a_second_gets_an_error() -> None:
     async def scene() -> None:
         world = small_world()
         await world.run(skill(ASKING, "make, drop"), run_id="r")
@@ -67,7 +67,7 @@ def test_an_answer_from_elsewhere_wins_over_one_who_is_still_thinking() -> None:
     asyncio.run(scene())
 
 
-def test_whoever_looks_finds_that_a_wait_past_its_time_is_over() -> None:
+def test_a_look_up_ends_an_expired_wait() -> None:
     async def scene() -> None:
         world = small_world()
         await world.run(skill(ASKING, "make, drop"), run_id="r")
@@ -129,7 +129,7 @@ def test_a_wait_ends_by_itself_when_its_time_is_up() -> None:
     asyncio.run(scene())
 
 
-def test_a_question_past_its_time_is_a_no() -> None:
+def test_an_expired_question_is_a_no() -> None:
     async def scene() -> None:
         world = small_world()
         await world.run(skill(ASKING, "make, drop"), run_id="r")
@@ -174,7 +174,7 @@ def test_a_cancelled_run_undoes_what_it_did() -> None:
     asyncio.run(scene())
 
 
-def test_a_run_that_is_cancelled_while_a_call_is_held_drops_the_hold() -> None:
+def test_cancelling_a_run_rejects_its_pending_confirmation() -> None:
     async def scene() -> None:
         world = small_world()
         spec = skill("1. **Do it**\n   - **Use**: guarded\n", "guarded")

@@ -1,4 +1,4 @@
-"""A workspace with ALARA's tools in it, on a clock that stands still."""
+"""A workspace with ALARA's tools and a fixed clock."""
 
 import asyncio
 from datetime import datetime, timedelta, timezone

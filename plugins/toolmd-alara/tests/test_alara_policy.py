@@ -1,4 +1,4 @@
-"""Confidence, intent, confirmation and escalation: the seeds' tables at the door."""
+"""Confidence, intent, confirmation and escalation: the seeds' tables at the dispatcher."""
 
 import pytest
 
@@ -79,7 +79,7 @@ def test_a_call_of_low_risk_runs_at_once(call, tool):
     assert call(tool, VALID[tool]).outcome == "ok"
 
 
-def test_a_diagnosis_that_the_user_did_not_say_is_refused(call):
+def test_a_diagnosis_that_the_user_did_not_say_is_denied(call):
     inferred = {**CARE, "diagnosis": "hypertension"}
     result = call("add_care_log", inferred, message="I went to the hospital", dry_run=True)
     assert (result.outcome, result.error.code) == ("denied", "not_stated_by_user")

@@ -42,7 +42,7 @@ def test_a_care_log_cannot_be_changed_deleted_or_replaced(log):
     assert kept["title"] == "Checkup"
 
 
-def test_a_care_log_of_what_has_not_happened_is_refused(log):
+def test_a_care_log_of_a_future_event_is_an_error(log):
     with pytest.raises(ToolError, match="not come yet") as caught:
         log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-04"})
     assert caught.value.code == "not_yet_happened"
@@ -174,7 +174,7 @@ def test_an_older_file_is_brought_up_to_date_and_keeps_its_entries(tmp_path, clo
     log.close()
 
 
-def test_a_file_of_a_later_version_is_refused_and_left_alone(tmp_path, clock):
+def test_a_file_of_a_later_version_is_an_error_and_left_alone(tmp_path, clock):
     path = tmp_path / "new.sqlite3"
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")

@@ -1,4 +1,4 @@
-"""What the tools answer: the seeds' own words."""
+"""The tools' messages match the seeds."""
 
 import pytest
 

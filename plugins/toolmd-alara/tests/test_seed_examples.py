@@ -158,7 +158,7 @@ def test_example_5_a_call_that_is_blocked(handle, call):
     assert today(call)["medications"] == []
 
 
-def test_the_one_call_that_is_refused_does_not_hinder_the_other(handle, call):
+def test_a_denied_call_does_not_stop_the_other(handle, call):
     turn = handle(
         '[TOOL_CALL:{"tool":"log_hydration","parameters":{"amount":0},"confidence":0.9}]'
         '[TOOL_CALL:{"tool":"log_hydration","parameters":{"amount":250},"confidence":0.9}]',

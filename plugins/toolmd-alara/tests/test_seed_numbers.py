@@ -1,4 +1,4 @@
-"""Every number of seeds 000 and 001, in the files and at the door."""
+"""Every number of seeds 000 and 001, in the files and at the dispatcher."""
 
 import pytest
 
@@ -205,7 +205,7 @@ def test_a_value_at_its_limit_is_taken(call, tool, arguments):
 
 
 @pytest.mark.parametrize(("tool", "arguments"), REFUSED)
-def test_a_value_beyond_its_limit_is_refused(call, tool, arguments):
+def test_a_value_beyond_its_limit_is_denied(call, tool, arguments):
     result = call(tool, arguments, dry_run=True)
     assert result.outcome == "denied"
     assert result.error.code == "invalid_arguments"

@@ -1,4 +1,4 @@
-"""What a person reads in the three catalogues: every tool, and every parameter with its schema."""
+"""The expected reading of the three catalogues: every tool and parameter with its schema."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ Params:
 
 
 class Typed(NamedTuple):
-    """What a command printed, and its exit status."""
+    """A command's output and exit status."""
 
     out: str
     err: str

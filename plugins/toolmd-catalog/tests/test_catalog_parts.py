@@ -89,14 +89,14 @@ NO_CATALOGUES = {
 
 
 @pytest.mark.parametrize("name", NO_CATALOGUES)
-def test_what_is_no_catalogue_gives_nothing_and_says_so(name: str) -> None:
+def test_a_document_without_tools_is_reported(name: str) -> None:
     made = read(NO_CATALOGUES[name])
 
     assert made.drafts == ()
     assert made.refused[0].text.startswith("no tool was found")
 
 
-def test_an_invalid_example_is_left_out_and_told() -> None:
+def test_an_invalid_example_is_left_out_with_a_note() -> None:
     text = (
         "## pay\n\nPay it.\n\nParams:\n- amount: integer, 1-5\n\nExample:\n```json\n"
         + json.dumps({"tool": "pay", "args": {"amount": 9}})

@@ -12,7 +12,7 @@ from toolmd_catalog.reader import read as read_catalog
 
 HERE = Path(__file__).parent
 DOCUMENTS = HERE.parents[2].parent / "shared" / "seeds"
-"""The whole documents, beside the repository where somebody has them."""
+"""The complete documents, next to the repository if available."""
 SOURCES = [
     pytest.param(name, whole, id=f"{name}-{'whole' if whole else 'short'}")
     for name in truth.CATALOGS
@@ -150,7 +150,7 @@ def test_helpers_that_are_not_exposed_stay_hidden() -> None:
     assert not {"add_papers", "compute_metrics"} & specs(imported("reviews")).keys()
 
 
-def test_every_guess_is_told_with_its_place() -> None:
+def test_every_guess_is_noted_with_its_place() -> None:
     notes = [str(note) for note in imported("health").notes]
 
     assert "line 15: log_blood_pressure: what it gives back is not told: anything" in notes

@@ -69,7 +69,7 @@ def library(tmp_path):
 
 @pytest.fixture
 def searched(call, ncbi):
-    """Sixty papers of two themes, found and clustered; gives the two cluster ids."""
+    """Sixty clustered papers of two themes; returns the two cluster ids."""
     for pmid in HEARTS:
         ncbi.add(pmid, f"Statins and heart failure {pmid}", f"Statins help hearts {pmid}.")
     for pmid in LUNGS:

@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that speaks NCBI's E-utilities, and fails when it is told to."""
+"""A fake of NCBI's E-utilities on 127.0.0.1 that fails on request."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ PAGE = b"<!DOCTYPE html><html><head><title>Error</title></head><body><p>Sorry<br
 
 
 class Fault:
-    """What is answered in the place of the right answer."""
+    """A response that replaces the right one."""
 
     def __init__(self, status=200, body=b"", *, cut=0, headers=None, wait=None):
         self.status = status

@@ -15,7 +15,7 @@ class OpenAiDesk(ConfirmationFlow):
     def __init__(self):
         super().__init__()
         self.say = lambda task, material: "{}"
-        """What the model says to a task and its material."""
+        """The model's answer to a task and its material."""
         self.size = SIZE
         self.most = None
         """Texts in one request beyond which memory runs out; None for no limit."""
@@ -34,7 +34,7 @@ class OpenAiDesk(ConfirmationFlow):
             {"object": "embedding", "index": index, "embedding": vector_of(text, self.size)}
             for index, text in enumerate(asked["input"])
         ]
-        # The order of the answer is told by the indexes, and by nothing else.
+        # Only the indexes give the order of the answer.
         return {"object": "list", "model": asked["model"], "data": data[::-1], "usage": {}}
 
     def chat(self, asked):

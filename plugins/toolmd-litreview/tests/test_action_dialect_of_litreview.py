@@ -35,7 +35,7 @@ def test_an_action_runs_and_its_result_is_the_next_message(handle, ncbi):
     assert ncbi.asked[0][1]["term"] == "statins"
 
 
-def test_an_unknown_tool_is_told_as_the_seed_has_it_and_changes_nothing(handle, ncbi, workspace):
+def test_an_unknown_tool_is_reported_as_in_the_seed_and_changes_nothing(handle, ncbi, workspace):
     turn = handle(action("delete_everything"))
     assert observed(turn) == '{"error":"unknown_tool"}'
     assert ncbi.asked == []

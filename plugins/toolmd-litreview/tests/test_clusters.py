@@ -64,7 +64,7 @@ def test_a_few_new_papers_join_the_clusters_that_stand(library):
     assert [theme for theme in themes(shelf) if 500 in theme] == [[*range(1, 31), 500]]
 
 
-def test_many_new_papers_have_the_clusters_drawn_anew(library):
+def test_many_new_papers_recompute_the_clusters(library):
     shelf = library.of("ana")
     fill(shelf, HEARTS)
     sort_in(shelf, "m")
@@ -75,7 +75,7 @@ def test_many_new_papers_have_the_clusters_drawn_anew(library):
     assert len(shelf.clusters()) == 2
 
 
-def test_another_model_draws_the_clusters_anew(library):
+def test_another_model_recomputes_the_clusters(library):
     shelf = library.of("ana")
     fill(shelf, HEARTS)
     sort_in(shelf, "m")

@@ -46,7 +46,7 @@ def test_texts_give_a_vector_each_in_their_order(call, openai):
     ]
 
 
-def test_the_server_is_told_the_model_and_the_key(call, openai):
+def test_the_request_has_the_model_and_the_key(call, openai):
     call("embed_text", {"text": ["a", "b"]})
     ((path, asked, _, headers),) = openai.asked
     assert path == "/v1/embeddings"
@@ -118,7 +118,7 @@ def test_a_server_that_can_shorten_is_asked_to(openai):
     assert openai.asked[0][1]["dimensions"] == 1024
 
 
-def test_vectors_of_another_size_are_refused_with_a_remedy(openai):
+def test_vectors_of_another_size_are_an_error_with_a_remedy(openai):
     openai.size = 768
     with pytest.raises(ToolError, match="768 numbers, not of 1024") as caught:
         vectors_of(embedder_of(openai), ["a"])
@@ -144,14 +144,14 @@ def test_what_is_no_answer_of_the_server_may_be_asked_for_again(openai, body):
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"true", b'"1"', b"null", b"1e999"])
-def test_a_vector_of_odd_numbers_is_refused(openai, number):
+def test_a_vector_of_odd_numbers_is_an_error(openai, number):
     numbers = b",".join([number] * 1024)
     openai.faults.append(Fault(200, b'{"data":[{"index":0,"embedding":[' + numbers + b"]}]}"))
     with pytest.raises(ToolError):
         vectors_of(embedder_of(openai), ["a"])
 
 
-def test_memory_that_runs_out_at_the_server_is_told_as_such(openai):
+def test_memory_exhaustion_at_the_server_is_reported_as_such(openai):
     openai.faults.append(Fault(500, b'{"error": {"message": "CUDA out of memory. Tried to ..."}}'))
     with pytest.raises(MemoryError):
         vectors_of(embedder_of(openai), ["a"])
@@ -162,7 +162,7 @@ def test_memory_that_runs_out_at_the_server_is_told_as_such(openai):
     [(401, "embeddings_refused"), (404, "embeddings_refused"), (429, "embeddings_busy"),
      (500, "embeddings_failed")],
 )  # fmt: skip
-def test_a_server_that_refuses_is_told_apart(call, openai, status, code):
+def test_a_rejected_request_has_its_own_error(call, openai, status, code):
     openai.faults.append(Fault(status, b"secret-of-model"))
     result = call("embed_text", {"text": "a"})
     assert result.error.code == code
@@ -182,7 +182,7 @@ def test_without_a_server_the_tool_says_what_to_set():
 
 
 class LocalModel:
-    """What sentence-transformers gives, as far as it is used."""
+    """A fake of sentence-transformers with the used methods."""
 
     def __init__(self, size=1024, most=100):
         self.size, self.most = size, most
@@ -210,7 +210,7 @@ def test_a_model_in_this_process_that_runs_out_of_memory_says_so():
         vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(most=1))), ["a", "b"])
 
 
-def test_a_model_in_this_process_of_another_size_is_refused():
+def test_a_local_model_of_another_size_is_an_error():
     with pytest.raises(ToolError, match="384"):
         vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(384))), ["a"])
 

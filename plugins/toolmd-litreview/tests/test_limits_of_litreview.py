@@ -1,4 +1,4 @@
-"""What the runtime holds for the review's tools: tries, batches, memory, the pace of starts."""
+"""The runtime's limits for the review's tools: retries, batches, memory, rates."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ def test_a_server_that_comes_back_is_asked_again(call, ncbi, fault):
     assert [p["pmid"] for p in result.data["papers"]] == [11]
 
 
-def test_a_server_that_stays_away_is_told_as_offline(workspace, ncbi):
+def test_an_unreachable_server_is_reported_as_offline(workspace, ncbi):
     ncbi.faults += [Fault(502)] * 40
     reply = 'Action: {"tool": "search_pubmed", "args": {"query": "x"}}'
     turn = asyncio.run(workspace.handle(reply, dialect="action", user="ana"))

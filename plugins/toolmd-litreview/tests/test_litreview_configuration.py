@@ -1,4 +1,4 @@
-"""What the environment decides, and what of it is refused."""
+"""The settings of the environment, and their errors."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_a_key_is_not_shown():
      "http://h:x", "file:///etc/passwd", "http://h\n/v1", "http://[::1"],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["LITREVIEW_NCBI_URL", "LITREVIEW_MODEL_URL", "OPENAI_BASE_URL"])
-def test_what_is_no_address_is_refused_by_its_variable(name, url):
+def test_an_invalid_url_is_an_error_with_its_variable(name, url):
     with pytest.raises(ConfigError, match=name):
         read({name: url})
 

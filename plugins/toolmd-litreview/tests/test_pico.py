@@ -1,4 +1,4 @@
-"""What run_pico extracts of a cluster or a list of papers, and what it costs."""
+"""run_pico: its extractions from a cluster or a list of papers, and its cost."""
 
 import json
 
@@ -69,11 +69,11 @@ def test_a_cluster_is_confirmed_since_its_size_is_unknown(call, searched):
         {"pmid_list": [1], "file": "x"},
     ],
 )
-def test_what_names_neither_or_both_or_a_path_is_refused(call, arguments):
+def test_neither_or_both_sources_or_a_path_are_denied(call, arguments):
     assert call("run_pico", arguments).error.code == "invalid_arguments"
 
 
-def test_a_cluster_that_is_nobodys_is_told_with_those_that_are(call, searched, confirmed):
+def test_an_unknown_cluster_is_reported_with_the_known_ones(call, searched, confirmed):
     result = confirmed("run_pico", {"cluster_id": "cl-000000000000"})
     assert result.error.code == "cluster_not_found"
     assert searched[0] in result.error.message

@@ -1,4 +1,4 @@
-"""search_pubmed at the door: the history server, what is saved, and every way to fail."""
+"""search_pubmed through the dispatcher: history server, stored papers, and all failures."""
 
 import asyncio
 import gzip
@@ -65,7 +65,7 @@ def test_two_thousand_papers_are_the_most_unless_more_are_asked_for(call, ncbi):
     assert len(call("search_pubmed", {"query": "x"}).data["papers"]) == 2_000
 
 
-def test_ncbi_is_told_who_asks_and_no_address_holds_a_key(call, ncbi):
+def test_requests_identify_the_caller_and_urls_contain_no_key(call, ncbi):
     ncbi.add(1)
     call("search_pubmed", {"query": "statins & co?"})
     assert len(ncbi.asked) == 2
@@ -163,7 +163,7 @@ def test_what_the_file_does_not_allow_asks_nobody(call, ncbi, arguments):
     assert ncbi.asked == []
 
 
-def test_progress_is_told(call, ncbi):
+def test_progress_is_reported(call, ncbi):
     for pmid in range(1, 1_002):
         ncbi.add(pmid)
     heard = []
@@ -214,7 +214,7 @@ LASTING = {
 
 
 @pytest.mark.parametrize("code", LASTING)
-def test_a_fault_that_will_not_pass_is_told_once(call, ncbi, code):
+def test_a_permanent_failure_is_reported_once(call, ncbi, code):
     ncbi.faults += [LASTING[code]] * 40
     result = call("search_pubmed", {"query": "x"})
     assert (result.outcome, result.error.code) == ("failed", code)

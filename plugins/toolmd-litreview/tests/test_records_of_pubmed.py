@@ -142,7 +142,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("doctype", HOSTILE.values(), ids=HOSTILE)
-def test_xml_with_entities_of_its_own_is_refused(doctype):
+def test_xml_with_its_own_entities_is_an_error(doctype):
     record = article(1, "&l9;" if "l9" in doctype else "T.")
     with pytest.raises(ToolError, match="its own entities") as caught:
         read_papers(page(record, doctype=doctype).encode())
@@ -163,7 +163,7 @@ def test_what_is_no_answer_may_be_asked_for_again(answer):
         read_papers(answer)
 
 
-def test_an_error_of_the_server_is_told():
+def test_an_error_of_the_server_is_reported():
     answer = b"<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>"
     with pytest.raises(ToolError, match="Unable to obtain query #1") as caught:
         read_papers(answer)
@@ -176,7 +176,7 @@ def test_a_record_that_is_nested_deeply_is_read():
 
 
 @given(st.integers(0, len(WHOLE)), st.binary(max_size=4))
-def test_a_damaged_answer_is_read_or_refused_and_nothing_else(at, piece):
+def test_a_damaged_answer_is_read_or_an_error(at, piece):
     try:
         papers = read_papers(WHOLE[:at] + piece + WHOLE[at + len(piece) :])
     except (ConnectionError, ToolError):

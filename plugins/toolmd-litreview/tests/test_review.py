@@ -173,7 +173,7 @@ def test_an_answer_without_words_is_unreadable(call, searched, openai):
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, "model_refused"), (429, "model_busy")])
-def test_a_model_that_refuses_is_told_apart(call, searched, openai, status, code):
+def test_a_rejected_model_request_has_its_own_error(call, searched, openai, status, code):
     openai.faults.append(Fault(status, b"secret-of-model"))
     result = call("prisma_check", {"cluster_id": searched[0]})
     assert result.error.code == code

@@ -1,4 +1,4 @@
-"""What a tool answers of FHIR resources that a test made."""
+"""A tool's answers from the FHIR resources of a test."""
 
 
 def only(desk, tool, *resources):

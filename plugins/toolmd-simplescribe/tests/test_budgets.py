@@ -1,4 +1,4 @@
-"""What a call gives is cut at a whole item, by the stricter of the tool's file and the plan."""
+"""Results are cut at a whole item, by the stricter limit of the tool's file and the plan."""
 
 import json
 

@@ -46,7 +46,7 @@ def file(project, make):
     return write
 
 
-def test_files_are_loaded_and_what_was_left_out_is_told(run, file, make):
+def test_files_are_loaded_and_omissions_are_reported(run, file, make):
     name = file("a.json", make.patient(), make.lab(), make.lab(status="registered"))
     done = run("load", name)
     assert done.returncode == 0
@@ -59,7 +59,7 @@ def test_files_are_loaded_and_what_was_left_out_is_told(run, file, make):
     assert done.stderr == b""
 
 
-def test_a_bad_file_is_told_and_the_others_are_loaded(run, file, make, project):
+def test_a_bad_file_is_reported_and_the_others_are_loaded(run, file, make, project):
     (project / "bad.json").write_text("{", encoding="utf-8")
     done = run("load", "bad.json", file("a.json", make.lab()), "none.json", "--json")
     assert done.returncode == 1
@@ -106,7 +106,7 @@ def test_samples_are_written_once(run, project):
     assert b"already exists" in again.stderr
 
 
-def test_a_store_of_a_later_version_is_told_in_a_line(run, project):
+def test_a_store_of_a_later_version_is_reported_in_one_line(run, project):
     import sqlite3
 
     (project / ".toolmd").mkdir()

@@ -1,4 +1,4 @@
-"""Whatever stands in a bundle, it is loaded, left out or refused, and the tools answer in JSON."""
+"""Hostile bundles are loaded, left out or rejected, and the tools answer in JSON."""
 
 import json
 
@@ -51,7 +51,7 @@ SLOW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, Heal
         st.tuples(st.sampled_from(MAKERS), st.dictionaries(FIELDS, VALUES, max_size=3)), max_size=4
     )
 )
-def test_resources_with_odd_fields_are_loaded_left_out_or_refused(entries, desk, make):
+def test_resources_with_odd_fields_are_loaded_left_out_or_rejected(entries, desk, make):
     resources = [getattr(make, maker)() | fields for maker, fields in entries]
     data = json.dumps(
         {"resourceType": "Bundle", "entry": [{"resource": one} for one in resources]}

@@ -27,7 +27,7 @@ from toolmd_simplescribe.fhir.bundle import BundleError
         (b'{"resourceType": "Patient"}\n{"resourceType": "Observation"}', "Extra data"),
     ],
 )
-def test_what_is_no_bundle_is_refused_with_the_reason(data, words, desk):
+def test_a_file_that_is_not_a_bundle_is_rejected_with_the_reason(data, words, desk):
     with pytest.raises(BundleError) as refused:
         desk.load_bytes(data)
     assert words in str(refused.value)
@@ -96,7 +96,7 @@ def test_a_version_that_was_entered_in_error_takes_the_items_away(desk, make):
     assert (counts["labs"], counts["problems"], counts["notes"]) == (0, 0, 0)
 
 
-def test_a_resource_belongs_to_its_own_subject_whoever_else_is_in_the_bundle(desk, make):
+def test_a_resource_belongs_only_to_its_own_subject(desk, make):
     stray = make.lab(999, patient="456")
     loaded = desk.load(make.patient(), make.lab(1), stray)
     assert [item["value"] for item in desk.labs("123")] == [1]
@@ -153,7 +153,7 @@ def test_subjects_are_found_by_address_on_the_same_server_and_within_the_bundle(
     assert [item["value"] for item in desk.labs(urn.removeprefix("urn:uuid:"))] == [3]
 
 
-def test_two_people_of_one_id_refuse_the_file(desk, make):
+def test_two_people_of_one_id_reject_the_file(desk, make):
     born = make.patient(birthDate="1961-05-04")
     desk.load(born, make.lab(1))
     desk.load(make.patient(birthDate="1961"))
@@ -164,7 +164,7 @@ def test_two_people_of_one_id_refuse_the_file(desk, make):
     assert [item["value"] for item in desk.labs()] == [1]
 
 
-def test_patients_of_one_id_on_two_servers_refuse_the_file(desk, make):
+def test_patients_of_one_id_on_two_servers_reject_the_file(desk, make):
     def entries(server):
         return [{"fullUrl": f"https://{server}/Patient/123", "resource": make.patient()}]
 
@@ -173,7 +173,7 @@ def test_patients_of_one_id_on_two_servers_refuse_the_file(desk, make):
         desk.load(entry=entries("b.example.org"))
 
 
-def test_a_resource_that_changes_its_patient_refuses_the_file_and_loads_nothing(desk, make):
+def test_a_resource_that_changes_its_patient_rejects_the_file(desk, make):
     desk.load(make.lab(1, id="a"))
     thief = make.lab(2, id="a", patient="456", meta={"lastUpdated": "2030-01-01T00:00:00Z"})
     with pytest.raises(BundleError, match="about another one in the store"):

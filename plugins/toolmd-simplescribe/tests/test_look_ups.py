@@ -1,4 +1,4 @@
-"""What a look-up costs grows with what it gives, not with what there is."""
+"""A query's cost grows with its result, not with the store."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Search in notes: only those that were indexed, best first, whatever the query says."""
+"""Search in notes: only indexed ones, best first, with any query."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

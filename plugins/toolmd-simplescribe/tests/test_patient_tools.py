@@ -1,4 +1,4 @@
-"""The six tools, called through the door: seed 002."""
+"""The six tools, called through the dispatcher: seed 002."""
 
 import json
 from importlib.resources import files
@@ -67,7 +67,7 @@ def test_items_of_the_other_patient_are_never_given(tool, samples, call):
 
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("asked", ["456", "124", "", "123 ", " 123", "Patient/123", "*", "%"])
-def test_a_call_for_another_patient_is_refused(tool, asked, samples, call):
+def test_a_call_for_another_patient_is_denied(tool, asked, samples, call):
     result = call(tool, {"patient_id": asked, "query": "x"})
     assert result.outcome == "denied"
     assert result.error.code in {"other_patient", "invalid_arguments"}
@@ -75,7 +75,7 @@ def test_a_call_for_another_patient_is_refused(tool, asked, samples, call):
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_dry_run_for_another_patient_is_refused(tool, call):
+def test_a_dry_run_for_another_patient_is_denied(tool, call):
     result = call(tool, {"patient_id": "456", "query": "x"}, dry_run=True)
     assert (result.outcome, result.error.code) == ("denied", "other_patient")
 
@@ -86,7 +86,7 @@ def test_without_a_patient_of_the_host_nothing_is_read(tool, samples, call):
     assert (result.outcome, result.error.code) == ("denied", "context_required")
 
 
-def test_the_functions_hold_the_scope_even_where_no_judge_does(desk, make):
+def test_the_functions_enforce_the_scope_without_a_guard(desk, make):
     from toolmd import ToolError
 
     desk.load(make.lab())
@@ -150,7 +150,7 @@ def test_unknown_parameters_are_ignored_and_reported(samples, call):
         ("get_notes_search_results", {}),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_read(tool, arguments, samples, call):
+def test_invalid_arguments_are_denied_before_anything_is_read(tool, arguments, samples, call):
     result = call(tool, arguments)
     assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
 

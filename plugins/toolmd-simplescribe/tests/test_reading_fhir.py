@@ -1,4 +1,4 @@
-"""Results and vitals as FHIR has them, told in a clinician's words."""
+"""Results and vitals, from FHIR to a clinician's words."""
 
 import pytest
 from fhir_answers import only, quantity
@@ -46,7 +46,7 @@ def test_a_result_has_its_value_unit_and_reference_range(desk, make):
         ([None, 3, {"low": "4"}], None),
     ],
 )
-def test_reference_ranges_are_told_in_words(ranges, told, desk, make):
+def test_reference_ranges_are_returned_in_words(ranges, told, desk, make):
     assert lab(desk, make.lab(referenceRange=ranges)).get("referenceRange") == told
 
 
@@ -120,7 +120,7 @@ def test_a_value_beyond_all_numbers_is_no_value(desk, make):
         ({"effectiveDateTime": "2016-12-31T23:59:60Z"}, "2016-12-31T23:59:60Z"),
     ],
 )
-def test_a_date_is_told_as_it_was_written(fields, told, desk, make):
+def test_a_date_is_returned_as_written(fields, told, desk, make):
     item = lab(desk, make.lab(**({"effectiveDateTime": None} | fields)))
     assert item["effectiveDateTime"] == told
 

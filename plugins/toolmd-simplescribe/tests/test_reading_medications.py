@@ -1,4 +1,4 @@
-"""Medications as FHIR has them, told in a clinician's words."""
+"""Medications, from FHIR to a clinician's words."""
 
 import pytest
 from fhir_answers import only, quantity
@@ -61,7 +61,7 @@ def med(desk, *resources):
         ({"timing": {"repeat": {"period": "1", "when": "HS"}}, "doseAndRate": 7}, "", "", ""),
     ],
 )
-def test_a_dosage_is_told_in_words(dosage, dose, route, frequency, desk, make):
+def test_a_dosage_is_returned_in_words(dosage, dose, route, frequency, desk, make):
     item = med(desk, make.medication(dosageInstruction=[dosage]))
     assert (item["dose"], item["route"], item["frequency"]) == (dose, route, frequency)
 

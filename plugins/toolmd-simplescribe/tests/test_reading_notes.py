@@ -1,4 +1,4 @@
-"""Problems and notes as FHIR has them: what can be read is told, the rest is left out."""
+"""Problems and notes from FHIR: readable ones are returned, others are left out."""
 
 import pytest
 from fhir_answers import only, quantity
@@ -36,7 +36,7 @@ def test_a_problem_is_there_or_over(fields, status, desk, make):
         ({}, None),
     ],
 )
-def test_the_onset_is_told_as_it_was_recorded(fields, onset, desk, make):
+def test_the_onset_is_returned_as_recorded(fields, onset, desk, make):
     assert problem(desk, make.condition(**fields)).get("onset") == onset
 
 

@@ -1,4 +1,4 @@
-"""What the tools' files promise, held against what runs."""
+"""The tools' files agree with their implementations."""
 
 import re
 from importlib.resources import files
@@ -31,7 +31,7 @@ def test_every_tool_is_read_only_scoped_to_a_patient_and_limited(name):
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_the_examples_are_accepted_or_refused_as_they_say(name, workspace):
+def test_the_examples_are_accepted_or_denied_as_declared(name, workspace):
     assert SPECS[name].examples
     for example in SPECS[name].examples:
         result = workspace.call_sync(

@@ -49,7 +49,7 @@ class Killer:
             self.reach(f"after {spec.name}")
 
     def ask(self, question: Any) -> bool:
-        """Say yes, and come to the places around it."""
+        """Answer yes, at the boundaries around it."""
         self.reach("asked")
         # The answer is recorded when the run looks at the next call.
         self.place = "before book_appointment" if self.place == "answered" else self.place
@@ -57,7 +57,7 @@ class Killer:
 
 
 class CallCounter(NamedTuple):
-    """What came of the kills."""
+    """The result of the kills."""
 
     kills: int
     lost: int
@@ -67,7 +67,7 @@ class CallCounter(NamedTuple):
 
 
 def play(state: Path, place: str) -> None:
-    """Book in this process, which may die; a run that was begun before is taken up."""
+    """Book in this process, which may die; an existing run is resumed."""
     killer = Killer(place)
     with opened(state, "sqlite", {"killer": killer}) as workspace:
         result = workspace.run_sync(SKILL, office.inputs(0), ask=killer.ask, run_id="run-0")
@@ -84,7 +84,7 @@ def prepare(state: Path) -> None:
 def kill_everywhere(
     times: int, at_once: int, places: tuple[str, ...] = PLACES
 ) -> Iterator[CallCounter]:
-    """Kill so many times at each place; gives the tally so far after each round."""
+    """Kill this often at each boundary; return the counts after each round."""
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="toolmd-crash-"))
     office.open_office(folder / "new", 1)
@@ -140,7 +140,7 @@ def poison(processes: int) -> Poison:
 
 
 def resume(state: Path) -> None:
-    """Take the run up as `toolmd runs resume` does."""
+    """Resume the run like `toolmd runs resume`."""
     with opened(state, "sqlite") as workspace:
         result = workspace.runs.resume_sync("run-0", ask=lambda _: True)
     sys.exit(0 if result.success else 1)

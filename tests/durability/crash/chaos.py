@@ -38,11 +38,11 @@ _EVIDENCE = (
     ON q.run = r.id WHERE r.result IS NULL""",
     "SELECT * FROM toolmd.toolmd_worker",
 )
-"""What tells why a run did not end as it should."""
+"""The details of a run with a wrong end."""
 
 
 class CallCounter(NamedTuple):
-    """What became of the runs."""
+    """The results of the runs."""
 
     kills: int
     ended: int
@@ -54,7 +54,7 @@ class CallCounter(NamedTuple):
 
 
 def work(state: Path, engine: str, numbers: range) -> None:
-    """Order the runs of these numbers, but those that are under way, and play whatever there is."""
+    """Order the runs of these numbers, except running ones, and execute all runs."""
 
     async def order(workspace: Workspace) -> None:
         places = asyncio.Semaphore(AT_ONCE)
@@ -74,7 +74,7 @@ def work(state: Path, engine: str, numbers: range) -> None:
 
 
 def agree(state: Path, engine: str) -> None:
-    """Say yes to every question, as the one person at the desk, who is never killed."""
+    """Answer yes to every question, in a process that is never killed."""
 
     async def say(workspace: Workspace) -> None:
         asked: set[str] = set()
@@ -99,7 +99,7 @@ def agree(state: Path, engine: str) -> None:
 
 
 def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[CallCounter]:
-    """Kill so often while so many runs are played; gives the tally every few seconds.
+    """Kill this often while the runs execute; return the counts every few seconds.
 
     The person comes after the first kill, so that no run has ended by then on any machine.
     """
@@ -176,7 +176,7 @@ def _counter(server: str, state: Path, runs: int, kills: int, seconds: float) ->
 
 
 def _explain(server: str, state: Path) -> None:
-    """Write what is known of the runs that did not end as they should beside their clinic."""
+    """Write the details of runs with a wrong end next to their clinic."""
     with (state / "why.txt").open("w") as why:
         for statement in _EVIDENCE:
             why.writelines(f"{row}\n" for row in _rows(server, statement))

@@ -30,7 +30,7 @@ ROUNDS = 25
 RATE, RATE_S = 3, 60.0
 STARTER = Path(__file__).parents[1] / "starter.py"
 Row = tuple[str, str, str]
-"""What was measured, what came of it, and the bound."""
+"""A measurement, its result, and its bound."""
 
 
 def kill_everywhere(server: str) -> Iterator[Row]:
@@ -78,7 +78,7 @@ def take_over(server: str) -> Iterator[Row]:
 
 
 def park(server: str) -> Iterator[Row]:
-    """Look at a worker with waiting runs."""
+    """Measure a worker with waiting runs."""
     for place in ("SQLite", "Postgres"):
         with database(server) as url:
             engine = "sqlite" if place == "SQLite" else url
@@ -133,7 +133,7 @@ PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
 
 
 def say(words: str) -> None:
-    """Tell how far it is."""
+    """Print the progress."""
     print(time.strftime("%H:%M:%S"), words, flush=True)
 
 

@@ -24,7 +24,7 @@ runs may wait with one in mind."""
 
 
 class Books(NamedTuple):
-    """What stands in the books of the clinic, by the run that wrote it."""
+    """The entries in the clinic's books, by the run that wrote them."""
 
     booked: Counter[str]
     texted: Counter[str]
@@ -49,22 +49,22 @@ def open_office(state: Path, families: int) -> None:
 
 
 def family(number: int) -> str:
-    """Give the id of a family."""
+    """Return the id of a family."""
     return f"P-5{number:04}"
 
 
 def phone(number: int) -> str:
-    """Give the phone number of a family."""
+    """Return the phone number of a family."""
     return f"+1214555{number:04}"
 
 
 def run_id(number: int) -> str:
-    """Give the id of a run."""
+    """Return the id of a run."""
     return f"run-{number}"
 
 
 def inputs(number: int) -> dict[str, Any]:
-    """Give what a run is ordered with: a family and a day of its own."""
+    """Return the inputs of a run: a separate family and day."""
     weeks, weekday = divmod(number % DAYS, 5)
     day = date(2026, 3, 9) + timedelta(weeks=weeks, days=weekday)
     part = "morning" if number // DAYS % 2 == 0 else "afternoon"
@@ -73,7 +73,7 @@ def inputs(number: int) -> dict[str, Any]:
 
 
 def books(state: Path) -> Books:
-    """Count the bookings that stand and the texts, by run: keys begin with the run's id."""
+    """Count the active bookings and the texts, by run: keys begin with the run's id."""
     with closing(sqlite3.connect(state / FILE)) as db:
         booked = db.execute(
             "SELECT idempotency_key FROM appointment WHERE status = 'booked' "

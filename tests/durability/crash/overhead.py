@@ -50,7 +50,7 @@ async def alone(steps: int) -> None:
 
 
 async def timed(work: Callable[[], Awaitable[Any]]) -> float:
-    """Give the seconds that it takes."""
+    """Return the duration in seconds."""
     began = time.perf_counter()
     await work()
     return time.perf_counter() - began

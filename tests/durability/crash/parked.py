@@ -1,4 +1,4 @@
-"""Measure what a worker spends on runs that wait for a person, beside one that has none."""
+"""Measure a worker's cost for runs that wait for a person, compared to an idle worker."""
 
 import asyncio
 import json
@@ -19,13 +19,13 @@ AT_ONCE = 16
 
 
 class Idle(NamedTuple):
-    """What a worker spends while nothing happens."""
+    """A worker's cost while nothing happens."""
 
     start_s: float
     core: float
     """The part of one core."""
     megabytes: float
-    """What it holds more than before it opened the runs."""
+    """Additional memory after the worker has opened the runs."""
 
 
 class Parked(NamedTuple):

@@ -1,4 +1,4 @@
-"""Let a worker die or stand still over a step, and measure until another has taken the run over."""
+"""Kill or freeze a worker during a step, and measure until another resumes the run."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ class Taken(NamedTuple):
 
 
 class Stumbler:
-    """Stands still before a tool for as long as a file is there, and says who does in another."""
+    """Pauses before a tool while a file exists, and writes its process to another."""
 
     def __init__(self, state: Path) -> None:
         self._here, self._wait = state / "here", state / "wait"
@@ -48,14 +48,14 @@ class Stumbler:
 
 
 def order(state: Path, engine: str) -> None:
-    """Order the run, and play whatever there is, for ever."""
+    """Order the run, and execute all runs, for ever."""
     with opened(state, engine, {"stumbler": Stumbler(state)}) as workspace:
         workspace.run_sync(SKILL, office.inputs(0), ask=lambda _: True, run_id="run-0")
         asyncio.run(asyncio.Event().wait())
 
 
 def serve(state: Path, engine: str) -> None:
-    """Play whatever there is, for ever."""
+    """Execute all runs, for ever."""
     with opened(state, engine, {"stumbler": Stumbler(state)}) as workspace:
         workspace.runs.start_sync()
         (state / "ready").touch()
@@ -93,7 +93,7 @@ def take_over(engine: str, how: signal.Signals) -> Taken:
 
 
 class Retired(NamedTuple):
-    """What a worker left that was asked to end over a step, and what its heir made of it."""
+    """The state after a worker was asked to end during a step, and its successor's result."""
 
     code: int
     booked: int

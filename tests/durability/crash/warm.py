@@ -50,7 +50,7 @@ class Child:
             os.kill(self.pid, number)
 
     def ended(self) -> bool:
-        """Tell whether it has ended."""
+        """Return whether it has ended."""
         if self.code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -58,7 +58,7 @@ class Child:
         return self.code is not None
 
     def wait(self) -> int:
-        """Wait for its end; gives its exit code, below zero for a signal."""
+        """Wait for its end; return its exit code, negative for a signal."""
         if self.code is None:
             self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self.code

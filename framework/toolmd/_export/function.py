@@ -73,7 +73,7 @@ def told(spec: ToolSpec | SkillSpec) -> str:
 
 
 def with_confidence(parameters: dict[str, Any], threshold: float | None) -> dict[str, Any]:
-    """Add the required `_confidence`, a number from 0 to 1 (behaviour.md, "The call pipeline")."""
+    """Add the required `_confidence`, a number from 0 to 1 (behaviour.md, "Checks")."""
     enough = "" if threshold is None else f" Below {threshold:g} the call is denied."
     asked = {
         "type": "number",

@@ -65,7 +65,7 @@ _POLICIES = (
 def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
     """Warn about each sentence that states a restriction which no field of the tool enforces.
 
-    A model reads prose; the call pipeline does not (006-prose-is-no-policy.md, seed 003).
+    A model reads prose; the call pipeline does not (006-prose-is-not-policy.md, seed 003).
     """
     page = Page(spec.source.path, source_lines(text))
     reported: set[str] = set()

@@ -61,4 +61,4 @@ DENIALS = frozenset(
         "internal_guard_error",
     )
 )
-"""What a call is denied with (behaviour.md, "The ladder")."""
+"""What a call is denied with (behaviour.md, "Checks")."""

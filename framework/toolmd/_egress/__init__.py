@@ -1,4 +1,4 @@
-"""The way out: an HTTP client that reaches approved hosts, at addresses it looked up itself."""
+"""Egress: an HTTP client that connects only to approved hosts, at addresses that it checked."""
 
 from toolmd._egress.approved import Approved
 from toolmd._egress.client import open_client

@@ -1,20 +1,20 @@
-"""Which addresses are the open internet's, and which lead into somebody's own network."""
+"""Distinguish public addresses from those of private networks."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 Address = IPv4Address | IPv6Address
 
 _OPEN_V6 = ip_network("2000::/3")
-"""All that was ever given out; what maps, tunnels or translates IPv4 lies mostly outside."""
+"""All allocated addresses; most ranges that map, tunnel or translate IPv4 are outside."""
 _CLOSED = tuple(
     ip_network(net)
     for net in (
-        "168.63.129.16/32",  # a cloud's own wire server, on an address like any other
-        "192.0.0.0/24",  # protocol assignments, metadata of a cloud among them
+        "168.63.129.16/32",  # the wire server of a cloud, on an ordinary public address
+        "192.0.0.0/24",  # protocol assignments, including a cloud's metadata
         "192.88.99.0/24",  # relays of 6to4
-        "100.64.0.0/10",  # behind a carrier's translation, metadata of a cloud among them
+        "100.64.0.0/10",  # carrier-grade NAT, including a cloud's metadata
         "2001::/23",  # Teredo and other protocols
-        "2002::/16",  # 6to4: an IPv4 address is within
+        "2002::/16",  # 6to4: contains an IPv4 address
         "2001:db8::/32",
         "3fff::/20",
     )
@@ -22,9 +22,9 @@ _CLOSED = tuple(
 
 
 def address_of(host: str) -> Address | None:
-    """Give the address that a host is, written as the standard has it; None for a name.
+    """Parse a host that is an address in standard notation; return None for a name.
 
-    A scope (`fe80::1%eth0`), a short form (`127.1`) and other bases (`0x7f.1`) are no addresses.
+    A scope (`fe80::1%eth0`), a short form (`127.1`) and other bases (`0x7f.1`) return None.
     """
     try:
         address = ip_address(host)
@@ -34,7 +34,7 @@ def address_of(host: str) -> Address | None:
 
 
 def is_open(address: Address) -> bool:
-    """Tell whether an address is a public one, for one machine, that hides no other address."""
+    """Check that an address is public, unicast, and does not embed another address."""
     if isinstance(address, IPv6Address) and address not in _OPEN_V6:
         return False
     closed = (

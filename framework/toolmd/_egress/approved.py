@@ -1,4 +1,4 @@
-"""What one tool may reach: hosts that its file names, and origins that the operator approved."""
+"""The hosts that one tool may reach: from its file, and origins that the operator approved."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from toolmd._egress.addresses import Address, address_of
 
 PORTS = {"http": 80, "https": 443}
-"""The schemes that there are, and the ports where names are reached."""
+"""The allowed schemes, each with its default port."""
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _MAX_NAME = 253
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
@@ -18,14 +18,14 @@ class Permit(NamedTuple):
     """A host that may be reached."""
 
     private: bool
-    """Whether it may lie in a network of one's own: somebody wrote down that very place."""
+    """Whether it may be in a private network, because its entry names exactly this host."""
 
 
 class _Entry(NamedTuple):
     host: str | Address
-    """A name in the letters of DNS, or an address."""
+    """A name in DNS form, or an address."""
     suffix: bool = False
-    """Whether the names below it are meant, and not itself."""
+    """Whether the entry covers the names below the host and not the host itself."""
     port: int | None = None
 
     def meets(self, host: str | Address, port: int, scheme: str | None) -> bool:
@@ -36,7 +36,7 @@ class _Entry(NamedTuple):
             return False
         if self.port is not None:
             return port == self.port
-        # A service on one's own machine lies at some port; a name's is the scheme's.
+        # A local service may use any port; a name uses the scheme's.
         at_home = not isinstance(self.host, str) or self.host == LOCALHOST
         return at_home or port == PORTS.get(scheme or "") or (scheme is None and port in _USUAL)
 
@@ -46,23 +46,25 @@ _USUAL = frozenset(PORTS.values())
 
 
 class Approved:
-    """The hosts of one tool; an entry that can't be read approves nothing."""
+    """The approved hosts of one tool; an entry that can't be read approves nothing."""
 
     def __init__(self, path: str, domains: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
-        """`path` is the tool's file, for whoever is refused.
+        """Read the entries.
 
-        Domains are `host`, `*.suffix` or an address, each perhaps with `:port`; origins are
-        `scheme://host` or `scheme://host:port`.
+        Args:
+            path: The tool's file, for the error message.
+            domains: Entries `host`, `*.suffix` or an address, each with an optional `:port`.
+            origins: Entries `scheme://host` or `scheme://host:port`.
         """
         domains = tuple(domains)
         self.path = path
         self._entries = [entry for text in domains if (entry := _entry(text)) is not None]
         self._origins = {origin for text in origins if (origin := _origin(text)) is not None}
         self.told = ", ".join(domain.strip() for domain in domains) or None
-        """The domains in words; None where the file names none."""
+        """The domains as text; None if the file names none."""
 
     def permit(self, host: str, port: int, scheme: str | None = None) -> Permit | None:
-        """Give leave to reach a host, as DNS writes it, or None; without a scheme, by any."""
+        """Return the permit for a host in DNS form, or None; without a scheme, any scheme fits."""
         known = _host(host)
         if known is None or (scheme is not None and scheme not in PORTS):
             return None
@@ -75,13 +77,13 @@ class Approved:
 
 
 def _host(text: str) -> str | Address | None:
-    """Read a host strictly: an address, or a name in lower case without a dot at its end."""
+    """Parse a host strictly: an address, or a lower-case name without a final dot."""
     address = address_of(text)
     if address is not None:
         return address
     if len(text) > _MAX_NAME or _NAME.fullmatch(text) is None:
         return None
-    # Whatever ends in a number is an old way of writing an address, and no name.
+    # A host that ends in a number is an old notation of an address, not a name.
     last = text.rpartition(".")[2]
     return None if last.isdigit() or re.fullmatch("0x[0-9a-f]*", last) else text
 
@@ -110,7 +112,7 @@ def _entry(text: str) -> _Entry | None:
 
 
 def _in_dns(name: str) -> str:
-    """Write a name of any letters as DNS has it; empty where it can't be."""
+    """Convert an international name to DNS form; return an empty text if that fails."""
     if name.isascii():
         return name
     import idna

@@ -1,4 +1,4 @@
-"""Open the HTTP client of one call; httpx is imported when the first one is."""
+"""Open the HTTP client of one call; httpx is imported on first use."""
 
 from typing import Any
 
@@ -14,11 +14,16 @@ def open_client(
     lookup: Resolve = resolve,
     network: Any = None,
 ) -> Any:
-    """Give an `httpx.AsyncClient` whose requests may take so many seconds.
+    """Open an `httpx.AsyncClient` that reaches only approved hosts, over http and https.
 
-    It reaches what is approved, over http and https. Names are looked up by `lookup`, and
-    connections made by `network`, an `httpcore.AsyncNetworkBackend`; the machine's own where
-    there is none. Whoever is refused gets DomainNotApprovedError.
+    A request to any other host raises DomainNotApprovedError.
+
+    Args:
+        tool: The tool's name, for error messages and the user agent.
+        approved: The hosts that the tool may reach.
+        seconds: The timeout of a request.
+        lookup: Resolves names.
+        network: An `httpcore.AsyncNetworkBackend`; the machine's own by default.
     """
     from toolmd._egress.guarded import GuardedClient
 

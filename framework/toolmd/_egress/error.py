@@ -1,4 +1,4 @@
-"""The refusal of a request to somewhere that nobody approved."""
+"""The error of a request to a host that is not approved."""
 
 from toolmd.errors import ToolError
 
@@ -6,7 +6,7 @@ from toolmd.errors import ToolError
 class DomainNotApprovedError(ToolError):
     """A tool asked for a host, a port or an address that it may not reach; nothing was sent.
 
-    No error of the HTTP client's: a tool that takes those for a line that is down would hide it.
+    It is not an httpx error, because a tool that handles those as a lost connection would hide it.
     """
 
     CODE = "domain_not_approved"

@@ -1,4 +1,4 @@
-"""The client that a tool gets from its context."""
+"""The HTTP client that a tool gets from its context."""
 
 from functools import partial
 from typing import Any
@@ -7,11 +7,11 @@ import httpx
 
 from toolmd._egress.approved import Approved
 from toolmd._egress.resolve import Resolve
-from toolmd._egress.transport import GuardedTransport, refused_address
+from toolmd._egress.transport import GuardedTransport, invalid_url
 
 
 class GuardedClient(httpx.AsyncClient):
-    """An `httpx.AsyncClient` that refuses with DomainNotApprovedError."""
+    """An `httpx.AsyncClient` that raises DomainNotApprovedError for hosts that are not approved."""
 
     def __init__(
         self,
@@ -22,13 +22,13 @@ class GuardedClient(httpx.AsyncClient):
         **options: Any,
     ) -> None:
         transport = GuardedTransport(tool, approved, resolve, network)
-        # Neither a proxy nor a password comes from the environment.
+        # The environment must not supply a proxy or a password.
         super().__init__(transport=transport, trust_env=False, **options)
-        self._refusal = partial(refused_address, tool, approved)
+        self._invalid_url = partial(invalid_url, tool, approved)
 
     def build_request(self, *arguments: Any, **options: Any) -> httpx.Request:
-        """Do as httpx does; what is no URL is not approved."""
+        """Build a request as httpx does; raises DomainNotApprovedError for an invalid URL."""
         try:
             return super().build_request(*arguments, **options)
         except httpx.InvalidURL:
-            raise self._refusal() from None
+            raise self._invalid_url() from None

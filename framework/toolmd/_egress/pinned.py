@@ -1,4 +1,4 @@
-"""Connect to an address that was looked at, never to a name that may be answered anew."""
+"""Connect to a checked address, never to a name, which could resolve differently later."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -11,11 +11,11 @@ from toolmd._egress.error import DomainNotApprovedError
 from toolmd._egress.resolve import Resolve
 
 _AT_HOME = ("127.0.0.1", "::1")
-"""What `localhost` is, whatever a resolver says."""
+"""The addresses of `localhost`; the resolver is not asked."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Opens connections to approved hosts; a name is looked up once for each connection."""
+    """A network backend for approved hosts; it resolves a name once for each connection."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         resolve: Resolve,
         network: httpcore.AsyncNetworkBackend,
     ) -> None:
-        """Connect through `network`, which is given addresses only."""
+        """Connect through `network`, which receives only addresses."""
         self._tool = tool
         self._approved = approved
         self._resolve = resolve
@@ -40,8 +40,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first of the host's addresses that answers.
 
-        Raises DomainNotApprovedError where one of them is not of the open internet, unless the
-        place itself was approved; and what httpcore raises.
+        Raises DomainNotApprovedError if one of them is not public, unless the host itself was
+        approved; and the errors of httpcore.
         """
         addresses = await self._addresses(host, port, timeout)
         for address in addresses[:-1]:
@@ -61,12 +61,12 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore's
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Refuse: a tool's file can name no such place."""
+        """Raise DomainNotApprovedError, because a tool's file can't name a socket."""
         del path, timeout, socket_options
         raise DomainNotApprovedError(f"{self._tool} may not connect to a socket of this machine.")
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, between the tries of httpcore."""
+        """Wait between the attempts of httpcore."""
         await self._network.sleep(seconds)
 
     async def _addresses(self, host: str, port: int, seconds: float | None) -> Sequence[str]:

@@ -85,7 +85,7 @@ class ModelError(ToolmdError):
 
 
 def near_words(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> list[str]:
-    """Give the known words that may be meant, the nearest first.
+    """Return the known words that may be meant, the nearest first.
 
     `alike` says how near, 0..1; of the word its first 64 characters are compared, in any case.
     """
@@ -100,7 +100,7 @@ def near_words(word: str, words: Iterable[str], most: int = 1, *, alike: float =
 
 
 def did_you_mean(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> str:
-    """Give `did you mean 'x' or 'y'?`, as `near_words` finds them; empty where none is near."""
+    """Return `did you mean 'x' or 'y'?`, as `near_words` finds them; empty where none is near."""
     near = near_words(word, words, most, alike=alike)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 

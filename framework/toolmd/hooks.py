@@ -42,14 +42,14 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a function as an implementation of the hook whose name it bears."""
 
 Guard = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
-"""Says its ruling on one call and its validated arguments; None has no opinion."""
+"""Report its ruling on one call and its validated arguments; None has no opinion."""
 Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
 Importer = Callable[[str], "Mapping[str, str] | Imported"]
 """Reads a source (path or URL); returns markdown by file name, or a closed `ImportReport`."""
 
 
 def new_manager() -> pluggy.PluginManager:
-    """Give a manager that knows these hooks and no plugin."""
+    """Return a manager that knows these hooks and no plugin."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(sys.modules[__name__])
     return manager
@@ -67,7 +67,7 @@ def nonblocking(function: _Function) -> _Function:
 
 @hookspec
 def toolmd_definitions() -> Iterable["Path | Traversable | str"]:  # type: ignore[empty-body]
-    """Give folders or files of definitions, their Python beside them.
+    """Return folders or files of definitions, their Python beside them.
 
     Called once per snapshot, when it is read. A package gives `importlib.resources.files(...)`
     of its own. A failure leaves the package's definitions out, with a diagnostic.
@@ -76,7 +76,7 @@ def toolmd_definitions() -> Iterable["Path | Traversable | str"]:  # type: ignor
 
 @hookspec
 def toolmd_default_min() -> float:  # type: ignore[empty-body]
-    """Give the least confidence (0..1) for this plugin's own tools that name none.
+    """Return the least confidence (0..1) for this plugin's own tools that name none.
 
     Called once per snapshot, when it is read. It is a restriction: where it fails or gives no
     such number, the plugin's tools do not load.
@@ -87,7 +87,7 @@ def toolmd_default_min() -> float:  # type: ignore[empty-body]
 def toolmd_implementation(
     spec: "ToolSpec | SkillSpec",
 ) -> Callable[..., Any] | None:
-    """Give the function behind a definition that has no Python beside it, or None.
+    """Return the function behind a definition that has no Python beside it, or None.
 
     Called when the tool is first used or checked; the first answer that is not None counts. None
     means that the definition is not this plugin's: a skill then runs its steps. A failure, or an
@@ -107,7 +107,7 @@ def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
 
 @hookspec
 def toolmd_guards(spec: "ToolSpec") -> Iterable[Guard]:  # type: ignore[empty-body]
-    """Give judges for the calls of one tool; the strictest verdict wins.
+    """Return judges for the calls of one tool; the strictest verdict wins.
 
     Called once per tool and snapshot, before its first call. A failure, here or in a judge, or
     an answer that is no verdict, refuses the call with `internal_guard_error`.
@@ -118,7 +118,7 @@ def toolmd_guards(spec: "ToolSpec") -> Iterable[Guard]:  # type: ignore[empty-bo
 def toolmd_approved_origins(  # type: ignore[empty-body]
     spec: "ToolSpec", settings: Settings
 ) -> Iterable[str]:
-    """Give origins, such as `http://127.0.0.1:8000`, that the plugin's own configuration names.
+    """Return origins, such as `http://127.0.0.1:8000`, that the plugin's own configuration names.
 
     The HTTP client of this tool's calls reaches them beside its Allowed Domains, private
     addresses included: exactly this scheme, host and port, also where a redirect leads there.
@@ -129,7 +129,7 @@ def toolmd_approved_origins(  # type: ignore[empty-body]
 
 @hookspec
 def toolmd_before_call(call: Call, spec: "ToolSpec") -> None:
-    """Hear of a call that passed every check, right before it runs.
+    """Receive of a call that passed every check, right before it runs.
 
     It decides nothing. A failure goes to the log, and the call runs.
     """
@@ -137,12 +137,12 @@ def toolmd_before_call(call: Call, spec: "ToolSpec") -> None:
 
 @hookspec
 def toolmd_after_call(call: Call, spec: "ToolSpec", result: Result) -> None:
-    """Hear of a call's result, whatever the outcome. A failure goes to the log."""
+    """Receive of a call's result, whatever the outcome. A failure goes to the log."""
 
 
 @hookspec
 def toolmd_dialects() -> Iterable["Dialect"]:  # type: ignore[empty-body]
-    """Give ways in which models call tools and read results.
+    """Return ways in which models call tools and read results.
 
     Called once per snapshot, before the first reply. A name that is taken already is left out,
     with a diagnostic, as is the whole plugin's share where it fails.
@@ -151,7 +151,7 @@ def toolmd_dialects() -> Iterable["Dialect"]:  # type: ignore[empty-body]
 
 @hookspec
 def toolmd_exporters() -> Mapping[str, Exporter]:  # type: ignore[empty-body]
-    """Give writers for other programs, by the target's name.
+    """Return writers for other programs, by the target's name.
 
     Called when a target is exported that Toolmd does not know. A failure fails the export.
     """

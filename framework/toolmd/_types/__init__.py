@@ -1,1 +1,1 @@
-"""The nouns: frozen values that cross the walls between rooms; no files, no network, no clock."""
+"""The types: frozen values that all packages share; no files, no network, no clock."""

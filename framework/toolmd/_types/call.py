@@ -1,10 +1,10 @@
-"""A call as it comes to the one door, whoever makes it."""
+"""A call as it enters the dispatcher, from any interface."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 NO_CONTEXT: Mapping[str, str] = {}
-"""The context of a caller about whom the host states no facts."""
+"""The context of a caller without facts."""
 
 
 def fact_name(text: str) -> str | None:
@@ -24,51 +24,51 @@ class Caller(NamedTuple):
     context: Mapping[str, str] = NO_CONTEXT
     """Facts by name, such as `{"patient": "P-1001", "tenant": "north"}`."""
     message: str = ""
-    """The user's own words, in which intent is looked for."""
+    """The user's own words, which are searched for intent."""
     conversation: str | None = None
-    """The host's name for the conversation, whose calls Max Calls counts together; where the host
-    names none, a user's calls count together."""
+    """The host's name for the conversation. Max Calls counts its calls together; without a name it
+    counts the user's calls together."""
 
 
 NOBODY = Caller()
 
 
 class Budget(NamedTuple):
-    """What a plan allows each of its calls; the stricter of it and the tool's own limits holds."""
+    """A plan's budget for each of its calls; the stricter of it and the tool's limits applies."""
 
     rows: int
     """The most rows of a result."""
     bytes: int
     """The most bytes of a result, as JSON."""
     timeout_ms: int
-    """The time from the call on, waiting included."""
+    """The time from the call on in milliseconds, waiting included."""
 
 
 class Call(NamedTuple):
-    """One tool or skill to be called with these arguments."""
+    """A call of a tool or skill with its arguments."""
 
     tool: str
-    """Its name."""
+    """The name of the tool or skill."""
     arguments: Mapping[str, Any] | str | bytes
     """An object, or its JSON text."""
     id: str | None = None
-    """The caller's name for this call; comes back with the result."""
+    """The caller's name for this call; the result has it too."""
     confidence: float | None = None
-    """How sure the model says it is, 0 to 1; None where it says nothing."""
+    """The confidence that the model states, 0 to 1; None where it states none."""
     caller: Caller = NOBODY
-    """Who asks, in what words."""
+    """The user, the host's facts and the user's words."""
     dry_run: bool = False
-    """Whether everything is checked and judged, and nothing runs."""
+    """Whether all checks run, and the tool does not."""
     budget: Budget | None = None
-    """The plan's, where the call came in one (behaviour.md, "Running")."""
+    """The plan's budget, where the call is part of a plan (behaviour.md, "Running")."""
     key: str | None = None
-    """The idempotency key where a runtime made one (run and step); never a model's."""
+    """The idempotency key of a runtime (run and step); never of a model."""
     depth: int = 0
-    """How many calls stand around this one: a tool may call tools."""
+    """How deep the call is nested: a tool may call tools."""
 
     @property
     def is_of_a_run(self) -> bool:
-        """Whether a run makes it as its step: the run then asks for the yes to it, and redeems it.
+        """Whether a run makes the call as its step: the run then asks for the confirmation.
 
         A run names its calls by their key; a call that a tool makes has no name.
         """

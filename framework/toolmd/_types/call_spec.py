@@ -1,4 +1,4 @@
-"""What a call is held to: the part of a definition that is not prose."""
+"""The part of a definition that a call needs: everything but the prose."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
@@ -9,20 +9,20 @@ from toolmd._types.source import Source
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition over the arguments, and what to say when it does not hold."""
+    """A condition over the arguments, and the message for when it is false."""
 
     expression: str
-    """CEL over the parameters' names; must give a boolean."""
+    """CEL over the parameters' names; its value is a boolean."""
     message: str
 
 
 @dataclass(frozen=True)
 class Safety:
-    """What must be true before a call runs; a field that was not written is None."""
+    """The restrictions of a call; a field that the file does not have is None."""
 
     min_confidence: float | None = None
     on_missing_confidence: Literal["deny", "confirm"] | None = None
-    """What becomes of a call that states none; the project's word where it is None."""
+    """The action for a call without a confidence; None uses the project's setting."""
     requires_confirmation: bool | None = None
     confirm_when: str | None = None
     sensitivity: Literal["low", "medium", "high", "critical"] | None = None
@@ -49,7 +49,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a call may cost; durations in seconds, sizes in bytes."""
+    """The limits of a call; durations in seconds, sizes in bytes."""
 
     timeout_s: float | None = None
     retries: int | None = None
@@ -65,18 +65,18 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class CallSpec:
-    """What tools and skills alike are held to."""
+    """The part of a tool or a skill that its calls need."""
 
     name: str
     parameters: tuple[Parameter, ...] = ()
-    """What a call may give, in the order of the file."""
+    """The parameters in the order of the file."""
     source: Source
-    """Where it stands; not part of its meaning."""
+    """Its place in the file; not part of its meaning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCallSpec(CallSpec):
-    """What a call of a tool is held to; a ToolSpec is one, and says what the file says whole.
+    """The part of a tool that its calls need; a ToolSpec is one, with all that the file says.
 
     A call needs no more, and no pydantic, whose import takes longer than opening a thousand tools.
     """
@@ -90,11 +90,11 @@ class ToolCallSpec(CallSpec):
     returns: Schema
     """The shape of the result."""
     rules: tuple[Rule, ...] = ()
-    """What must hold between the arguments."""
+    """The conditions over the arguments."""
     safety: Safety = Safety()
-    """What must be true before a call runs."""
+    """The restrictions of a call."""
     limits: Limits = Limits()
-    """What a call may cost."""
+    """The limits of a call."""
 
     @property
     def is_repeatable(self) -> bool:
@@ -103,7 +103,7 @@ class ToolCallSpec(CallSpec):
 
 
 def written(part: Safety | Limits) -> dict[str, Any]:
-    """Give the fields of a part that were written, as JSON; seconds and shares as floats."""
+    """Return the fields of a part that the file has, as JSON; seconds and shares as floats."""
     return {
         name: _as_json(name, value)
         for name, value in asdict(part).items()
@@ -117,7 +117,7 @@ _FLOATS = {
     for field in fields(part)
     if float in (field.type, *get_args(field.type))
 }
-"""What is written as a float, whole or not: a spec made in Python may say 60 for 60.0."""
+"""The fields that are written as floats: a spec made in Python may have 60 for 60.0."""
 
 
 def _as_json(name: str, value: Any) -> Any:

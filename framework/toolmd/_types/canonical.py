@@ -1,4 +1,4 @@
-"""The canonical JSON of a tool and the hash over it, without pydantic: a call's record holds it."""
+"""The canonical JSON of a tool and its hash, without pydantic; a call's record contains it."""
 
 import hashlib
 import json
@@ -16,16 +16,16 @@ def present(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def content_hash(canonical: Mapping[str, Any]) -> str:
-    """Give the hex sha256 of the sorted, compact canonical JSON (format.md)."""
+    """Return the hex sha256 of the sorted, compact canonical JSON (format.md)."""
     text = json.dumps(canonical, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def canonical_json(kind: str, said: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the canonical JSON of a file without `hash`, `source` and `implementation`.
+    """Return the canonical JSON of a file without `hash`, `source` and `implementation`.
 
-    `said` holds the fields of its head by name, of which those that have a default may be absent;
-    `own` is the part that only this kind has.
+    `said` are the fields of its head by name, without those at their default; `own` is the part
+    that only this kind has.
     """
     return present(
         {
@@ -46,7 +46,7 @@ def canonical_json(kind: str, said: Mapping[str, Any], own: Mapping[str, Any]) -
 
 
 def call_spec_json(tool: ToolCallSpec) -> dict[str, Any]:
-    """Give what a call of a tool is held to, without its name."""
+    """Return the part of a tool that its calls need, without its name."""
     return {
         "requires_auth": tool.requires_auth,
         "requires_context": list(tool.requires_context),
@@ -69,7 +69,7 @@ def example_json(
     result: Any = None,
     error: str | None = None,
 ) -> dict[str, Any]:
-    """Give a call that the author shows."""
+    """Return an example of the file."""
     shown: dict[str, Any] = {"title": title, "arguments": plain_numbers(arguments)}
     if has_result:
         shown["result"] = plain_numbers(result)

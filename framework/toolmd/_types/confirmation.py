@@ -10,35 +10,35 @@ ConfirmationState = Literal[
 
 
 class Confirmation(NamedTuple):
-    """One held call, whole: what would run, for whom, and until when it may be approved."""
+    """A call that waits for a person: what would run, for whom, and until when."""
 
     id: str
-    """What `approve`, `reject` and `respond` take."""
+    """The id for `approve`, `reject` and `respond`."""
     kind: Literal["confirm", "review"]
-    """Held for the user's own word, or for somebody who looks after the system."""
+    """`confirm` for the user's own decision, `review` for an operator's."""
     call: Call
-    """With its arguments as they were judged, defaults filled."""
+    """The call with its validated arguments, defaults filled."""
     bound_to: str
     """Hex sha256 over spec, implementation, policy and arguments."""
     prompt: str
-    """As it is kept: Sensitive values are hidden."""
+    """The question, with Sensitive values hidden."""
     sensitivity: str
-    """Of the tool: `low`, `medium`, `high` or `critical`."""
+    """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
     created: float
     """Seconds since the epoch, as is `expires`."""
     expires: float | None
-    """None for a run's question that waits for ever."""
+    """Seconds since the epoch; None for a run's question without a timeout."""
     state: ConfirmationState = "pending"
-    """Whether it waits, or what was decided."""
+    """`pending`, or the decision."""
     shown: Any = None
     """The arguments with Sensitive values hidden."""
     notes: tuple[str, ...] = ()
-    """What its result tells beside its own: what a person changed in it before."""
+    """Notes for its result: what a person changed in it before."""
     saves: str | None = None
-    """Under this name a run keeps the person's words; None where a yes or no is asked."""
+    """The name under which a run saves the person's words; None for a yes-or-no question."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what a person needs to decide; the times are in seconds since the epoch."""
+        """Return its JSON for a person's decision; times are in seconds since the epoch."""
         shown = {
             "id": self.id,
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""What an implementation is told about the call that it serves."""
+"""The context of a call, for its implementation."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
@@ -9,11 +9,11 @@ Thing = TypeVar("Thing")
 
 
 class Context(Protocol):
-    """What the keyword `context: Context` gives an implementation."""
+    """The value of an implementation's keyword `context: Context`."""
 
     @property
     def user(self) -> str | None:
-        """Who the host says is calling."""
+        """The user that the host named."""
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -29,11 +29,11 @@ class Context(Protocol):
 
     @property
     def idempotency_key(self) -> str:
-        """The same for each try of one call, made by the runtime: hand it on where one is taken."""
+        """The idempotency key, the same for each try. Pass it to services that accept one."""
 
     @property
     def deadline(self) -> float:
-        """When time is up, in seconds of `time.monotonic()`."""
+        """The deadline, in seconds of `time.monotonic()`."""
 
     @property
     def http(self) -> Any:
@@ -44,29 +44,29 @@ class Context(Protocol):
 
     @property
     def max_rows(self) -> int | None:
-        """How many rows the result may have, by the stricter of the file and the plan.
+        """The most rows of the result, the stricter of the file and the plan.
 
-        What a tool gives beyond that is cut off; None bounds nothing.
+        Further rows are cut off; None for no limit.
         """
 
     def clamped(self, parameter: str, most: float) -> None:
-        """Say that a value was lowered to the most that the tool gives, so rows may be missing.
+        """Report that a value was lowered to the tool's maximum, so that rows may be missing.
 
         The result's `truncated.rows` is then true, with a note.
         """
 
     def pages(self, read_on: Callable[[int], Mapping[str, Any]]) -> None:
-        """Say how to read on where the result is cut: `lambda rows: {"offset": offset + rows}`.
+        """Set how to read on where the result is cut: `lambda rows: {"offset": offset + rows}`.
 
-        `read_on` takes the number of rows that are given, and gives the arguments that change in
-        the next call. With the others, which stay, they stand in the result's `truncated.next`.
+        `read_on` receives the number of returned rows, and returns the arguments that change in the
+        next call. The result's `truncated.next` contains all arguments of that call.
         """
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tell whoever waits how far the work is; `fraction` is 0..1."""
+        """Report the progress of the work; `fraction` is 0..1."""
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call another tool through the one door, for the same user, with the same facts."""
+        """Call another tool through the pipeline, for the same user with the same facts."""
 
     async def resource(self, kind: type[Thing]) -> Thing:
-        """Give a resource that a plugin provides by its type."""
+        """Return a resource that a plugin provides by its type."""

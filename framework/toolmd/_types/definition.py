@@ -16,9 +16,9 @@ class Noun(BaseModel):
 
 
 class FileSpec(Noun, CallSpec):
-    """What a file says, whole; equal meaning gives equal definitions (format.md).
+    """The content of a file; files with equal meaning have equal definitions (format.md).
 
-    The fields of its contract are declared there, and pydantic takes them over.
+    CallSpec declares the fields that calls need; pydantic inherits them.
     """
 
     kind: ClassVar[str]
@@ -41,14 +41,14 @@ class FileSpec(Noun, CallSpec):
 
     @cached_property
     def canonical(self) -> dict[str, Any]:
-        """Give the canonical JSON without `hash`, `source` and `implementation`."""
+        """Return the canonical JSON without `hash`, `source` and `implementation`."""
         return canonical_json(self.kind, vars(self), self._own())
 
     @cached_property
     def hash(self) -> str:
-        """Give the content hash: hex sha256 of the sorted, compact canonical JSON."""
+        """Return the content hash: hex sha256 of the sorted, compact canonical JSON."""
         return content_hash(self.canonical)
 
     def _own(self) -> dict[str, Any]:
-        """Give the part of the canonical JSON that only this kind has."""
+        """Return the part of the canonical JSON that only this kind has."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a reader of a definition has to say to its author, as a value."""
+"""Diagnostics: findings about a definition, as values."""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -9,7 +9,7 @@ from toolmd._types.source import Span
 
 
 class Severity(StrEnum):
-    """How much a diagnostic costs: an error keeps the definition from loading."""
+    """The severity of a diagnostic: an error keeps the definition from loading."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -17,7 +17,7 @@ class Severity(StrEnum):
 
 
 class Edit(NamedTuple):
-    """Replace a stretch of a file by `text`; lines and columns from 1, the end exclusive."""
+    """A replacement of a part of a file by `text`; lines and columns from 1, the end exclusive."""
 
     line: int
     """Of the first character that goes."""
@@ -32,14 +32,14 @@ class Edit(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One finding: what, where, what it costs, what to do."""
+    """A finding: what is wrong, where, how severe, and what to do."""
 
     span: Span
     """Where."""
     code: str
     """A kebab-case word of `Code`; the interface, while the message's words are not."""
     severity: Severity
-    """What it costs: an `error` keeps the definition from loading."""
+    """The severity: an `error` keeps the definition from loading."""
     message: str
     """What is wrong."""
     help: str = ""
@@ -73,7 +73,7 @@ class Diagnostic(NamedTuple):
         return self.span.end_column
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its JSON (json.md, "A diagnostic")."""
+        """Return its JSON (json.md, "A diagnostic")."""
         return {
             **self.span._asdict(),
             "code": str(self.code),
@@ -85,7 +85,7 @@ class Diagnostic(NamedTuple):
 
     @classmethod
     def kept(cls, fields: Sequence[Any]) -> "Diagnostic":
-        """Make it of its fields, each a list where it was a tuple, as JSON keeps it."""
+        """Build it from its JSON, where tuples are lists."""
         span, code, severity, message, help_, fix = fields
         edits = tuple(Edit(*edit) for edit in fix) if fix else ()
         return cls(Span(*span), code, _SEVERITIES[severity], message, help_, edits)

@@ -1,4 +1,4 @@
-"""One exchange of a conversation: what came of the user's words, and what a person decided."""
+"""One exchange of a conversation: the user's message, the calls and the answer."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
@@ -13,14 +13,14 @@ cut at the token limit, or its provider held them back."""
 
 
 class Decision(NamedTuple):
-    """What a person decides on a call that is held."""
+    """A person's decision on a pending call."""
 
     kind: Literal["approve", "edit", "reject", "respond"]
     """Which of the four; the methods below make them."""
     arguments: Mapping[str, Any] = {}
-    """For `edit`: the arguments that are other than held."""
+    """For `edit`: the changed arguments."""
     text: str = ""
-    """For `respond`: what the model is told in the tool's stead."""
+    """For `respond`: the answer in place of the tool's."""
 
     @classmethod
     def approve(cls) -> Self:
@@ -34,26 +34,26 @@ class Decision(NamedTuple):
 
     @classmethod
     def reject(cls) -> Self:
-        """Let it never run."""
+        """Reject the call: it never runs."""
         return cls("reject")
 
     @classmethod
     def respond(cls, text: str) -> Self:
-        """Let it never run, and give `text` as its result."""
+        """Answer in place of the tool: the call never runs, and `text` is its result."""
         return cls("respond", text=text)
 
 
 class Exchange(NamedTuple):
-    """What came of one thing that the user said."""
+    """The outcome of one message of the user."""
 
     text: str
     """The model's answer, in which no call stands; empty where it gave none."""
     said: tuple[str, ...] = ()
     """All its words in order: those before its calls, and the answer."""
     results: tuple[Result, ...] = ()
-    """Of every call, in their order; of a held one that was decided, what came of it."""
+    """The result of every call, in order; a confirmed call has its final result."""
     pending: tuple[PendingCall, ...] = ()
-    """The calls that nobody has decided yet."""
+    """The calls that still wait for a decision."""
     crisis: bool = False
     """Whether the user's words hold a crisis word: a human should look."""
     stopped: Stop = ""
@@ -62,7 +62,7 @@ class Exchange(NamedTuple):
     """How often the model was asked."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its JSON."""
+        """Return its JSON."""
         return {
             "text": self.text,
             "said": list(self.said),

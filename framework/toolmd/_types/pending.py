@@ -1,4 +1,4 @@
-"""A call that waits for a person, as its caller is told of it."""
+"""A call that waits for a person, as its caller sees it."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -7,23 +7,23 @@ class PendingCall(NamedTuple):
     """A call of the reply that waits for a person (seed 001, "Confirmation Request")."""
 
     id: str
-    """What `approve`, `reject` and `respond` take; empty in a dry run, which holds nothing."""
+    """The id for `approve`, `reject` and `respond`; empty in a dry run, which stores nothing."""
     kind: Literal["confirm", "review"]
-    """Held for the user's own word, or for somebody who looks after the system."""
+    """`confirm` for the user's own decision, `review` for an operator's."""
     tool_call_id: str | None
     """The model's name for the call."""
     tool: str
-    """Whose call it is."""
+    """The name of the tool."""
     parameters: dict[str, Any]
-    """What would run, defaults filled; in a dry run what the model wrote."""
+    """The arguments with defaults filled; in a dry run as the model wrote them."""
     prompt: str
-    """What a person is asked."""
+    """The question to the person."""
     sensitivity: str
-    """Of the tool."""
+    """The tool's sensitivity."""
     saves: str | None = None
-    """Under this name a skill's run keeps the person's words; `respond` gives them."""
+    """The name under which a run saves the person's words; `respond` supplies them."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its JSON; what is absent is left out."""
+        """Return its JSON; what is absent is left out."""
         shown = self._asdict()
         return {k: v for k, v in shown.items() if v not in (None, "") or k == "prompt"}

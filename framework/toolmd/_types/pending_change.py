@@ -1,4 +1,4 @@
-"""An edit that drops restrictions, held until somebody acknowledges it."""
+"""An edit that weakens a policy, pending until it is accepted."""
 
 import json
 from typing import Any, Literal, NamedTuple
@@ -8,11 +8,11 @@ class Weakening(NamedTuple):
     """One restriction that an edit drops, widens, or changes beyond comparing."""
 
     place: str
-    """As the author knows it: `Safety: Min Confidence`, `Parameters: dose: Maximum`."""
+    """The field, as the file names it: `Safety: Min Confidence`, `Parameters: dose: Maximum`."""
     before: Any
-    """The value that stays live, as JSON; None where there was none."""
+    """The value that stays in force, as JSON; None where there was none."""
     after: Any
-    """The value that the file gives, as JSON; None where it gives none."""
+    """The value in the file, as JSON; None where the file has none."""
 
     @property
     def diff(self) -> str:
@@ -24,18 +24,18 @@ class Weakening(NamedTuple):
 
 
 class PendingChange(NamedTuple):
-    """What a definition's file loosened, while the stricter policy stays live."""
+    """The weakened policy of a file, while the stricter policy stays in force."""
 
     name: str
-    """Of the tool or skill."""
+    """The name of the tool or skill."""
     kind: Literal["tool", "skill"]
-    """Which of the two."""
+    """`tool` or `skill`."""
     path: str
-    """Of its file, below the project."""
+    """The path of its file, below the project."""
     line: int
     """The line of the definition's title in the file."""
     weakened: tuple[Weakening, ...]
-    """Each restriction that it drops or widens."""
+    """Each restriction that the edit drops or widens."""
 
     @property
     def diff(self) -> str:
@@ -43,7 +43,7 @@ class PendingChange(NamedTuple):
         return "\n".join(weakening.diff for weakening in self.weakened)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its JSON (json.md, "A held edit")."""
+        """Return its JSON (json.md, "A policy change")."""
         return {
             "name": self.name,
             "kind": self.kind,

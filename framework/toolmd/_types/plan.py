@@ -1,4 +1,4 @@
-"""What a run carries out, whole, so that no edit of a file changes it."""
+"""The plan of a run, complete, so that no edit of a file changes it."""
 
 from pydantic import Field
 
@@ -24,7 +24,7 @@ class Plan(Noun):
 
     @property
     def holds_sensitive(self) -> bool:
-        """Whether a run of it may get to know Sensitive values."""
+        """Whether a run may receive Sensitive values."""
         specs = (self.skill, *self.skills.values(), *self.tools.values())
         shapes = [parameter.shape for spec in specs for parameter in spec.parameters]
         shapes += [tool.returns for tool in self.tools.values()]

@@ -1,10 +1,10 @@
-"""What is known of a plugin."""
+"""The state of a plugin."""
 
 from typing import Literal, NamedTuple
 
 
 class PluginInfo(NamedTuple):
-    """A plugin by name, and what came of loading it."""
+    """A plugin by name, and the outcome of loading it."""
 
     name: str
     package: str | None = None

@@ -1,4 +1,4 @@
-"""A snapshot of everything that can be called; never changed, only replaced."""
+"""A snapshot of all tools and skills; it is replaced, never changed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -45,13 +45,13 @@ class Binding(NamedTuple):
     kind: Literal["sibling", "entry_point", "none"]
     target: str = ""
     load: Callable[[], Implementation] | None = None
-    """Gives the implementation or raises ImplementationError, which says what is wrong."""
+    """Returns the implementation, or raises ImplementationError with the reason."""
     inspect: Callable[[], tuple[Diagnostic, ...]] | None = None
-    """Imports the Python and gives all that is to be said of it and the markdown; never raises."""
+    """Imports the Python and returns all diagnostics of it and the markdown; never raises."""
     ready: Callable[[], bool] | None = None
-    """Tells whether it is loaded and fits; loads nothing."""
+    """Returns whether it is loaded and fits; loads nothing."""
     start: Callable[[float], bool] | None = None
-    """Begins to load and waits at most so many seconds; tells whether there is an answer."""
+    """Starts to load and waits at most this many seconds; returns whether it is done."""
 
 
 NOT_IMPLEMENTED = Binding("none")
@@ -67,7 +67,7 @@ class LateBinding(NamedTuple):
 
 Spec = TypeVar("Spec", "ToolSpec", "SkillSpec")
 AnySpec: TypeAlias = "ToolSpec | SkillSpec"
-"""What either file says. Whoever only names it need not import pydantic, as the nouns do."""
+"""The spec of either kind, for annotations that must not import pydantic."""
 ToolSpecs: TypeAlias = "Mapping[str, ToolSpec]"
 SkillSpecs: TypeAlias = "Mapping[str, SkillSpec]"
 
@@ -152,12 +152,12 @@ class Bound(Generic[Spec]):
 
     @property
     def call_spec(self: "BoundTool") -> ToolCallSpec:
-        """What of it a call is held to."""
+        """The part of the spec that calls need."""
         return self.spec if self._read is None else cast("ToolCallSpec", self._read())
 
     @property
     def hash(self) -> str:
-        """The hash over what the file says; it is worked out when first asked for."""
+        """The hash of the file's content; computed on first use."""
         if not isinstance(self._hash, str):
             told = self._spec is None and self._hash
             self._hash = told() if told else self.spec.hash
@@ -196,6 +196,6 @@ class Registry:
     skills: Mapping[str, BoundSkill] = field(default_factory=dict)
     """By name, those without errors in file and steps."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What reading the files has found."""
+    """The diagnostics of reading the files."""
     pending_changes: tuple[PendingChange, ...] = ()
-    """The edits whose loosening waits to be acknowledged."""
+    """The policy changes that wait for acceptance."""

@@ -1,4 +1,4 @@
-"""What a model's reply says: its words, its calls, and the dialect that it speaks."""
+"""A model's reply: its text, its calls and its dialect."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A reply taken apart; the calls stand in the order in which the model made them."""
+    """A parsed reply; the calls are in the model's order."""
 
     clean_message: str
     """The reply without its calls, for the user."""
     calls: tuple[Call, ...] = ()
-    """What the model wants done."""
+    """The calls of the reply."""
     dialect: str = "text"
-    """The one that was found, so that results go back in it; `text` where there is no call."""
+    """The dialect of the reply, for its results; `text` where there is no call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Dialect:
     name: str
     """What `handle`, `parse_reply` and the command line call it."""
     parse: Callable[[Any], Parsed]
-    """A whole reply to its calls, or MalformedReplyError; one bad call refuses all."""
+    """Parses a reply. Raises MalformedReplyError; one bad call denies the whole reply."""
     render: Callable[[Sequence[Result]], list[dict[str, Any]]]
-    """Results to the messages to append to the conversation."""
+    """Formats results as messages to append to the conversation."""
     teach: Callable[[Sequence["ToolSpec"]], str] | None = None
     """The system prompt, where the model's own interface does not carry the tools."""

@@ -1,4 +1,4 @@
-"""What comes back from a call: behaviour.md, "Result"."""
+"""The Result of a call: behaviour.md, "Result"."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "failed", "unk
 
 
 class Failure(NamedTuple):
-    """Why a call did not succeed, in words that a model can act on; never a stack trace."""
+    """Why a call did not succeed, in words for a model; never a stack trace."""
 
     code: str
     """Stable, while the message's words are not."""
@@ -25,7 +25,7 @@ class Failure(NamedTuple):
     """When trying again may help."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give `{code, message, details?, retry_after_ms?}`."""
+        """Return `{code, message, details?, retry_after_ms?}`."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.details:
             shown["details"] = [problem._asdict() for problem in self.details]
@@ -35,23 +35,23 @@ class Failure(NamedTuple):
 
 
 class ConfirmationRequest(NamedTuple):
-    """The confirmation that a held call waits for; without an id in a dry run."""
+    """The confirmation that a call waits for; without an id in a dry run."""
 
     id: str
-    """What `approve`, `reject` and `respond` take."""
+    """The id for `approve`, `reject` and `respond`."""
     prompt: str
-    """What a person is asked."""
+    """The question to the person."""
     sensitivity: str = "low"
-    """Of the tool: `low`, `medium`, `high` or `critical`."""
+    """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
 
 
 class Event(NamedTuple):
-    """Something that a running call tells: an item of its stream, or how far it is."""
+    """An event of a running call: an item of its stream, or its progress."""
 
     kind: Literal["item", "progress"]
-    """Which of the two."""
+    """`item` or `progress`."""
     tool: str
-    """Whose."""
+    """The name of the tool."""
     call_id: str | None
     """The caller's name for the call."""
     data: Any
@@ -59,44 +59,44 @@ class Event(NamedTuple):
 
 
 EventListener = Callable[[Event], Awaitable[None] | None]
-"""Hears the events of one running call."""
+"""A listener to the events of one running call."""
 
 
 class _Fields(NamedTuple):
     """The fields of a Result, in the order in which calls set them."""
 
     success: bool
-    """Whether the tool ran and did what it is for."""
+    """Whether the tool ran and succeeded."""
     tool: str
-    """Whose result it is."""
+    """The name of the tool."""
     outcome: Outcome
-    """How it ended."""
+    """The outcome, such as `ok` or `denied`."""
     message: str = ""
-    """What the tool says to the user, or why a person must agree."""
+    """The tool's message, or why a person must decide."""
     data: Any = None
-    """What the tool gave, as JSON values."""
+    """The tool's data, as JSON values."""
     error: Failure | None = None
-    """Why it was refused, failed or is not known to have succeeded."""
+    """Why the call was denied, failed or has an unknown outcome."""
     tool_call_id: str | None = None
     """The caller's name for the call."""
     truncated: dict[str, Any] | None = None
     """What was cut: `rows` and `bytes`, and `next`, the arguments to read on with."""
     attempts: int = 0
-    """How often the tool was run; 0 where it was not."""
+    """How often the tool ran; 0 where it did not."""
     duration_ms: float = 0.0
-    """From the call to its result."""
+    """The time from the call to its result, in milliseconds."""
     crisis: bool = False
-    """Whether the user's message held a crisis word."""
+    """Whether the user's message contained a crisis word."""
     notes: tuple[str, ...] = ()
     """What the caller should know, such as arguments that were dropped."""
     source: dict[str, str] | None = None
     """Where the data comes from: `system`, `updated`."""
     confirmation: ConfirmationRequest | None = None
-    """What a held call waits for."""
+    """The confirmation that the call waits for."""
     api_offline: bool = False
     """Whether a service could not be reached after the last retry."""
     run_id: str | None = None
-    """Of the run of a skill; None for a tool's call."""
+    """The id of a skill's run; None for a tool's call."""
     waiting: tuple[PendingCall, ...] = ()
     """Everything that the run waits for; `confirmation` is the first of it."""
 
@@ -108,9 +108,9 @@ class Result(_Fields):
 
     @property
     def data(self) -> Any:
-        """What the tool gave, as JSON values that nobody else holds.
+        """The tool's data, as JSON values that nothing else shares.
 
-        The door keeps it as JSON text: most callers pass it on, and decode it never.
+        The data is kept as JSON text: most callers pass it on without decoding.
         """
         data = self[4]
         return from_json(data) if type(data) is bytes else data
@@ -131,7 +131,7 @@ class Result(_Fields):
     __hash__ = None  # type: ignore[assignment]  # holds values that can change
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its JSON (json.md, "A result")."""
+        """Return its JSON (json.md, "A result")."""
         shown: dict[str, Any] = {"success": self.success}
         if self.tool_call_id is not None:
             shown["tool_call_id"] = self.tool_call_id
@@ -181,7 +181,7 @@ class SkillResult:
 
     @classmethod
     def failed(cls, code: str, message: str) -> "SkillResult":
-        """Give the result of a skill that did not come to its end; its error names the code."""
+        """Return the result of a skill that did not come to its end; its error names the code."""
         return cls(success=False, message=message, error=f"{code}: {message}", code=code)
 
     def to_dict(self) -> dict[str, Any]:

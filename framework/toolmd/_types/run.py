@@ -1,4 +1,4 @@
-"""A skill under way: what was ordered, whom it asks, what it tells, and where it stands."""
+"""A run of a skill: its order, its questions, its events and its state."""
 
 import datetime as dt
 import json
@@ -23,7 +23,7 @@ class Order(NamedTuple):
     confidence: float | None = None
 
     def is_of(self, known: "Order") -> bool:
-        """Tell whether this asks for the run that is known under its id, for the same person.
+        """Return whether this asks for the run that is known under its id, for the same person.
 
         The steps may have changed since: a run keeps its own.
         """
@@ -42,7 +42,7 @@ UNDOING = ":undo:"
 
 
 class Question(NamedTuple):
-    """What a person must answer before a run goes on."""
+    """A question that a person must answer before a run goes on."""
 
     run_id: str
     """The run that asks."""
@@ -63,9 +63,9 @@ class Question(NamedTuple):
     timeout_s: float | None = None
     """After so many seconds it counts as a no; None where it waits for ever."""
     saves: str | None = None
-    """Under this name the run keeps the person's words; None where a yes or no is asked."""
+    """The name under which the run saves the person's words; None for a yes-or-no question."""
     kind: Literal["review"] | None = None
-    """`review` is for somebody who looks after the system, not for the run's own user."""
+    """`review` is for an operator, not for the run's own user."""
 
     @property
     def asker(self) -> str:
@@ -78,12 +78,12 @@ class Question(NamedTuple):
         return UNDOING in self.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the question as JSON; what is absent is left out."""
+        """Return the question as JSON; what is absent is left out."""
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 class Answer(NamedTuple):
-    """What a person said, or that nobody did in time."""
+    """A person's answer, or the timeout."""
 
     approved: bool
     """Yes or no."""
@@ -97,19 +97,19 @@ class Answer(NamedTuple):
     """No answer came in time; counts as a no."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the answer as JSON; what is absent is left out."""
+        """Return the answer as JSON; what is absent is left out."""
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "kept", "progress"]
-"""`kept`: the Undo of a step was refused or failed, so what the step did stays."""
+"""`kept`: the Undo of a step was denied or failed, so the step's effect stays."""
 
 
 class RunEvent(NamedTuple):
-    """Something that a run tells whoever looks on."""
+    """An event of a run."""
 
     run_id: str
-    """The run that tells it."""
+    """The id of the run."""
     kind: RunKind
     """What happened to the step."""
     skill: str
@@ -123,33 +123,33 @@ class RunEvent(NamedTuple):
 
     @classmethod
     def waiting(cls, question: Question) -> "RunEvent":
-        """Tell that a step waits for an answer."""
+        """Report that a step waits for an answer."""
         return cls(question.run_id, "waiting", question.skill, question.asker, question.step,
                    question.prompt)  # fmt: skip
 
     @property
     def mark(self) -> tuple[str, str, str]:
-        """Equal for an event that is told anew because its run is played again."""
+        """Equal for an event that is reported again because its run is replayed."""
         return self.kind, self.step, self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the event as JSON."""
+        """Return the event as JSON."""
         return dict(self._asdict())
 
 
 RunListener = Callable[[RunEvent], None]
-"""Hears of each step of a run."""
+"""A listener to the events of a run."""
 YesOrNo = Answer | bool
 Reply = YesOrNo | None
 Asker = Callable[[Question], Reply | Awaitable[Reply]]
 """Asks a person: an Answer, plain yes or no, or None where nobody is at hand."""
 Clock = Callable[[], dt.datetime]
-"""Gives the time, with its zone."""
+"""Return the time, with its zone."""
 StepState = Literal["running", "waiting", "done", "failed", "skipped", "undone"]
 
 
 class JournalEntry(NamedTuple):
-    """A thing that was done and is never done again in this run."""
+    """A recorded effect, which this run never repeats."""
 
     key: str
     value: Any
@@ -159,11 +159,11 @@ class JournalEntry(NamedTuple):
 
 
 RunState = Literal["running", "waiting", "stuck", "done", "failed", "cancelled"]
-"""`stuck`: taken up again and again without getting any further; it waits to be resumed."""
+"""`stuck`: resumed several times without progress; it waits for `resume`."""
 
 
 class RunView(NamedTuple):
-    """Where a run stands."""
+    """The state of a run."""
 
     id: str
     """Its name, which no other run has."""
@@ -183,7 +183,7 @@ class RunView(NamedTuple):
     """What it came to; None as long as it has not ended."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the view as JSON."""
+        """Return the view as JSON."""
         return {
             "id": self.id,
             "skill": self.skill,
@@ -208,7 +208,7 @@ class RunQuery(NamedTuple):
 
 
 class RunTrace(NamedTuple):
-    """What a run did so far, told from its record."""
+    """The steps of a run so far, from its record."""
 
     view: RunView
     """Where it stands."""

@@ -56,7 +56,7 @@ class Schema:
 
     @cached_property
     def json_schema(self) -> dict[str, Any]:
-        """Give JSON Schema 2020-12; what it has no word for stands under `x-` keys."""
+        """Return JSON Schema 2020-12; what it has no word for stands under `x-` keys."""
         return _json_schema(self)
 
     @property
@@ -88,7 +88,7 @@ class Parameter:
 
 
 def object_schema(parameters: tuple[Parameter, ...], *, open_: bool = False) -> dict[str, Any]:
-    """Give the JSON Schema of an object with these fields, closed unless `open_`."""
+    """Return the JSON Schema of an object with these fields, closed unless `open_`."""
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {p.name: p.shape.json_schema for p in parameters},

@@ -1,4 +1,4 @@
-"""What a project decides for all of its tools."""
+"""The settings of a project."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class SafetySettings:
     floor: float | None = None
     """The confidence (0..1) below which no call passes, whatever the file says."""
     crisis_words: tuple[str, ...] = ()
-    """Words in the user's message that hold every call for a human."""
+    """Words in the user's message that send every call to an operator."""
     on_missing_confidence: OnMissingConfidence = "deny"
     """What becomes of a call that states no confidence where the tool asks for one."""
 
@@ -40,12 +40,12 @@ class TraceSettings:
     """The table `[trace]`: what spans tell of a call."""
 
     content: bool = False
-    """Whether spans hold arguments and results; Sensitive values they never hold."""
+    """Whether spans contain arguments and results; they never contain Sensitive values."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSettings:
-    """One bearer token, and whom it stands for; the token itself is nowhere kept."""
+    """One bearer token and its user; the token itself is not stored."""
 
     sha256: str
     """Hex SHA-256 of the token."""
@@ -85,17 +85,17 @@ class Settings:
     skills: tuple[str, ...] = DEFAULT_SKILLS
     """Folders of definitions of skills, relative to `root` or absolute."""
     state: Path = Path(".toolmd")
-    """The folder of what Toolmd itself keeps (cache, held calls, runs, audit), absolute."""
+    """The folder of Toolmd's state (cache, confirmations, runs, audit), absolute."""
     engine: str = "sqlite"
     """Where runs are kept: `sqlite`, `memory`, or a `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
-    """What every call must pass, whatever its file says."""
+    """The policy of every call, in addition to its file."""
     chat: ChatSettings = field(default_factory=ChatSettings)
     """The model that `toolmd chat` talks with."""
     trace: TraceSettings = field(default_factory=TraceSettings)
-    """What spans tell of a call."""
+    """The content of spans."""
     serve: ServeSettings = field(default_factory=ServeSettings)
-    """Who may come in over HTTP, as whom, and what a connection may take."""
+    """The tokens of HTTP, and the limits of its connections."""
     audit: bool = True
     """Whether each decision is recorded before its effect."""
     trust_edits: bool = False

@@ -49,13 +49,13 @@ class Argument(Noun):
 
     @property
     def place(self) -> Position | None:
-        """Give where the name stands; None where it stands in no file."""
+        """Return where the name stands; None where it stands in no file."""
         end = self.column + len(self.name)
         return Position(self.line, self.column, end) if self.line else None
 
     @property
     def value_place(self) -> Position | None:
-        """Give where the value begins; None where it stands in no file."""
+        """Return where the value begins; None where it stands in no file."""
         column = self.value_column
         return Position(self.line, column, column + 1) if self.line else None
 
@@ -193,7 +193,7 @@ class SkillSpec(FileSpec):
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        """Give the JSON Schema of the inputs."""
+        """Return the JSON Schema of the inputs."""
         return object_schema(self.parameters)
 
     def _own(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class SkillSpec(FileSpec):
 
 
 def step_json(step: Step, section: str = "") -> dict[str, Any]:
-    """Give a step as canonical JSON: keys as in the file, values as their source text."""
+    """Return a step as canonical JSON: keys as in the file, values as their source text."""
     loop = step.for_each
     return present(
         {
@@ -252,7 +252,7 @@ def _arguments(arguments: tuple[Argument, ...]) -> dict[str, Any]:
 
 
 def value_text(value: Value) -> Any:
-    """Give a value as its source: text, `` `code` ``, or text with `{expression}` in it."""
+    """Return a value as its source: text, `` `code` ``, or text with `{expression}` in it."""
     if isinstance(value, Values):
         if value.fields:
             return {a.name: value_text(a.value) for a in value.fields}
@@ -263,7 +263,7 @@ def value_text(value: Value) -> Any:
 
 
 def way_json(way: Way) -> str:
-    """Give a way on as the author would write it."""
+    """Return a way on as the author would write it."""
     match way.kind:
         case "go":
             return f"go to {way.target}"

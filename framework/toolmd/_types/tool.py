@@ -36,12 +36,12 @@ class ToolSpec(FileSpec, ToolCallSpec):
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        """Give the JSON Schema of the arguments."""
+        """Return the JSON Schema of the arguments."""
         return object_schema(self.parameters, open_=self.unknown_parameters == "ignore")
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        """Give the JSON Schema of the result."""
+        """Return the JSON Schema of the result."""
         return self.returns.json_schema
 
     def _own(self) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Turn:
         return self.render(self.results)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its JSON (json.md, "A turn")."""
+        """Return its JSON (json.md, "A turn")."""
         return {
             "clean_message": self.clean_message,
             "results": [result.to_dict() for result in self.results],

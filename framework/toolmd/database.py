@@ -1,4 +1,4 @@
-"""Give a tool a SQLite file of its own: safe from any thread and process, its schema by version."""
+"""SQLite files for tools: safe for several threads and processes, with versioned schemas."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -44,14 +44,14 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection that sees one state of the file to the end."""
+        """Return a connection that sees one state of the file to the end."""
         with closing(self._connect()) as db:
             db.execute("BEGIN")
             yield db
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the one writer's connection; an exception undoes everything."""
+        """Return the one writer's connection; an exception undoes everything."""
         with closing(self._connect()) as db, _whole(db):
             yield db
 

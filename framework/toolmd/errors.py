@@ -1,4 +1,4 @@
-"""What a programmer did wrong; an author's mistake is a diagnostic, a refused call a result."""
+"""Errors of programmers; an author's mistake is a diagnostic, a denied call a result."""
 
 import logging
 import traceback
@@ -28,7 +28,7 @@ class ArgumentError(ToolmdError):
 
 
 class NotFoundError(ToolmdError):
-    """No tool, skill, run or held call has this name."""
+    """No tool, skill, run or confirmation has this name."""
 
 
 class UnreachableError(ToolmdError):
@@ -47,8 +47,8 @@ class ImplementationError(ToolmdError):
 class ToolError(ToolmdError):
     """Raised by an implementation to give the model a message of its own, with a stable code.
 
-    `raise ToolError("Only 3 are left.", code="sold_out")`. Of any other exception the model is told
-    a reference alone, under which the log has the trace.
+    `raise ToolError("Only 3 are left.", code="sold_out")`. For any other exception the model
+    reads only a reference, under which the log has the trace.
     """
 
     CODE: ClassVar[str] = "tool_error"

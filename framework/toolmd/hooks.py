@@ -42,7 +42,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a function as an implementation of the hook whose name it bears."""
 
 Guard = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
-"""Report its ruling on one call and its validated arguments; None has no opinion."""
+"""Return the verdict on one call and its validated arguments; None for no opinion."""
 Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
 Importer = Callable[[str], "Mapping[str, str] | Imported"]
 """Reads a source (path or URL); returns markdown by file name, or a closed `ImportReport`."""
@@ -107,10 +107,10 @@ def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
 
 @hookspec
 def toolmd_guards(spec: "ToolSpec") -> Iterable[Guard]:  # type: ignore[empty-body]
-    """Return judges for the calls of one tool; the strictest verdict wins.
+    """Return guards for the calls of one tool; the strictest verdict wins.
 
-    Called once per tool and snapshot, before its first call. A failure, here or in a judge, or
-    an answer that is no verdict, refuses the call with `internal_guard_error`.
+    Called once per tool and snapshot, before its first call. A failure, here or in a guard, or
+    an answer that is not a verdict, denies the call with `internal_guard_error`.
     """
 
 
@@ -172,6 +172,6 @@ def toolmd_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
 def toolmd_commands(app: "typer.Typer") -> None:
     """Add commands to `toolmd`.
 
-    Called when a command is typed that Toolmd does not know. A failure is told, and the other
-    plugins' commands work.
+    Called for a command that Toolmd does not know. A failure is reported, and the other plugins'
+    commands work.
     """

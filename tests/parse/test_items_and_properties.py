@@ -56,7 +56,7 @@ def test_items_keeps_its_type_next_to_fields_of_an_item():
 
 def test_fields_next_to_items_of_another_type_are_an_error():
     fields = "- **Type**: array\n- **Items**: string\n- **Properties**:\n  - name: string\n"
-    assert errors_of(fields) == ["field-misfit"]
+    assert errors_of(fields) == ["field-mismatch"]
 
 
 def test_items_below_a_type_that_includes_theirs_keep_that_type():

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from toolmd._load.definitions.cache import Cache
-from toolmd._load.definitions.checks import Checks, refused
+from toolmd._load.definitions.checks import Checks, has_errors
 from toolmd._load.definitions.folders import Group, package_groups, project_groups
 from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, Reading
 from toolmd._load.edits.baseline import Baseline, Known
@@ -26,7 +26,7 @@ from toolmd._types.registry import Bound, BoundSkill, BoundTool, Registry
 from toolmd._types.settings import Settings
 
 _TRIES = 8
-"""How often to decide anew where another process wrote at the same time."""
+"""How often to decide again where another process wrote at the same time."""
 
 
 _UNKNOWN = Known({}, None)
@@ -144,7 +144,7 @@ class _Decided(NamedTuple):
 
 
 def _settled(decide: Callable[[Known], _Decided], baseline: Baseline | None) -> _Decided:
-    """Decide by what was live last, and remember what is live now; anew where it changed."""
+    """Compare with the last live definitions and store the new ones; repeat where they changed."""
     if baseline is None:
         return decide(_UNKNOWN)
     tries = 0
@@ -198,7 +198,7 @@ def _registry(
     found = checks.check(*_by_kind(kept, bound))
     faults: list[Diagnostic] = []
     reverted: dict[str, FoundDefinition] = {}
-    for name in [name for name, told in found.items() if refused(told)]:
+    for name in [name for name, told in found.items() if has_errors(told)]:
         faults += found[name]
         del bound[name]
         if keeper.revert(kept, name):
@@ -209,7 +209,7 @@ def _registry(
     for name, told in found.items():
         bound[name].diagnostics += told
         faults += told
-        if refused(told):
+        if has_errors(told):
             del bound[name]
     tools, skills = _by_kind(kept, bound)
     diagnostics = {*said, *kept.diagnostics, *faults}

@@ -146,7 +146,7 @@ def _no_module(file: File) -> Any:
 def _same_package(
     one: Bound[Any], group: Group, before: Mapping[str, str], plugins: Plugins
 ) -> None:
-    """Refuse Python of a package that is another version than it was, or is gone."""
+    """Reject the Python of a package whose version changed, or that is gone."""
     if one.binding.kind == "none":
         raise ImplementationError(f"the package that gave {one.name} is not installed any more")
     info = plugins.listed.get(group.package or one.binding.target.rpartition(":")[0])

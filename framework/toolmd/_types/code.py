@@ -39,7 +39,7 @@ class Code(StrEnum):
     MISSING_SECTION = "missing-section", "A needed section is not there."
     MISSPELT_SECTION = (
         "misspelt-section",
-        "A section's title is nearly right; it was read as the near one, or refused.",
+        "A section's title is nearly right; it was read as the near one, or rejected.",
     )
     DUPLICATE_SECTION = "duplicate-section", "A section stands twice. Keep one."
     MISSING_NAME = "missing-name", "Without Name the file's name is taken."
@@ -61,7 +61,7 @@ class Code(StrEnum):
     UNREAD_DETAIL = "unread-detail", "Words beside a type are kept as text and enforce nothing."
     UNKNOWN_TYPE = "unknown-type", "A type is one of JSON Schema's, or a common word for one."
     MISSING_TYPE = "missing-type", "Without Type, `string` is taken."
-    FIELD_MISMATCH = "field-misfit", "The field does not fit the parameter's type."
+    FIELD_MISMATCH = "field-mismatch", "The field does not fit the parameter's type."
     DUPLICATE_PARAMETER = "duplicate-parameter", "Two parameters have one name."
     TOO_MANY = "too-many", "There are more of these than a definition may hold."
     EMPTY_ENUM = "empty-enum", "An enum names at least one value."
@@ -93,7 +93,7 @@ class Code(StrEnum):
     SKILL_CIRCLE = "skill-circle", "Skills use one another in a circle: none could end."
     UNKNOWN_ARGUMENT = "unknown-argument", "The tool has no parameter of this name."
     MISSING_ARGUMENT = "missing-argument", "A step leaves out an argument that the tool needs."
-    ARGUMENT_MISMATCH = "argument-misfit", "A value does not fit the parameter that it is given to."
+    ARGUMENT_MISMATCH = "argument-mismatch", "A value does not fit its parameter."
     WORD_OR_NAME = "word-or-name", "Bare text is a word; a name stands in a code span."
     NOT_A_CONDITION = "not-a-condition", "When and Check must be true or false."
     NOT_A_LIST = "not-a-list", "For each goes through a list."

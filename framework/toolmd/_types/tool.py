@@ -19,7 +19,7 @@ class Example(Noun):
     has_result: bool = False
     result: JsonValue = None
     error: str | None = None
-    """The code with which the call must be refused or fail."""
+    """The code with which the call must be denied or fail."""
 
 
 class ToolSpec(FileSpec, ToolCallSpec):

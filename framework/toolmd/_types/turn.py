@@ -15,7 +15,7 @@ class Turn:
     clean_message: str
     """The reply without its calls, for the user."""
     results: tuple[Result, ...] = ()
-    """In the order of the calls; a reply that can't be read gives one, refused."""
+    """The results in the order of the calls; an unreadable reply has one denied result."""
     pending: tuple[PendingCall, ...] = ()
     """The calls that wait for a person."""
     dialect: str = "text"
@@ -27,7 +27,7 @@ class Turn:
 
     @property
     def denied(self) -> bool:
-        """Whether the reply was refused whole: keep it out of the conversation then.
+        """Whether the whole reply was denied: keep it out of the conversation then.
 
         Its calls have no answers, which providers don't take; `messages` says what was wrong.
         """
@@ -37,7 +37,7 @@ class Turn:
     def messages(self) -> list[dict[str, Any]]:
         """The results as messages to append to the conversation, as the dialect has them.
 
-        A refused reply is told in one message of the user: leave the reply itself out then, since
+        A denied reply becomes one message of the user: leave the reply itself out then, since
         its calls have no answers.
         """
         return self.render(self.results)

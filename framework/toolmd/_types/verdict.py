@@ -1,11 +1,11 @@
-"""What a judge says of a call; the strictest verdict wins."""
+"""The verdict of a guard on a call; the strictest one wins."""
 
 from enum import IntEnum
 from typing import NamedTuple
 
 
 class Action(IntEnum):
-    """From mild to strict; a higher one wins."""
+    """The actions from mild to strict; a higher one wins."""
 
     ALLOW = 0
     CONFIRM = 1
@@ -29,12 +29,12 @@ class Problem(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A ruling and its reason."""
+    """An action and its reason."""
 
     action: Action
-    """What becomes of the call."""
+    """What happens to the call."""
     code: str = ""
-    """A word of the judge's own, in snake_case; a denial without one has `denied`."""
+    """The guard's own code, in snake_case; a denial without one has `denied`."""
     message: str = ""
     """The reason, in words that a model can act on."""
     details: tuple[Problem, ...] = ()
@@ -61,4 +61,4 @@ DENIALS = frozenset(
         "internal_guard_error",
     )
 )
-"""What a call is denied with (behaviour.md, "Checks")."""
+"""The codes of denials (behaviour.md, "Checks")."""

@@ -1,4 +1,4 @@
-"""Tell which events of the file system may change what a reload reads."""
+"""Report which events of the file system may change what a reload reads."""
 
 import os
 from pathlib import PurePath
@@ -24,7 +24,7 @@ class FileEvent(NamedTuple):
 
 
 def matters(event: FileEvent, watched: Watched) -> bool:
-    """Tell whether this event may change what is read."""
+    """Return whether this event may change what is read."""
     if event.kind not in CHANGES or (event.folder and event.kind == "modified"):
         return False
     return any(

@@ -1,4 +1,4 @@
-"""Take file events from watchdog: by inotify and its like, or by looking again and again."""
+"""Read file events from watchdog: by inotify and its like, or by looking again and again."""
 
 import errno
 import logging
@@ -28,14 +28,14 @@ Watch = tuple[str, bool]
 
 
 def native_observer() -> Any:
-    """Give what the system itself tells."""
+    """Return what the system itself tells."""
     from watchdog.observers import Observer
 
     return Observer()
 
 
 def polling_observer() -> Any:
-    """Give what looks by itself."""
+    """Return what looks by itself."""
     from watchdog.observers.polling import PollingObserver
 
     return PollingObserver(timeout=POLL_S)
@@ -57,7 +57,7 @@ class FileEvents:
         self._scheduled: dict[Watch, tuple[int, Any]] = {}
         self._deaths = 0
         self.problem = ""
-        """Why this looks again and again instead of being told; empty where it is told."""
+        """Why this polls instead of receiving events; empty where it receives them."""
 
     def follow(self, watched: Watched) -> bool:
         """Watch these places and nothing else; what is not there is watched for.
@@ -144,7 +144,7 @@ class _Handler:
         self._tell = tell
 
     def dispatch(self, event: Any) -> None:
-        """Hear of one event."""
+        """Receive of one event."""
         to = os.fsdecode(getattr(event, "dest_path", "") or "")
         path = os.fsdecode(event.src_path)
         self._tell(FileEvent(event.event_type, path, to, event.is_directory))
@@ -167,7 +167,7 @@ def _changes() -> list[type]:
 
 
 def _watches(watched: Watched) -> Iterator[Watch]:
-    """Give the folders to watch: those of definitions whole, and what tells that one comes."""
+    """Return the folders to watch: those of definitions whole, and what tells that one comes."""
     for folder in watched.folders:
         if folder.is_dir():
             yield str(folder), True

@@ -1,4 +1,4 @@
-"""Tell whether git is writing the project's files."""
+"""Return whether git is writing the project's files."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ LOCK = "index.lock"
 
 
 def index_lock(root: Path) -> Path | None:
-    """Give the file that is there while git writes the files around `root`; None without git."""
+    """Return the file that is there while git writes the files around `root`; None without git."""
     for folder in (root, *root.parents):
         own = folder / ".git"
         if own.is_dir():

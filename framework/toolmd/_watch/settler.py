@@ -1,4 +1,4 @@
-"""Tell when a burst of changes is over: a machine over changes and the time, and nothing else."""
+"""Report when a burst of changes is over: a machine over changes and the time, and nothing else."""
 
 SETTLE_S = 0.15
 """How long nothing must change before the files are read, in seconds."""
@@ -15,11 +15,11 @@ class Settler:
         self._last: float | None = None
 
     def changed(self, now: float) -> None:
-        """Take note of a change; `now` is in seconds and never goes back."""
+        """Read note of a change; `now` is in seconds and never goes back."""
         self._last = now
 
     def wait(self, now: float, *, busy: bool = False) -> float | None:
-        """Give the seconds until it is worth asking again; None where nothing has changed.
+        """Return the seconds until it is worth asking again; None where nothing has changed.
 
         Zero means that the burst is over: it is given once, and the next burst begins.
         """

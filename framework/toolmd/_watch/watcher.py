@@ -51,7 +51,7 @@ class Follower:
         """Why the last reload failed; empty where it did not."""
 
     def happened(self, event: FileEvent, now: float) -> None:
-        """Take an event; what changes nothing that is read is passed over."""
+        """Read an event; what changes nothing that is read is passed over."""
         if matters(event, self._watched):
             self._settler.changed(now)
 
@@ -75,7 +75,7 @@ class Follower:
             self._wait_for_git(now)
         if wait != 0:
             return wait
-        # First watched, then read: what changes from here on is told.
+        # First watched, then read: later changes raise events.
         self._follow(self._watched)
         self._workspace.reload(wait=False)
         self.failed = ""

@@ -74,7 +74,7 @@ def _make_state(state: Path) -> None:
 
 
 def find_project(start: Path) -> Path | None:
-    """Give the nearest folder upward with `toolmd.toml` or `[tool.toolmd]`."""
+    """Return the nearest folder upward with `toolmd.toml` or `[tool.toolmd]`."""
     for folder in (start, *start.parents):
         if _read(folder) is not None:
             return folder
@@ -136,7 +136,7 @@ def _is_plugin(table: Mapping[str, Any]) -> bool:
 
 
 def _is_ours(project: Path) -> bool:
-    """Tell whether a pyproject.toml may speak of Toolmd: another's faults are not ours."""
+    """Return whether a pyproject.toml may speak of Toolmd: another's faults are not ours."""
     try:
         return b"toolmd" in project.read_bytes()
     except OSError:

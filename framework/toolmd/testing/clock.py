@@ -1,16 +1,16 @@
-"""A clock that stands still until it is told to move."""
+"""A clock that stands still until a test moves it."""
 
 import datetime as dt
 
 
 class FakeClock:
-    """A clock that moves when it is told to; call it for the time."""
+    """A clock that a test moves; call it for the time."""
 
     def __init__(self, now: dt.datetime | None = None) -> None:
         self._now = now or dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
     def __call__(self) -> dt.datetime:
-        """Give the time."""
+        """Return the time."""
         return self._now
 
     def advance(self, seconds: float) -> None:

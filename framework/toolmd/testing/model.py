@@ -17,7 +17,7 @@ class ScriptedModel:
         self.heard: list[Any] = []
 
     async def __call__(self, messages: Any) -> Any:
-        """Give the next reply; raises AssertionError where the script is at its end."""
+        """Return the next reply; raises AssertionError where the script is at its end."""
         self.heard.append(messages)
         if not self._replies:
             raise AssertionError("the script has no more replies")
@@ -25,7 +25,7 @@ class ScriptedModel:
 
 
 def asking(*calls: tuple[str, Any], text: str = "") -> dict[str, Any]:
-    """Give the assistant's message that calls tools: each a name and its arguments.
+    """Return the assistant's message that calls tools: each a name and its arguments.
 
     Arguments that are text stand in it as they are, so that a script can hold broken JSON.
     """
@@ -91,7 +91,7 @@ class ModelServer:
         self._server.server_close()
 
     def answer(self, request: Any, key: str) -> Any:
-        """Give what the script says to a request."""
+        """Return what the script says to a request."""
         self.keys.append(key)
         try:
             reply = asyncio.run(self.model(request))

@@ -99,7 +99,7 @@ class Cache:
 
 
 def digest(data: bytes) -> str:
-    """Give the hex sha256 of a file's bytes."""
+    """Return the hex sha256 of a file's bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -137,7 +137,7 @@ def _read(file: Path) -> bytes:
 
 
 def _private(folder: Path) -> bool:
-    """Tell whether only this user can write into the folder; else its words are anyone's."""
+    """Return whether only this user can write into the folder; else its words are anyone's."""
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode):
         return False

@@ -1,4 +1,4 @@
-"""Hold the skills against the tools when they are read, and remember what was found."""
+"""Keep the skills against the tools when they are read, and remember what was found."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ class Checks:
     def check(
         self, tools: Mapping[str, BoundTool], skills: Mapping[str, BoundSkill]
     ) -> dict[str, tuple[Diagnostic, ...]]:
-        """Give the diagnostics of each skill; one that needs a broken skill is broken too."""
+        """Return the diagnostics of each skill; one that needs a broken skill is broken too."""
         if not skills:
             return {}
         all_names = _hash(sorted(self.definitions))
@@ -57,7 +57,7 @@ class Checks:
             return said(implemented=bound.binding.kind != "none")
         # Only running a plugin tells: it is asked at once where the steps alone would not do.
         bare, given = said(implemented=False), said(implemented=True)
-        if refused(bare) and bare != given:
+        if has_errors(bare) and bare != given:
             return said(implemented=bound.binding.kind != "none")
 
         def decide() -> Binding:
@@ -103,8 +103,8 @@ class Checks:
         return said
 
     def _spread(self, found: dict[str, tuple[Diagnostic, ...]]) -> None:
-        """Refuse the skills that need a refused one, until no more are found."""
-        broken = {name for name, said in found.items() if refused(said)}
+        """Reject the skills that need a rejected one, until none is left."""
+        broken = {name for name, said in found.items() if has_errors(said)}
         while True:
             more = {
                 name: needed
@@ -127,8 +127,8 @@ class Checks:
         )
 
 
-def refused(said: Sequence[Diagnostic]) -> bool:
-    """Tell whether a skill of which this is said does not load."""
+def has_errors(said: Sequence[Diagnostic]) -> bool:
+    """Return whether a skill of which this is said does not load."""
     return any(diagnostic.severity is Severity.ERROR for diagnostic in said)
 
 

@@ -83,20 +83,20 @@ def project_groups(
 def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
     """Read the folders that installed plugins give."""
     least: dict[str, float] = {}
-    refused: set[str] = set()
+    rejected: set[str] = set()
     for answer in plugins.ask("toolmd_default_min", awake=False):
         value = answer.value
         if type(value) in (int, float) and 0 <= value <= 1:
             least[answer.plugin] = float(value)
         else:
-            # A restriction that can't be read closes the door: the tools do not load.
-            refused.add(answer.plugin)
+            # A restriction that can't be read denies: the tools do not load.
+            rejected.add(answer.plugin)
             fault = reason(answer.error) if answer.error else f"{value!r} is no number 0..1"
             plugins.diagnostics.append(
                 broken_plugin(answer.plugin, f"fails in toolmd_default_min: {fault}")
             )
     for answer in plugins.ask("toolmd_definitions", awake=False):
-        if answer.plugin in refused:
+        if answer.plugin in rejected:
             continue
         for folder in _given(answer, settings, plugins):
             module = _importer(plugins.plugin(answer.plugin), folder, plugins.modules)
@@ -113,7 +113,7 @@ def _imports_from_above(folder: Folder) -> bool:
 
 
 def own_group(folder: Folder, plugins: Plugins) -> Group:
-    """Take in a folder of the project's own, with its plugin."""
+    """Read in a folder of the project's own, with its plugin."""
     modules = plugins.modules
     package = modules.add_folder(folder.root.name, folder.modules)
     group = Group(folder, lambda file: modules.load(modules.name_of(package, file)))

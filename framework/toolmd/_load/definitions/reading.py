@@ -39,7 +39,7 @@ class DefinitionReader(Protocol):
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
     ) -> tuple[Diagnostic, ...]:
-        """Say what a skill asks that its tools can't give."""
+        """Report what a skill asks that its tools can't give."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -159,7 +159,7 @@ class _Encoded:
         self._call_spec: ToolCallSpec | None = None
 
     def spec(self) -> AnySpec:
-        """Give what the file says."""
+        """Return what the file says."""
         try:
             return decode(self._kind, self._encoded)
         except ValueError:
@@ -170,7 +170,7 @@ class _Encoded:
             return spec
 
     def call_spec(self) -> CallSpec:
-        """Give of a tool what its calls are held to, without the rest; a skill is read whole."""
+        """Return of a tool what its calls are held to, without the rest; a skill is read whole."""
         if self._kind == "skill":
             return self.spec()
         if self._call_spec is None:
@@ -181,7 +181,7 @@ class _Encoded:
         return self._call_spec
 
     def content_hash(self) -> str:
-        """Give the hash over what the file says; of a tool without making its spec."""
+        """Return the hash over what the file says; of a tool without making its spec."""
         call_spec = self.call_spec()
         if call_spec is self._call_spec:
             with contextlib.suppress(*NONSENSE):
@@ -198,7 +198,7 @@ def fault(file: File, error: Exception) -> Diagnostic:
 
 
 def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
-    """Give the tools and skills that a skill names."""
+    """Return the tools and skills that a skill names."""
     if spec is None or isinstance(spec, ToolCallSpec):
         return ()
     return (*spec.required_tools, *spec.required_skills)

@@ -21,7 +21,7 @@ FOLDER = "live"
 FILE = "definitions.journal"
 LOCK = "definitions.lock"
 SPARE = 1024 * 1024
-"""Bytes of lines that no longer count, before the journal is written anew."""
+"""The bytes of outdated lines after which the journal is rewritten."""
 
 Version = tuple[int, int]
 """Of the journal: its inode and its size in bytes; it only grows, or is replaced."""
@@ -65,7 +65,7 @@ class Baseline:
         """Why the journal can't be used, or what it lost; empty where all is well."""
 
     def load(self) -> Known:
-        """Give what was live last; what the journal has lost, this process still knows.
+        """Return what was live last; what the journal has lost, this process still knows.
 
         Raises EmptiedError for a journal without bytes where this process knows nothing yet.
         """
@@ -100,7 +100,7 @@ class Baseline:
         return True
 
     def accept(self, row: LastLive) -> None:
-        """Take what a file says for live from now on, in every process of the project."""
+        """Read what a file says for live from now on, in every process of the project."""
         while not self.save(self.load(), {row.name: row}):
             pass
 

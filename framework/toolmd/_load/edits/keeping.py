@@ -1,4 +1,4 @@
-"""Hold what the files say now to what was live last: broken ones, and edits that loosen."""
+"""Compare the files with the last live versions: broken files, and edits that weaken a policy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Keeper:
             self._at.setdefault(row.path, []).append(row)
 
     def keep(self, named: Mapping[str, FoundDefinition], broken: Iterable[FoundDefinition]) -> Kept:
-        """Hold the definitions, and bring back what the broken files said last."""
+        """Keep the definitions, and bring back what the broken files said last."""
         kept = Kept(dict(named))
         for name, definition in named.items():
             self._keep(kept, name, definition, named)
@@ -117,7 +117,7 @@ class Keeper:
     def _stricter(
         self, kept: Kept, definition: FoundDefinition, olds: Iterable[LastLive]
     ) -> tuple[AnySpec, tuple[Weakening, ...]]:
-        """Hold a definition to all that it was; gives what may be live, and what got looser."""
+        """Keep a definition to all that it was; gives what may be live, and what got looser."""
         from toolmd._load.edits.weakening import keep_stricter
 
         spec = definition.get()
@@ -167,7 +167,7 @@ class Keeper:
         return True
 
     def _unreadable(self, row: LastLive) -> FoundDefinition | None:
-        """Give the file of a row where it is there and was not read; None where it is gone."""
+        """Return the file of a row where it is there and was not read; None where it is gone."""
         for group in self._groups:
             for found in group.folder.diagnostics:
                 place = found.span.path.rstrip("/")
@@ -196,7 +196,7 @@ def _empty(row: LastLive, group: Group, found: Diagnostic) -> FoundDefinition:
 
 def _weakened(edit: PendingChange) -> Diagnostic:
     told = "; ".join(str(weakening) for weakening in edit.weakened)
-    message = f"this edit loosens {edit.name}, so the stricter policy stays live: {told}"
+    message = f"this edit weakens {edit.name}, so the stricter policy stays live: {told}"
     help_ = (
         f"`toolmd accept {edit.name}` makes the edit live; `trust_edits = true` in the settings "
         "takes every edit at once, for as long as you alone write and call the tools"

@@ -52,7 +52,7 @@ class Loaded(Protocol):
 
 
 def used_of(snapshot: Loaded) -> frozenset[str]:
-    """Give the definitions whose Python is known to load."""
+    """Return the definitions whose Python is known to load."""
     return snapshot.used | {name for name, bound in _bound(snapshot.registry) if bound.ready}
 
 
@@ -113,7 +113,7 @@ def changed_in_use(old: Loaded, new: Loaded) -> Iterator[tuple[str, Bound[Any]]]
 
 
 def _suspects(bound: Bound[Any], error: ImplementationError) -> Iterator[str]:
-    """Give the files that may be at fault: where it was raised, then the Python beside."""
+    """Return the files that may be at fault: where it was raised, then the Python beside."""
     for found in error.diagnostics:
         yield found.span.path
     yield bound.binding.target.rpartition(":")[0]

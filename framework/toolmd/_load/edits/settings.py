@@ -1,4 +1,4 @@
-"""Hold the settings of a running project to what they were: an edit may tighten them only."""
+"""Keep the settings of a running project to what they were: an edit may tighten them only."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,9 +8,9 @@ from toolmd._types.settings import SafetySettings, Settings
 
 
 def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:
-    """Give the new settings with each restriction that they drop as it was, and the keys of these.
+    """Return the new settings with each dropped restriction restored, and their keys.
 
-    A half-written file looks like one that drops what follows. Whoever starts anew means it.
+    A half-written file looks like one that drops the rest. A restart accepts the new settings.
     """
     if old.trust_edits:
         return new, ()

@@ -1,4 +1,4 @@
-"""Tell of each field that restricts whether a new value of it lets more through than the old.
+"""Report of each field that restricts whether a new value of it lets more through than the old.
 
 One table for each noun; a value of None, or an empty one, restricts nothing. Where two values
 can't be compared, such as two patterns, the new one counts as looser.
@@ -11,7 +11,7 @@ from typing import Any
 from toolmd._types.call_spec import Batch, Rate
 
 Looser = Callable[[Any, Any], bool]
-"""Takes the old value and the new one."""
+"""Reads the old value and the new one."""
 
 SENSITIVITIES = (None, "low", "medium", "high", "critical")
 IDEMPOTENCE = ("yes", "keyed", "no")

@@ -1,4 +1,4 @@
-"""Find what a new version of a definition loosens, and what stays live until that is agreed to.
+"""Find what a new version of a definition weakens, and what stays live until it is accepted.
 
 Each restriction that the new version drops, widens, or changes beyond comparing keeps its old
 value; everything else of the new version is taken, what tightens among it. Pure: specs in, a
@@ -33,22 +33,22 @@ _Compared = ToolSpec | SkillSpec | Safety | Limits | Schema
 
 
 class WeakenedSpec(NamedTuple):
-    """What may be live of a new version, and what it loosens."""
+    """The live part of a new version, and what it weakens."""
 
     spec: AnySpec
-    """The new version itself where it loosens nothing."""
+    """The new version itself where it weakens nothing."""
     weakened: tuple[Weakening, ...]
 
 
 def weakened(
     old: AnySpec, new: AnySpec, *, default_min: float | None = None
 ) -> tuple[Weakening, ...]:
-    """Tell what `new` lets through that `old` did not; nothing where it is as strict."""
+    """Report what `new` lets through that `old` did not; nothing where it is as strict."""
     return keep_stricter(old, new, default_min=default_min).weakened
 
 
 def keep_stricter(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> WeakenedSpec:
-    """Give the new version with each restriction that it loosens as it was, and these.
+    """Return the new version with each weakened restriction restored, and the weakenings.
 
     `default_min` is the confidence (0..1) that is asked for where the file names none. Of a skill,
     whose steps can't be mixed, the old version stays whole. Both must be of one kind.
@@ -64,7 +64,7 @@ def keep_stricter(old: AnySpec, new: AnySpec, *, default_min: float | None = Non
 
 
 def tightened(then: ToolSpec, now: ToolSpec, *, default_min: float | None = None) -> ToolSpec:
-    """Give a tool as it was, under the stricter of its policies of then and now.
+    """Return a tool as it was, under the stricter of its policies of then and now.
 
     Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
     since the steps that use it were written for that.
@@ -131,7 +131,7 @@ def _rules(
 def _parameters(
     found: list[Weakening], place: str, old: tuple[Parameter, ...], new: tuple[Parameter, ...]
 ) -> tuple[Parameter, ...]:
-    """Hold parameters by name; a new one loosens nothing, one that must be given must not go.
+    """Compare parameters by name; a new one weakens nothing, a required one must not go.
 
     What must be given may get another name: it is held to what it was under the old one.
     """
@@ -157,7 +157,7 @@ def _parameters(
 
 
 def _shape(found: list[Weakening], place: str, old: Schema, new: Schema) -> Schema:
-    """Hold one value's shape, at every depth."""
+    """Keep one value's shape, at every depth."""
     known = len(found)
     kept = _kept(found, place, SCHEMA, old, new)
     inner = {name: (getattr(old, name), getattr(new, name)) for name in ("items", "values")}
@@ -203,7 +203,7 @@ def _fitting_default(old: Schema, held: Schema) -> Schema:
 
 
 def _result(found: list[Weakening], place: str, old: Schema, new: Schema) -> Schema:
-    """Hold what of a result must not be recorded, at every depth."""
+    """Keep what of a result must not be recorded, at every depth."""
     kept = _kept(found, place, RESULT, old, new)
     known = {field.name: field.shape for field in old.properties or ()}
     held = []
@@ -239,7 +239,7 @@ def _skill(found: list[Weakening], old: SkillSpec, new: SkillSpec) -> None:
 
 
 def _guards(skill: SkillSpec) -> Iterator[tuple[str, frozenset[str]]]:
-    """Give each use of a tool or skill, and what stands before or behind it."""
+    """Return each use of a tool or skill, and what stands before or behind it."""
     for section in skill.workflow_sections:
         for step in section.steps:
             if step.use is not None:
@@ -254,10 +254,10 @@ def _guarded(step: Step) -> Iterator[str]:
 
 
 def _with(noun: _Noun, **changes: Any) -> _Noun:
-    """Give a noun with other values, or itself."""
+    """Return a noun with other values, or itself."""
     if all(getattr(noun, name) is value for name, value in changes.items()):
         return noun
-    # Made anew: `model_copy` would keep what was computed of the old values.
+    # A new model: `model_copy` would keep values computed from the old fields.
     names = [field.name for field in fields(noun)]
     if isinstance(noun, FileSpec):
         names = list(type(noun).model_fields)
@@ -265,14 +265,14 @@ def _with(noun: _Noun, **changes: Any) -> _Noun:
 
 
 def _title(name: str) -> str:
-    """Give a field's name as authors write it."""
+    """Return a field's name as authors write it."""
     if name == "types":
         return "Type"
     return name.removesuffix("_s").replace("_", " ").title()
 
 
 def _json(value: Any) -> Any:
-    """Give a field's value as JSON; what restricts nothing as None."""
+    """Return a field's value as JSON; what restricts nothing as None."""
     if isinstance(value, Rate | Batch):
         return asdict(value)
     if isinstance(value, tuple):

@@ -75,13 +75,13 @@ class Plugins:
             self._load(name, point, package)
 
     def add_late(self, name: str, load: Callable[[], object]) -> None:
-        """Take a folder's plugin, to be loaded when a hook is asked."""
+        """Read a folder's plugin, to be loaded when a hook is asked."""
         with self._lock:
             self._late[name] = load
             self.listed[name] = PluginInfo(name, state="asleep")
 
     def add_module(self, name: str, module: object) -> None:
-        """Take an implementation's module: its hooks, if any, count from now on."""
+        """Read an implementation's module: its hooks, if any, count from now on."""
         with self._lock:
             if not self.manager.has_plugin(name):
                 self._beside.add(name)
@@ -110,23 +110,23 @@ class Plugins:
         """Raise ImplementationError where the folder's plugin `name` does not load."""
         self.wake()
         if (error := self._broken.get(name)) is not None:
-            # It may hold judges: without it, its folder's tools would be guarded less.
+            # It may have guards: without them, its folder's tools would be less restricted.
             raise ImplementationError(
                 f"{name} can't be loaded: {reason(error)}; tools of its folder are refused"
             ) from error
 
     def sound(self, name: str) -> bool:
-        """Tell whether the folder's plugin `name` loads."""
+        """Return whether the folder's plugin `name` loads."""
         self.wake()
         return name not in self._broken
 
     def broken(self) -> Iterator[tuple[str, BaseException]]:
-        """Give the folders' plugins that do not load, and why."""
+        """Return the folders' plugins that do not load, and why."""
         self.wake()
         yield from self._broken.items()
 
     def implements(self, hook: str, *, awake: bool = True) -> bool:
-        """Tell whether any plugin answers this hook; asleep, only those that are loaded."""
+        """Return whether any plugin answers this hook; asleep, only those that are loaded."""
         if awake:
             self.wake()
         caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
@@ -135,7 +135,7 @@ class Plugins:
     def ask(
         self, hook: str, *, awake: bool = True, at_load: bool = True, **arguments: Any
     ) -> Iterator[PluginAnswer]:
-        """Ask each plugin in turn; one that fails is told apart and stops no other.
+        """Ask each plugin in turn; a failure is reported and stops no other plugin.
 
         What is not asked `at_load` runs in the caller's thread, without a deadline.
         """
@@ -157,7 +157,7 @@ class Plugins:
                 yield PluginAnswer(implementation.plugin_name, value)
 
     def plugin(self, name: str) -> object | None:
-        """Give a plugin by its name."""
+        """Return a plugin by its name."""
         plugin: object | None = self.manager.get_plugin(name)
         return plugin
 
@@ -205,7 +205,7 @@ class Plugins:
         try:
             self.manager.register(plugin, name)
             for unknown in _unknown_hooks(self.manager, plugin):
-                # A misspelt judge would guard nothing, and say nothing.
+                # A misspelt guard would silently check nothing.
                 known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
                 hint = did_you_mean(unknown, known)
                 message = f"implements {unknown}, which is no hook{hint and '; '}{hint}"
@@ -226,7 +226,7 @@ class _UnknownHookError(ToolmdError):
 
 
 def _mismatch(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:
-    """Say what an implementation takes that its hook does not give."""
+    """Report what an implementation takes that its hook does not give."""
     said = re.search(r"for hook '(\w+)'.*Argument\(s\) \{(.+?)\}", str(error), re.DOTALL)
     if said is None:
         return f"does not fit: {error}"
@@ -255,7 +255,7 @@ def several(answer: Any) -> list[Any]:
 
 
 def reason(error: BaseException) -> str:
-    """Give an exception in one line, with the place in which it was raised."""
+    """Return an exception in one line, with the place in which it was raised."""
     if isinstance(error, ForeignExitError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, ToolmdError):

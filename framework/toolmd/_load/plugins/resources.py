@@ -30,7 +30,7 @@ class SnapshotResources:
         self._retired = False
 
     def provides(self, wanted: type) -> bool:
-        """Tell whether a plugin registered this type; raises ImplementationError if one failed."""
+        """Return whether a plugin registered this type. Raises ImplementationError."""
         try:
             return wanted in self.registry
         finally:
@@ -117,7 +117,7 @@ class CallResources:
         self._container: Any = None
 
     async def get(self, wanted: type[_T]) -> _T:
-        """Give the resource of this type; its factory may be async."""
+        """Return the resource of this type; its factory may be async."""
         if self._container is None:
             self._container = await self._opened()
         found: _T = await self._container.aget(wanted)

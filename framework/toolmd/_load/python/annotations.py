@@ -16,7 +16,7 @@ class RecordField(NamedTuple):
 
 
 def members(annotation: Any) -> tuple[Any, ...]:
-    """Give the alternatives of a union, unwrapped; any other annotation is its own only one."""
+    """Return the alternatives of a union, unwrapped; any other annotation is its own only one."""
     annotation = bare(annotation)
     origin = typing.get_origin(annotation)
     if origin in (typing.Annotated, typing.Required, typing.NotRequired):
@@ -27,14 +27,14 @@ def members(annotation: Any) -> tuple[Any, ...]:
 
 
 def bare(annotation: Any) -> Any:
-    """Give what a NewType or a type alias stands for."""
+    """Return what a NewType or a type alias stands for."""
     while isinstance(annotation, typing.NewType) or hasattr(annotation, "__value__"):
         annotation = getattr(annotation, "__supertype__", None) or annotation.__value__
     return annotation
 
 
 def anything(annotation: Any) -> bool:
-    """Tell whether the annotation allows any value, or can't be read."""
+    """Return whether the annotation allows any value, or can't be read."""
     return (
         annotation is Any
         or annotation is object
@@ -44,19 +44,19 @@ def anything(annotation: Any) -> bool:
 
 
 def show(annotation: Any) -> str:
-    """Give an annotation as its author wrote it, nearly."""
+    """Return an annotation as its author wrote it, nearly."""
     if isinstance(annotation, type) and typing.get_origin(annotation) is None:
         return annotation.__name__
     return str(annotation).replace("typing.", "")
 
 
 def is_typed_dict(annotation: Any) -> bool:
-    """Tell whether this is a TypedDict, of `typing` or of `typing_extensions`."""
+    """Return whether this is a TypedDict, of `typing` or of `typing_extensions`."""
     return isinstance(annotation, type) and hasattr(annotation, "__required_keys__")
 
 
 def fields(record: Any) -> Mapping[str, RecordField] | None:
-    """Give the fields of a record class by the names that JSON has; None for another class."""
+    """Return the fields of a record class by the names that JSON has; None for another class."""
     if not isinstance(record, type):
         return None
     if is_typed_dict(record):
@@ -126,7 +126,7 @@ def _model_fields(record: Any) -> dict[str, RecordField] | None:
 
 
 def hints(record: type) -> dict[str, Any]:
-    """Give the annotations of a class, resolved; what can't be resolved is Any."""
+    """Return the annotations of a class, resolved; what can't be resolved is Any."""
     try:
         return typing.get_type_hints(record, include_extras=True)
     except Exception:  # noqa: BLE001 - annotations may hold any code

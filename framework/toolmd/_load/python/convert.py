@@ -64,7 +64,7 @@ class Converter:
 
 
 def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
-    """Give what turns a value of `shape` into the annotated type; None where nothing has to."""
+    """Return what turns a value of `shape` into the annotated type; None where nothing has to."""
     if annotation is float:
         # A whole number comes as an int, and an int is no float to `is_integer` and its like.
         return None if shape.types == ("integer",) else _as_float
@@ -74,7 +74,7 @@ def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
 
 
 def is_plain(annotation: Any, depth: int = 0) -> bool:
-    """Tell whether a JSON value that fits is what the annotation means, as it is."""
+    """Return whether a JSON value that fits is what the annotation means, as it is."""
     if depth > MAX_DEPTH:
         return True
     if typing.get_origin(bare(annotation)) is typing.Annotated:

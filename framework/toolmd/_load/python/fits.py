@@ -1,4 +1,4 @@
-"""Tell whether a Python annotation can hold what a Schema allows."""
+"""Return whether a Python annotation can hold what a Schema allows."""
 
 import datetime as dt
 import decimal
@@ -56,9 +56,9 @@ _STANDARD = (*_TEXTS, *_NUMBERS, *_SEQUENCES, *_MAPPINGS, int, bool, types.NoneT
 
 
 def mismatch(shape: Schema, annotation: Any, depth: int = 0) -> Mismatch | None:
-    """Say what of `shape` the annotation can't hold; None where it holds all.
+    """Report what of `shape` the annotation can't hold; None where it holds all.
 
-    What the markdown leaves open (any type, an array without Items) never is a misfit.
+    What the markdown leaves open (any type, an array without Items) is never a mismatch.
     """
     choices = members(annotation)
     if depth > MAX_DEPTH or any(anything(choice) for choice in choices):
@@ -109,7 +109,7 @@ _PYTHON: dict[type, JsonType] = {
 
 
 def _stricter(kind: JsonType, shape: Schema, choice: Any, depth: int) -> Mismatch | None:
-    """Hold one JSON type of the shape against one alternative of the annotation."""
+    """Keep one JSON type of the shape against one alternative of the annotation."""
     origin = typing.get_origin(choice) or choice
     if origin is Literal:
         return _among(kind, shape, typing.get_args(choice), choice)
@@ -148,7 +148,7 @@ def _whole(shape: Schema) -> bool:
 
 
 def _among(kind: JsonType, shape: Schema, values: tuple[Any, ...], choice: Any) -> Mismatch | None:
-    """Hold a closed set of values, of a Literal or an Enum, against the shape's own."""
+    """Keep a closed set of values, of a Literal or an Enum, against the shape's own."""
     kept = [v for v in values if _kind_of(v) in (kind, "integer" if kind == "number" else kind)]
     every = {"null": 1, "boolean": 2}.get(kind)
     if every is not None and len(set(kept)) == every:
@@ -190,7 +190,7 @@ def _entries(shape: Schema, choice: Any, depth: int) -> Mismatch | None:
 def _record(
     shape: Schema, record: type, known: Mapping[str, RecordField], depth: int
 ) -> Mismatch | None:
-    """Hold the properties of an object against the fields of a class, by name."""
+    """Keep the properties of an object against the fields of a class, by name."""
     if shape.properties is None:
         return None
     properties = {p.name: p for p in shape.properties}
@@ -206,7 +206,7 @@ def _record(
 
 
 def _made_by_pydantic(kind: JsonType, origin: Any) -> bool:
-    """Tell whether a class of someone else's can be made of JSON, as far as pydantic knows."""
+    """Return whether a class of someone else's can be made of JSON, as far as pydantic knows."""
     if kind == "null" or not isinstance(origin, type):
         return False
     if origin in _STANDARD or fields(origin) is not None:

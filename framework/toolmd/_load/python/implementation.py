@@ -58,17 +58,17 @@ Find = Callable[[CallSpec], Found]
 class Loader:
     """Loads one implementation on first use, under a deadline and in a thread of its own.
 
-    A failure is told again, not remembered; what is late and ends after all counts.
+    A failure is reported again, not cached; a late import that ends counts.
     """
 
     around: SnapshotParts
     call_spec_of: Callable[[], CallSpec]
     markdown: File
     find: Find
-    """Gives the function; raises ImplementationError."""
+    """Return the function; raises ImplementationError."""
     target: str
     plugin: str | None = None
-    """The plugin of the folder, without which its tools are refused."""
+    """The plugin of the folder; its tools are denied without it."""
     python: File | None = None
     """The file that is imported, where it stands beside the markdown."""
     _load: Load[tuple[Implementation, Bond]] | None = None
@@ -77,7 +77,7 @@ class Loader:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def load(self) -> Implementation:
-        """Give the implementation; raises ImplementationError, which says what is wrong."""
+        """Return the implementation; raises ImplementationError, which says what is wrong."""
         found = self._loaded()
         assert self._bond is not None
         faults = [d for d in self._bond.diagnostics if d.severity is Severity.ERROR]
@@ -98,15 +98,15 @@ class Loader:
                 self.around.plugins.demand(self.plugin)
             return self._begun().wait(seconds)
         except ImplementationError:
-            return True  # Whoever loads it is told.
+            return True  # Loading it reports the error.
 
     def ready(self) -> bool:
-        """Tell whether it is loaded and fits; loads nothing."""
+        """Return whether it is loaded and fits; loads nothing."""
         bond = self._bond
         return bond is not None and all(d.severity is not Severity.ERROR for d in bond.diagnostics)
 
     def inspect(self) -> tuple[Diagnostic, ...]:
-        """Give all that is to be said; a failure to load is said too."""
+        """Return all that is to be said; a failure to load is said too."""
         if self.plugin is not None and not self.around.plugins.sound(self.plugin):
             return ()  # Said once, of the plugin.
         try:
@@ -164,7 +164,7 @@ class Loader:
         return self.around.plugins.key_of(f"{self.target} {self.markdown.path}")
 
     def _overdue(self, error: OverdueError) -> ImplementationError:
-        """Say which line of the project is held up, and what to do."""
+        """Report which line of the project is held up, and what to do."""
         path, line = self.python.path if self.python is not None else self.markdown.path, 1
         for frame in error.stack:
             if (place := _own_place(frame, self.python, self.around.project)) is not None:

@@ -28,11 +28,11 @@ _HELP = "take `context.http`, which reaches the tool's Allowed Domains and no ot
 
 
 def own_clients(file: File) -> Iterator[Diagnostic]:
-    """Give a warning for each call that opens a connection by itself, as far as names tell."""
+    """Return a warning for each call that opens a connection by itself, as far as names tell."""
     try:
         tree = ast.parse(file.data)
     except (SyntaxError, ValueError, RecursionError):
-        return  # Said by whoever imports it.
+        return  # The import reports it.
     names = bound_names(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):

@@ -26,7 +26,7 @@ class PythonPlace(NamedTuple):
 
 
 def in_markdown(path: str, text: str, name: str | None, title_line: int) -> Span:
-    """Give the span of a parameter's name where it is declared, or else of the title."""
+    """Return the span of a parameter's name where it is declared, or else of the title."""
     lines = _outside_fences(text)
     found: tuple[int, int] | None = None
     if name is not None:
@@ -58,7 +58,7 @@ def _outside_fences(text: str) -> list[tuple[int, str]]:
 
 
 def _declares(line: str, name: str) -> int:
-    """Give the column at which a line's first word is this name; 0 where it is not."""
+    """Return the column at which a line's first word is this name; 0 where it is not."""
     bare = line.replace("\\", "")
     rest = bare.lstrip(_MARKS)
     if not rest.startswith(name) or rest[len(name) : len(name) + 1].isalnum():
@@ -71,7 +71,7 @@ def _declares(line: str, name: str) -> int:
 
 
 def in_python(file: File | None, function: Callable[..., Any], name: str | None) -> PythonPlace:
-    """Give the place of a function's parameter, or of the function itself."""
+    """Return the place of a function's parameter, or of the function itself."""
     inner = inspect.unwrap(function)
     code = getattr(inner, "__code__", None)
     line = code.co_firstlineno if code is not None else 1

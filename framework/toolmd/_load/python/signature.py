@@ -1,4 +1,4 @@
-"""Hold a definition's markdown against a Python signature."""
+"""Keep a definition's markdown against a Python signature."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +62,7 @@ class Bond:
 
 
 def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implementation:
-    """Hold the two sides against each other, fill the bond's diagnostics, and give both as one.
+    """Keep the two sides against each other, fill the bond's diagnostics, and give both as one.
 
     `provides` tells which types a plugin registered; it is asked only where one is wanted.
     """
@@ -97,7 +97,7 @@ def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implement
 
 
 def mode_of(function: Callable[..., Any]) -> Mode:
-    """Tell how a function is run."""
+    """Report how a function is run."""
     if inspect.isasyncgenfunction(function) or inspect.isasyncgenfunction(_called(function)):
         return "stream"
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_called(function)):
@@ -112,7 +112,7 @@ def _called(function: Callable[..., Any]) -> Any:
 
 
 def folded(name: str) -> str:
-    """Give what camelCase, snake_case and kebab-case of one name have in common."""
+    """Return what camelCase, snake_case and kebab-case of one name have in common."""
     return "".join(letter for letter in name if letter.isalnum()).casefold()
 
 
@@ -153,7 +153,7 @@ def _report_lacking(
 
 
 def _check_type(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> None:
-    """Hold one parameter of the markdown against Python's of the same name."""
+    """Keep one parameter of the markdown against Python's of the same name."""
     certain = parameter.required or parameter.shape.has_default
     if own.default is own.empty and not certain:
         bond.report(

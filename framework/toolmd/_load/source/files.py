@@ -68,7 +68,7 @@ def links_along(path: Path) -> Iterator[Path]:
 
 
 def shown_path(path: Path, project: Path) -> str:
-    """Give a path as people see it: relative to the project where it lies within."""
+    """Return a path as people see it: relative to the project where it lies within."""
     inside = path.is_relative_to(project)
     return (path.relative_to(project) if inside else path).as_posix()
 
@@ -149,7 +149,7 @@ def _take(
 
 
 def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> None:
-    """Say of a file that is no definition, or a linked folder, what its author may not expect."""
+    """Report a near miss: a file that is almost a definition, or a linked folder."""
     near = entry.name.lower()
     if near.endswith((*SUFFIXES, *_NEAR_SUFFIXES)) and _is_file(entry):
         folder.diagnostics.append(

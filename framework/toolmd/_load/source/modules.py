@@ -1,4 +1,4 @@
-"""Give each snapshot its own Python: modules compiled from the bytes that were read.
+"""Return each snapshot its own Python: modules compiled from the bytes that were read.
 
 The modules of a snapshot lie in a package of a private, unique name, so that relative imports
 among the files of a folder of definitions find the files of the same snapshot, and two snapshots
@@ -42,7 +42,7 @@ class Modules:
             sys.meta_path.insert(0, _finder)
 
     def add_folder(self, name: str, files: Sequence[File]) -> str:
-        """Take a folder's Python in; gives the dotted name of its package."""
+        """Read a folder's Python in; gives the dotted name of its package."""
         package = wanted = f"{self.root}.{_part(name)}"
         for number in itertools.count(2):
             if package not in self.files:
@@ -72,7 +72,7 @@ class Modules:
         return found.hexdigest()
 
     def name_of(self, package: str, file: File) -> str:
-        """Give the dotted name of a file of the folder that `add_folder` took."""
+        """Return the dotted name of a file of the folder that `add_folder` took."""
         parts = (*file.parts[:-1], file.parts[-1].removesuffix(".py"))
         return ".".join((package, *map(_part, parts)))
 
@@ -81,7 +81,7 @@ class Modules:
         return importlib.import_module(dotted)
 
     def find(self, dotted: str) -> ModuleSpec | None:
-        """Give the import system what it needs for one of these modules."""
+        """Return the import system what it needs for one of these modules."""
         if dotted not in self.files:
             return None
         file = self.files[dotted]
@@ -115,7 +115,7 @@ class _Loader:
         exec(self._code(), module.__dict__)  # noqa: S102 - what an import is
 
     def get_source(self, fullname: str) -> str:
-        """Give the text of the module, for tracebacks and debuggers."""
+        """Return the text of the module, for tracebacks and debuggers."""
         del fullname
         return self._file.data.decode(errors="replace") if self._file else ""
 
@@ -145,7 +145,7 @@ _finder = _Finder()
 
 
 def code_hash(file: File) -> str:
-    """Give the hex sha256 of the bytes that are compiled."""
+    """Return the hex sha256 of the bytes that are compiled."""
     return hashlib.sha256(file.data).hexdigest()
 
 

@@ -18,22 +18,22 @@ _OPTIONAL = "optional_type<"
 
 @dataclass(frozen=True, slots=True)
 class CheckedExpression:
-    """What an expression gives."""
+    """The result type of an expression, and the names that it reads."""
 
     schema: Schema | None
-    """Of the result, an optional unwrapped; None where it can't be told before it runs."""
+    """The schema of the result, an optional unwrapped; None if only a run can show it."""
     optional: bool
-    """Whether it may give no value (`slots.first()`)."""
+    """Whether it may return no value (`slots.first()`)."""
     unguarded: frozenset[str]
     """Names that are read and never tested by `has()`."""
     names: frozenset[str]
 
 
 class Checker:
-    """The names of one scope with their types; checks any number of expressions.
+    """A checker of expressions over the typed names of one scope.
 
-    An object with known fields is closed: a field that it lacks is a mistake. With `functions`,
-    `now()` and `next_days()` are there.
+    An object with known fields is closed: a field that it lacks is an error. With `functions`,
+    `now()` and `next_days()` are available.
     """
 
     def __init__(self, names: Mapping[str, Schema], *, functions: bool = False) -> None:
@@ -43,7 +43,7 @@ class Checker:
         self._environment: Any = None
 
     def check(self, source: str) -> CheckedExpression:
-        """Give what the expression gives, or raise ExpressionError with its place."""
+        """Return the type of the result; raises ExpressionError with its position."""
         rewritten = rewrite(source, self._names)
         self._check_tested(rewritten)
         if self._environment is None:
@@ -91,7 +91,7 @@ class Checker:
 
 
 def _called(name: str) -> str:
-    """Give what a variable of this name is called in the compiled text."""
+    """Return the name of a variable in the compiled text."""
     return f"v_{name}" if name in CLASHING else fold(name)
 
 

@@ -1,4 +1,4 @@
-"""Make CEL environments: the official extensions, and Toolmd's own two functions."""
+"""Build CEL environments with the official extensions and Toolmd's two functions."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from toolmd._expressions.rewrite import RANGE
 MAX_DAYS = 366
 MAX_RANGE = 1000
 CLOCK: ContextVar[dt.datetime] = ContextVar("toolmd_expression_clock")
-"""What `now()` gives, set for one evaluation."""
+"""The value of `now()`, set for one evaluation."""
 _YAML = "name: toolmd\nextensions:\n" + "".join(
     f"- name: {name}\n" for name in ("lists", "strings", "math", "optional", "bindings")
 )
 
 
 def environment(variables: Mapping[str, Any], *, functions: bool, pool: Any = None) -> Any:
-    """Make an environment with these variables (name to CEL type); 14 µs.
+    """Build an environment with these variables (name to CEL type); 14 µs.
 
-    With `functions`, `now()` and `next_days()` are there. `pool` holds the message types.
+    With `functions`, `now()` and `next_days()` are available. `pool` contains the message types.
     """
     from cel_expr_python import cel
 
@@ -76,9 +76,9 @@ def _range(count: int) -> list[int]:
 
 
 def next_days(date: str | dt.datetime, count: float) -> list[str]:
-    """Give the `count` days after a date, as ISO dates; format.md, "Steps".
+    """Return the `count` days after a date, as ISO dates; format.md, "Steps".
 
-    Raises ValueError on text that is no date and on more than 366 days.
+    Raises ValueError on text that is not a date and on more than 366 days.
     """
     if count != int(count) or not 0 <= count <= MAX_DAYS:
         message = f"next_days gives 0 to {MAX_DAYS} days, not {count}"

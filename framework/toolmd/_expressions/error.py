@@ -1,4 +1,4 @@
-"""What goes wrong with an expression: when it is read, and when it is evaluated."""
+"""The errors of compiling and evaluating an expression."""
 
 from toolmd.errors import ToolmdError
 
@@ -14,8 +14,8 @@ class ExpressionError(ToolmdError):
         self.column = column
         """From 1, in code points within that line."""
         self.help = help
-        """What to write instead; empty where nothing is near."""
+        """What to write instead; empty if there is no suggestion."""
 
 
 class EvaluationError(ToolmdError):
-    """An expression that gave no value on these inputs; the message says why."""
+    """The error of an evaluation without a value; the message states the reason."""

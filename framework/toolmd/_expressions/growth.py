@@ -1,6 +1,6 @@
-"""Bound what an expression may take, from its tree and the sizes of its values.
+"""Bound the memory of an expression before it runs, from its tree and the sizes of its values.
 
-Before anything is evaluated; see decision 030.
+See decision 030.
 """
 
 import math
@@ -15,13 +15,13 @@ from toolmd._expressions.tree import Node, tree_of
 MOST = 512 * 2**20
 """Bytes that an evaluation may take, as its bound counts them."""
 MAX_STEPS = 10_000
-"""Turns of loops in one evaluation; the evaluator itself ends it there."""
+"""Loop iterations in one evaluation; the evaluator stops there."""
 MOST_VISITS = 20_000
-"""Nodes that may be looked at; a loop's inside is looked at twice, and so are loops in it."""
+"""Nodes that may be visited; the body of a loop is visited twice, and so are loops in it."""
 _PER_CHARACTER = 4
 _PER_VALUE = 64
 _PER_COPY = 32
-"""Bytes of an item in a list that is made by a loop: each turn makes the list anew."""
+"""Bytes of an item in a list that is made by a loop: each iteration copies the list."""
 _DIGITS = 24
 """Characters of a number or a date."""
 _WIDEST = 1400
@@ -29,7 +29,7 @@ _WIDEST = 1400
 
 
 class Size(NamedTuple):
-    """How much a value may hold at most, all that is in it counted."""
+    """The largest size of a value, with everything in it."""
 
     text: float
     """Characters."""
@@ -40,7 +40,7 @@ class Size(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What a node may give, and the bytes of all that is made on the way there."""
+    """The largest result of a node, and the bytes of all intermediate values."""
 
     text: float
     nodes: float
@@ -54,19 +54,19 @@ _EMPTY = Node("made")
 
 
 ONE_VALUE = Size(0, 1, 0)
-"""Of a number, a date or a truth."""
+"""The size of a number, a date or a boolean."""
 USUAL = Size(65_536, 1_000, 200)
-"""What is no longer than this is looked at once for all, and not at each evaluation."""
+"""Values up to this size are checked once at compilation, not at each evaluation."""
 _LITTLE = Size(16, 4, 2)
 
 
 def is_usual(size: Size) -> bool:
-    """Tell whether a value is no larger than usual."""
+    """Check that a value is within USUAL."""
     return size.text <= USUAL.text and size.nodes <= USUAL.nodes and size.longest <= USUAL.longest
 
 
 def growth_of(compiled: Any) -> "GrowthBound":
-    """Give the bound of a compiled expression.
+    """Return the bound of a compiled expression.
 
     Raises ExpressionError where even little values may take more than MOST, and ValueError where
     the expression can't be read.
@@ -81,7 +81,7 @@ def growth_of(compiled: Any) -> "GrowthBound":
 
 
 class GrowthBound:
-    """Bounds one expression, for values of any size.
+    """The memory bound of one expression, for values of any size.
 
     The bound holds whatever the values are, so it may lie far above what comes of most of them.
     It only ever grows with the values, and no slower than they do: what a loop makes of many
@@ -99,21 +99,21 @@ class GrowthBound:
         self._default = NOTHING
 
     def bytes(self, sizes: Mapping[str, Size], default: Size = NOTHING) -> float:
-        """Give how many bytes values of these sizes may take at most; infinite where unknown.
+        """Return the most bytes that values of these sizes may take; infinite if unknown.
 
-        `default` is the size of whatever has no other.
+        `default` is the size of a value that `sizes` lacks.
         """
         self._visits, self._copied, self._sizes, self._default = 0, 0.0, sizes, default
         try:
             bound = self._of(self._tree, {}, _Around(1, 1))
-            # What comes of it is there twice: as CEL has it, and as Python does.
+            # The result exists twice: as a CEL value and as a Python value.
             whole = bound.work + 2 * _weight(bound.text, bound.nodes) + self._copied
         except (_TooManyError, RecursionError, OverflowError, ValueError):
             return math.inf
         return math.inf if math.isnan(whole) else whole
 
     def is_over(self, sizes: Mapping[str, Size], default: Size = NOTHING) -> bool:
-        """Tell whether values of these sizes may take more than MOST bytes."""
+        """Check whether values of these sizes may take more than MOST bytes."""
         return self.bytes(sizes, default) > MOST
 
     def _of(self, node: Node, own: Mapping[str, Size], around: "_Around") -> Growth:
@@ -189,7 +189,7 @@ class _Around(NamedTuple):
 
 
 class _TooManyError(Exception):
-    """There are more nodes to look at than may be."""
+    """The expression has more nodes than MOST_VISITS."""
 
 
 def _weight(text: float, nodes: float) -> float:
@@ -202,7 +202,7 @@ def _made(size: Size, of: Sequence[Growth]) -> Growth:
 
 
 def _called(name: str, given: Sequence[Growth]) -> Growth:
-    """Bound a call by what it is given."""
+    """Bound a call by its arguments."""
     work = math.fsum(one.work for one in given)
     if name in _SMALL or name.startswith("math."):
         return _ONE._replace(work=work)
@@ -223,7 +223,7 @@ def _added(*given: Growth) -> Size:
 
 
 def _any(*given: Growth) -> Size:
-    """Bound what a function that nobody knows here might make: each by each."""
+    """Bound the result of an unknown function by the product of its arguments."""
     product = math.prod(1 + one.text + one.nodes for one in given)
     return Size(product, product, product)
 
@@ -265,7 +265,7 @@ _PARTS = frozenset(
     _?_:_ _[_] _[?_] _?._ dyn first last optional.of optional.ofNonZeroValue or orValue value
     """.split()
 )
-"""What gives one of its arguments, or a part of one."""
+"""Functions that return one of their arguments, or a part of one."""
 _SMALL = frozenset(
     """
     _||_ _&&_ !_ _==_ _!=_ _<_ _<=_ _>_ _>=_ @in -_ _-_ _*_ _/_ _%_ @not_strictly_false bool
@@ -274,7 +274,7 @@ _SMALL = frozenset(
     matches now optional.none size startsWith timestamp type uint
     """.split()
 )
-"""What gives a number, a date or a truth."""
+"""Functions that return a number, a date or a boolean."""
 _MAKERS: Mapping[str, Callable[..., Size]] = {
     "_+_": _added,
     "replace": _replaced,

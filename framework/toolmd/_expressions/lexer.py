@@ -1,4 +1,4 @@
-"""Cut CEL into tokens, so that names are never confused with words inside strings."""
+"""Split CEL into tokens, so that names are never confused with words inside strings."""
 
 import re
 from typing import Literal, NamedTuple
@@ -33,9 +33,9 @@ class Token(NamedTuple):
 
 
 def tokens(source: str) -> list[Token]:
-    """Give the tokens that mean something; spaces and comments are skipped.
+    """Return the tokens without spaces and comments.
 
-    Never fails: what is no token of CEL comes as marks, and the compiler says what is wrong.
+    It never fails: other characters become marks, and the compiler reports the error.
     """
     return [
         Token(match.lastgroup, match.group(), match.start())  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Say what the CEL compiler and evaluator say in words that an author reads."""
+"""Translate errors of the CEL compiler and evaluator into messages for authors."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _NAMES = """
     timestamp trim type uint upperAscii value
 """
 FUNCTIONS = _NAMES.split()
-"""What an author may call, for suggestions."""
+"""The functions that an author may call, for suggestions."""
 _SPACES = {name.partition(".")[0] for name in FUNCTIONS if "." in name}
 _ELSEWHERE = {
     "count": "size",
@@ -32,7 +32,7 @@ _ELSEWHERE = {
     "min": "math.least",
     "upper": "upperAscii",
 } | {name.removeprefix("math."): name for name in FUNCTIONS if name.startswith("math.")}
-"""What other languages call a function; no near word of ours would find it."""
+"""The names of functions in other languages, which no similar name would find."""
 _NO_SUM = "CEL adds no list up; have a tool do it"
 _ERROR = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '\.?([^'.]+)([^']*)'")
@@ -58,7 +58,7 @@ _WORDS = {
 
 
 def undeclared(text: str) -> set[str]:
-    """Give the roots of the names that the compiler does not know."""
+    """Return the roots of the names that the compiler does not know."""
     return {match[1] for match in _UNDECLARED.finditer(text)}
 
 
@@ -68,8 +68,8 @@ def compile_error(
     names: Iterable[str] = (),
     fields: dict[str, list[str]] | None = None,
 ) -> ExpressionError:
-    """Turn the compiler's report into the first mistake, with its place in the source."""
-    # By their place: the compiler tells of a call's arguments before it tells of the call.
+    """Return the first error of the compiler's report, with its position in the source."""
+    # By position: the compiler reports a call's arguments before the call.
     found = min(_ERROR.finditer(text), key=lambda e: (int(e[1]), int(e[2])), default=None)
     if found is None:
         return ExpressionError(_limit(text) or "the expression can't be compiled")
@@ -94,7 +94,7 @@ def _limit(text: str) -> str:
 def _mistake(
     text: str, rewritten: Rewritten, names: list[str], fields: dict[str, list[str]]
 ) -> tuple[str, str, int]:
-    """Give the message, the help, and how far left of the reported column it begins."""
+    """Return the message, the help, and how far left of the reported column it begins."""
     if found := _UNDECLARED.search(text):
         return _unknown(found[1], found[2], rewritten, names)
     if found := _NO_FIELD.search(text):
@@ -128,7 +128,7 @@ def _unknown(root: str, rest: str, rewritten: Rewritten, names: list[str]) -> tu
 
 
 def _called_of(space: str, source: str) -> str:
-    """Give the first call in this namespace that there is not, such as `math.sum`."""
+    """Return the first call of an unknown function in this namespace, such as `math.sum`."""
     marks = [mark.text for mark in tokens(source)]
     for at, text in enumerate(marks[:-3]):
         name = f"{space}.{marks[at + 2]}"
@@ -138,7 +138,7 @@ def _called_of(space: str, source: str) -> str:
 
 
 def _meant(name: str) -> str:
-    """Say which function may be meant by one that there is not."""
+    """Suggest a function for an unknown one."""
     space, _, bare = name.rpartition(".")
     if bare == "sum":
         return _NO_SUM
@@ -196,7 +196,7 @@ def _extra(source: str) -> ExpressionError | None:
 
 
 def _extra_word(source: str, value: Token, word: Token) -> ExpressionError:
-    """Say that a word is no part of an expression, and what to write in its place."""
+    """Return the error of an extra word, with what to write instead."""
     meant = next((w for w in (word, value) if w.text.lower() in _OPERATORS), None)
     if meant is not None:
         word, help_ = meant, f"write `{_OPERATORS[meant.text.lower()]}`"
@@ -230,7 +230,7 @@ _OPERATORS = {
     "under": "<",
     "exceeds": ">",
 }
-"""What people write for an operator of CEL."""
+"""Words that people write for an operator of CEL."""
 
 
 def _syntax(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Hold the values that go into an expression within bounds, and make plain JSON of its result."""
+"""Bound the values that go into an expression, and convert its result to plain JSON."""
 
 import base64
 import datetime as dt
@@ -13,18 +13,18 @@ from toolmd._expressions.messages import evaluation_error
 MAX_DEPTH = 64
 MAX_NODES = 100_000
 NUMBERS = frozenset({int, float, bool, type(None)})
-"""Types of values that need no look."""
+"""Types of values that need no check."""
 
 
-class Optional_(Exception):  # noqa: N801, N818 - a signal within this room
+class Optional_(Exception):  # noqa: N801, N818 - a signal within this package
     """The result is an optional, which the binding can't convert."""
 
 
 def measured(value: Any, name: str) -> Size:
-    """Give the size of a JSON value that goes into CEL, or raise EvaluationError where it can't.
+    """Return the size of a JSON value for CEL; raises EvaluationError for an unsuitable one.
 
     The evaluator crashes on endless nesting, so depth is counted here. Its binding cuts text at
-    the character NUL, after which a rule would judge another text than the tool gets.
+    the character NUL, so a rule would check a different text than the tool gets.
     """
     if isinstance(value, str):
         return Size(len(value), 1, 0) if "\0" not in value else _cut(name)
@@ -63,9 +63,9 @@ def _cut(name: str) -> NoReturn:
 
 
 def plain(value: Any) -> Any:
-    """Give a CEL value as JSON; keys are sorted, because CEL's maps have no order.
+    """Return a CEL value as JSON; keys are sorted, because CEL's maps have no order.
 
-    Raises EvaluationError on what JSON can't hold, Optional_ on an optional.
+    Raises EvaluationError on a value that JSON lacks, Optional_ on an optional.
     """
     kind = value.type().name().partition("<")[0]
     if kind in _AS_IS:
@@ -104,7 +104,7 @@ def _key(key: Any) -> str:
 
 
 def seconds(span: dt.timedelta) -> str:
-    """Give a duration as CEL writes it: `90s`, `0.5s`."""
+    """Format a duration as CEL writes it: `90s`, `0.5s`."""
     microseconds = span // dt.timedelta(microseconds=1)
     sign = "-" if microseconds < 0 else ""
     whole, part = divmod(abs(microseconds), 1_000_000)

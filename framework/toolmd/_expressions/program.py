@@ -50,10 +50,10 @@ class Program:
         self._unwrapping: Any = rewritten
 
     def evaluate(self, values: Mapping[str, Any], *, now: dt.datetime | None = None) -> Any:
-        """Give the JSON value on these inputs; an optional without a value is None.
+        """Return the JSON value for these inputs; an optional without a value is None.
 
-        A name that `values` lacks has no value: `has(name)` is false. `now` is what `now()`
-        gives. Raises EvaluationError.
+        A name that `values` lacks has no value: `has(name)` is false. `now` is the value of
+        `now()`. Raises EvaluationError.
         """
         if self._path:
             return self._walk(values)
@@ -78,7 +78,7 @@ class Program:
             return self._run_unwrapped(data, now)
 
     def _hold(self, sizes: Mapping[str, Size]) -> None:
-        """Raise EvaluationError where values of these sizes may take more than they should."""
+        """Raise EvaluationError if values of these sizes may take more than MOST bytes."""
         if self._growth.is_over(sizes, ONE_VALUE):
             message = f"it may take over {MOST >> 20} MiB on these values"
             raise EvaluationError(message)
@@ -137,9 +137,9 @@ def compile_expression(
     """Compile without types; cached.
 
     `names` are variables known to be there, needed only where one is called as a word of CEL
-    (`type`, `package`) or is no identifier (`child-name`, written child_name). With `functions`,
-    `now()` and `next_days()` are there: they belong to skills, a rule does without a clock.
-    Raises ExpressionError.
+    (`type`, `package`) or is not an identifier (`child-name`, written child_name).
+    With `functions`, `now()` and `next_days()` are available: only skills use them, a rule has
+    no clock. Raises ExpressionError.
     """
     odd = frozenset(name for name in names if name in CLASHING or not name.isidentifier())
     return _program(source, odd, functions=functions)
@@ -157,7 +157,7 @@ def _program(source: str, names: frozenset[str], *, functions: bool) -> Program:
 
 
 def _compile(rewritten: Rewritten, *, functions: bool) -> tuple[Any, frozenset[str]]:
-    """Compile with no names to learn which there are, then with them."""
+    """Compile without names to find the ones in use, then with them."""
     reads: frozenset[str] = frozenset()
     try:
         return _compiled(rewritten.text, rewritten, reads, functions=functions), reads
@@ -188,7 +188,7 @@ def _compiled(text: str, rewritten: Rewritten, reads: Iterable[str], *, function
 
 @cache
 def _bare(*, functions: bool) -> Any:
-    """Give the environment without names; the first compilation in a new one takes 0.7 ms."""
+    """Return the environment without names; the first compilation in a new one takes 0.7 ms."""
     return environment({}, functions=functions)
 
 

@@ -1,4 +1,4 @@
-"""Turn an author's expression into what the CEL compiler takes, and columns back."""
+"""Rewrite an author's expression for the CEL compiler, and map positions back."""
 
 import re
 from bisect import bisect_right
@@ -29,7 +29,7 @@ CLASHING = frozenset((_RESERVED + _TYPES).split())
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """An expression as it is compiled."""
+    """An expression in the form that is compiled."""
 
     source: str
     text: str
@@ -46,14 +46,14 @@ class Rewritten:
     _shifts: tuple[tuple[int, int], ...] = field(default=())
 
     def tested_at(self, name: str) -> tuple[int, int]:
-        """Give the line and column of the first `has(name)`."""
+        """Return the line and column of the first `has(name)`."""
         for before, mark in pairwise(tokens(self.source)):
             if before.text == "(" and self.tested.get(mark.text) == name:
                 return _place(self.source, mark.at)
         return 1, 1
 
     def place(self, line: int, column: int) -> tuple[int, int]:
-        """Give the line and column in the source for those in the text; from 1."""
+        """Return the line and column in the source for those in the text; from 1."""
         offset = _offset(self.text, line, column)
         behind = bisect_right(self._shifts, (offset, len(self.source)))
         if behind:
@@ -62,7 +62,7 @@ class Rewritten:
 
 
 def fold(name: str) -> str:
-    """Give the identifier under which a name that is none is reached: `child-name` child_name."""
+    """Return an identifier for any name: child_name for `child-name`."""
     folded = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return f"_{folded}" if folded[:1].isdigit() else folded
 
@@ -71,7 +71,7 @@ def rewrite(source: str, names: Iterable[str] = ()) -> Rewritten:
     """Rewrite `has(name)`, `lists.range` and names that clash with words of CEL.
 
     `names` are the variables known to be there. Raises ExpressionError on an expression that is
-    too long or empty, or has a name of ours.
+    too long or empty, or uses an internal name.
     """
     if len(source) > MAX_LENGTH:
         message = f"the expression has {len(source)} characters; at most {MAX_LENGTH} are read"
@@ -147,7 +147,7 @@ class _Rewriter:
         return 1
 
     def _is_field(self, index: int) -> bool:
-        """Tell whether the name is a field of what stands before it: `a.b`, `a.?b`, not `.b`."""
+        """Check whether the name is a field of the value before it: `a.b`, `a.?b`, not `.b`."""
         dot = index - 2 if self._text(index - 1) == "?" else index - 1
         if dot < 1 or self._text(dot) != ".":
             return False

@@ -1,4 +1,4 @@
-"""Make CEL types of schemas, so that a mistake in a field is found before anything runs."""
+"""Build CEL types from schemas, to find a wrong field before anything runs."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class Shapes:
         self._made: dict[int, str] = {}
 
     def type_of(self, shape: Schema, depth: int = 0) -> Any:
-        """Give the CEL type of a schema; what CEL can't type is `dyn`.
+        """Return the CEL type of a schema; `dyn` if CEL has no type for it.
 
         A JSON number is `dyn`, because CEL compares integers and doubles only then.
         """
@@ -50,11 +50,11 @@ class Shapes:
         return kind.Map(kind.STRING, values)
 
     def closed(self, shape: Schema) -> bool:
-        """Tell whether an object's fields are all known, and can be fields of a message."""
+        """Check that an object's fields are all known and can be fields of a message."""
         if shape.types != ("object",) or shape.properties is None:
             return False
         names = [field.name for field in shape.properties]
-        # Protobuf refuses two fields whose JSON names are one: `first_name` and `firstName`.
+        # Protobuf rejects two fields whose JSON names are one: `first_name` and `firstName`.
         distinct = len({name.replace("_", "").lower() for name in names}) == len(names)
         return distinct and all(_IDENTIFIER.match(name) for name in names)
 
@@ -82,7 +82,7 @@ class Shapes:
             made.type_name = type_name
 
     def _field_type(self, shape: Schema, depth: int) -> tuple[bool, int, str]:
-        """Give whether it repeats, the protobuf type, and the message's name."""
+        """Return whether the field repeats, its protobuf type, and the message's name."""
         from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Proto
 
         scalars = {
@@ -106,7 +106,7 @@ class Shapes:
         return False, Proto.TYPE_MESSAGE, ".google.protobuf.Value"
 
     def pool(self) -> Any:
-        """Give the descriptor pool of the message types; None when there are none."""
+        """Return the descriptor pool of the message types; None without any."""
         if self._file is None:
             return None
         from google.protobuf import descriptor_pool, struct_pb2
@@ -117,11 +117,11 @@ class Shapes:
         return pool
 
     def fields(self) -> dict[str, list[str]]:
-        """Give each message type's field names, for suggestions."""
+        """Return each message type's field names, for suggestions."""
         return {n: [p.name for p in s.properties or ()] for n, s in self.messages.items()}
 
     def schema_of(self, name: str) -> Schema | None:
-        """Give the schema of a CEL type by its name; None where it can't be told."""
+        """Return the schema of a CEL type by its name; None if it is unknown."""
         if name in self.messages:
             return self.messages[name]
         if (simple := _SIMPLE.get(name)) is not None:
@@ -165,7 +165,7 @@ def _new_file() -> Any:
 
 
 def at_path(shape: Schema | None, fields: Iterable[str]) -> Schema | None:
-    """Give the schema of `a.b.c` below `a`; None where it can't be told."""
+    """Return the schema of `a.b.c` below `a`; None if it is unknown."""
     for field in fields:
         if shape is None or shape.types != ("object",):
             return None

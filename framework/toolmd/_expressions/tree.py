@@ -1,11 +1,11 @@
-"""Read the tree of a compiled expression: its nodes, and nothing of types or places."""
+"""Read the tree of a compiled expression: its nodes, without types or positions."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 
 class Node(NamedTuple):
-    """One node: the leaf of a constant or a name, or what is made of other nodes."""
+    """One node: a constant, a name, or a combination of other nodes."""
 
     kind: str
     """`text`, `value`, `name`, `field`, `test`, `call`, `made` or `loop`."""
@@ -21,8 +21,8 @@ class Node(NamedTuple):
 
 
 def tree_of(compiled: Any) -> Node:
-    """Give the tree of what the compiler made; raises ValueError where that can't be read."""
-    # An Any that holds a CheckedExpr (cel.expr, checked.proto and syntax.proto).
+    """Return the tree of a compiled expression; raises ValueError if it can't be read."""
+    # An Any that contains a CheckedExpr (cel.expr, checked.proto and syntax.proto).
     checked = _last(compiled.serialize(), 2)
     return _node(_last(checked, 4))
 
@@ -101,7 +101,7 @@ def _last(data: bytes, wanted: int) -> bytes:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Give the fields of a message of protobuf: their numbers, and bytes or a number."""
+    """Return the fields of a protobuf message: their numbers, and bytes or a number."""
     at = 0
     while at < len(data):
         tag, at = _number(data, at)

@@ -1,10 +1,10 @@
-"""Toolmd: agent tools from one markdown file, read, checked, guarded and called."""
+"""Toolmd: parse, check, guard and call agent tools that are defined in markdown files."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The names below come when they are first asked for: `import toolmd` alone costs nothing.
+    # These names are imported on first access, so that `import toolmd` alone is fast.
     from toolmd._chat import Conversation
     from toolmd._parse import parse_skill, parse_tool
     from toolmd._types.call import Budget, Call, Caller

@@ -11,29 +11,32 @@ from toolmd.errors import ConfigError
 __all__ = ["WAIT_S", "Database"]
 
 WAIT_S = 30.0
-"""Seconds that a writer waits for another, in this process or the next."""
+"""The seconds that a writer waits for another writer, in this or another process."""
 
 
 class Database:
-    """One SQLite file, made where there is none, for its owner's eyes only.
+    """One SQLite file, created if it is missing, that only its owner can read.
 
-    It is in WAL mode with foreign keys on, and rows can be asked by name. A connection belongs to
-    one transaction: opening one costs some 100 µs, and nothing is shared.
+    It uses WAL mode and foreign keys; rows are accessible by column name. Each transaction opens
+    its own connection, which costs about 100 µs.
     """
 
     def __init__(self, path: Path, migrations: Sequence[Sequence[str]]) -> None:
-        """Open the file and bring it up to date.
+        """Open the file and run its missing migrations, all or none.
 
-        `migrations[n]` holds the statements that lead from version n of the file
-        (`PRAGMA user_version`) to the next; add to the end, change none. Each file is brought up
-        to date whole or not at all. Raises ConfigError for a file of a later version, which is
-        not touched, and for a SQLite that is too old; UnreachableError for a file that was
-        emptied.
+        Args:
+            path: The file.
+            migrations: `migrations[n]` contains the statements from version n of the file
+                (`PRAGMA user_version`) to the next. Append new ones; never change old ones.
+
+        Raises:
+            ConfigError: The file has a later version, and stays unchanged, or SQLite is too old.
+            UnreachableError: The file was emptied.
         """
         create_store(path)
         self.path = path
-        # While one connection is open SQLite keeps the log, which it would else fold into
-        # the file at the end of every transaction.
+        # One open connection keeps the write-ahead log; otherwise SQLite would checkpoint it at
+        # the end of every transaction.
         self._anchor = self._connect()
         try:
             self._anchor.execute("PRAGMA journal_mode = WAL")
@@ -56,7 +59,7 @@ class Database:
             yield db
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._anchor.close()
 
     def _connect(self) -> sqlite3.Connection:

@@ -12,19 +12,19 @@ from toolmd._types.diagnostic import Diagnostic
 NO_POSTGRES_DRIVER = (
     "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'"
 )
-"""What to do where `engine` names a Postgres and the extra `postgres` is not installed."""
+"""The message if `engine` names a Postgres and the extra `postgres` is not installed."""
 
 
 class ToolmdError(Exception):
-    """The root of everything that Toolmd raises."""
+    """The base class of all exceptions that Toolmd raises."""
 
 
 class ConfigError(ToolmdError):
-    """The project's settings can't be used; says the file, the key and the remedy."""
+    """The project's settings are invalid; the message names the file, the key and the remedy."""
 
 
 class ArgumentError(ToolmdError):
-    """A method was given an odd value; says which argument, what it must be, and what it is."""
+    """A method received an invalid argument; the message names it and the expected value."""
 
 
 class NotFoundError(ToolmdError):
@@ -32,16 +32,16 @@ class NotFoundError(ToolmdError):
 
 
 class UnreachableError(ToolmdError):
-    """A store of runs or other records can't be used now; says where, why, and what to do."""
+    """A store of runs or other records is unavailable; the message names it and the remedy."""
 
 
 class ImplementationError(ToolmdError):
-    """The Python behind a definition can't be used; says what is wrong, where, and what to do."""
+    """The Python of a definition can't be used; the message names the problem and the remedy."""
 
     def __init__(self, message: str, *, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
         super().__init__(message)
         self.diagnostics = diagnostics
-        """The findings; empty where nothing was held against anything."""
+        """The diagnostics of the Python; empty if it was not checked."""
 
 
 class ToolError(ToolmdError):
@@ -52,7 +52,7 @@ class ToolError(ToolmdError):
     """
 
     CODE: ClassVar[str] = "tool_error"
-    """The code where none is given."""
+    """The default code."""
 
     def __init__(self, message: str, *, code: str = CODE) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class ToolError(ToolmdError):
 
 
 class MalformedReplyError(ToolmdError):
-    """A model's reply can't be read, so none of its calls runs; the message is for the model."""
+    """A model's reply can't be parsed, so none of its calls runs; the message is for the model."""
 
     def __init__(
         self, message: str, *, code: str = "malformed_call", clean_message: str = ""
@@ -69,11 +69,11 @@ class MalformedReplyError(ToolmdError):
         self.code = code
         """`malformed_call`, or `invalid_plan` for a plan without a budget."""
         self.clean_message = clean_message
-        """What stood before the call that could not be read."""
+        """The text before the malformed call."""
 
 
 class ModelError(ToolmdError):
-    """A model's endpoint gave no answer that can be used; says which, why, and the remedy."""
+    """A model's endpoint returned no usable answer; the message names the endpoint and remedy."""
 
     def __init__(self, message: str, *, code: str, retry_after_s: float | None = None) -> None:
         super().__init__(message)
@@ -81,7 +81,7 @@ class ModelError(ToolmdError):
         """`unauthorized`, `not_paid`, `not_found`, `rejected`, `rate_limited`, `unavailable`,
         `timeout`, `unreachable`, or `unreadable` for an answer that is not of the API's form."""
         self.retry_after_s = retry_after_s
-        """When the endpoint would listen again, in seconds, where it says so."""
+        """The endpoint's `Retry-After` in seconds; None if it sent none."""
 
 
 def near_words(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> list[str]:
@@ -122,9 +122,9 @@ _hide: ContextVar[Hide | None] = ContextVar("toolmd_hide", default=None)
 
 
 def logged(error: BaseException, text: str, *values: object) -> str:
-    """Log a crash and return the reference under which it stands there.
+    """Log a crash and return its reference in the log.
 
-    Within `hiding` the log has the trace as text: the exception itself would tell the values.
+    Within `hiding` the trace is logged as text, because the exception itself contains the values.
     """
     import secrets
 
@@ -146,9 +146,9 @@ def hidden(text: str) -> str:
 
 @contextmanager
 def hiding(hide: Hide | None) -> Iterator[None]:
-    """Keep the values that `hide` takes out of texts from what the block logs; None hides none.
+    """Apply `hide` to all that the block logs; None hides nothing.
 
-    Within another such block both hide theirs.
+    Nested blocks hide the values of both.
     """
     around = _hide.get()
     if hide is not None and around is not None:

@@ -1,10 +1,10 @@
-"""What a plugin may provide: the hookspecs and the markers.
+"""The hooks that a plugin may implement, and their markers.
 
 A plugin is a module or an object with functions marked `@hookimpl`. It is found through the
 entry-point group `toolmd` of an installed package, as `plugin.py` at the root of a folder of
-definitions, or as an implementation beside its markdown. Each hook is called by keyword, so an
-implementation takes only the arguments that it wants. None means that it has nothing to give;
-any other value that does not fit is reported with the plugin's name.
+definitions, or as an implementation next to its markdown. Toolmd calls each hook by keyword, so an
+implementation declares only the arguments that it needs. It returns None if it has no answer;
+Toolmd reports any other invalid value with the plugin's name.
 """
 
 import sys
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolmd._types.imported import Imported
     from toolmd._types.reply import Dialect
 
-    # Made with pydantic, which the first call of a process need not wait for.
+    # They need pydantic, and a process's first call should not wait for its import.
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
 
@@ -39,7 +39,7 @@ GROUP = "toolmd"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
-"""Marks a function as an implementation of the hook whose name it bears."""
+"""Marks a function as an implementation of the hook of the same name."""
 
 Guard = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
 """Return the verdict on one call and its validated arguments; None for no opinion."""
@@ -60,7 +60,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def nonblocking(function: _Function) -> _Function:
-    """Mark a sync implementation as quick: it runs in the loop, not in a worker thread."""
+    """Mark a sync function as quick: it runs in the event loop, not in a worker thread."""
     setattr(function, INLINE, True)
     return function
 
@@ -97,11 +97,11 @@ def toolmd_implementation(
 
 @hookspec
 def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
-    """Register by type what implementations ask for as keyword-only parameters.
+    """Register resources by type; implementations request them as keyword-only parameters.
 
-    Called once per snapshot, before its first call that needs a resource. A value lives as long
-    as the snapshot; a factory's product as long as one call. A failure makes calls fail that
-    need a resource.
+    Called once per snapshot, before its first call that needs a resource. A registered value lives
+    as long as the snapshot, the product of a factory as long as one call. If the hook fails, calls
+    that need a resource fail.
     """
 
 
@@ -159,12 +159,11 @@ def toolmd_exporters() -> Mapping[str, Exporter]:  # type: ignore[empty-body]
 
 @hookspec
 def toolmd_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
-    """Return readers of what other programs have, by the source's kind.
+    """Return importers of other programs' files, by the kind of source.
 
-    Called when a kind is imported that Toolmd does not know. A reader takes a path or a URL. It
-    returns markdown by file name, or fills an `ImportReport` of `toolmd.importing` with tools and
-    notes and returns what its `close()` returns. A failure fails the import; a ToolmdError's
-    message is shown as it stands.
+    Called for a kind that is not built in. An importer accepts a path or a URL. It returns markdown
+    by file name, or fills an `ImportReport` of `toolmd.importing` and returns its `close()`. If the
+    hook or an importer fails, the import fails; the message of a ToolmdError is shown unchanged.
     """
 
 

@@ -1,4 +1,4 @@
-"""The tools of an importer: a report to fill, and readers of schemas, types and values.
+"""Helpers for importers: a report to fill, and parsers of schemas, types and values.
 
 A plugin offers an importer by the hook `toolmd_importers`. The importer makes an `ImportReport`,
 adds each tool as a `ToolSpec` and a note for each guess, and returns `report.close()`. Toolmd
@@ -50,6 +50,6 @@ def read_value(text: str, shape: Schema) -> tuple[Any, bool]:
         shape: Its types decide how the text is read; other fields are not checked.
 
     Returns:
-        The value, and whether it is of one of the types; if not, the value is the text.
+        The value, and whether it has one of the types; if not, the value is the text.
     """
     return scalars.literal(text, shape)

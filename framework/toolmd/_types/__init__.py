@@ -1,1 +1,1 @@
-"""The types: frozen values that all packages share; no files, no network, no clock."""
+"""The data types that the packages exchange; frozen, without files, network or clock."""

@@ -1,4 +1,4 @@
-"""A call as it enters the dispatcher, from any interface."""
+"""A call as the dispatcher receives it."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,59 +17,59 @@ def fact_name(text: str) -> str | None:
 
 
 class Caller(NamedTuple):
-    """The user, the host's facts and the user's words; the host supplies them, never a model."""
+    """The user, the host's facts and the user's message; the host sets them, never a model."""
 
     user: str | None = None
-    """The signed-in user; None without one."""
+    """The signed-in user; None if nobody is signed in."""
     context: Mapping[str, str] = NO_CONTEXT
     """Facts by name, such as `{"patient": "P-1001", "tenant": "north"}`."""
     message: str = ""
-    """The user's own words, which are searched for intent."""
+    """The user's own words; the intent check searches them."""
     conversation: str | None = None
-    """The host's name for the conversation. Max Calls counts its calls together; without a name it
-    counts the user's calls together."""
+    """The host's name for the conversation. Max Calls counts per conversation, or per user if the
+    host names none."""
 
 
 NOBODY = Caller()
 
 
 class Budget(NamedTuple):
-    """A plan's budget for each of its calls; the stricter of it and the tool's limits applies."""
+    """The limits that a plan sets for each of its calls; the stricter of plan and tool applies."""
 
     rows: int
-    """The most rows of a result."""
+    """The maximum number of rows of a result."""
     bytes: int
-    """The most bytes of a result, as JSON."""
+    """The maximum size of a result as JSON."""
     timeout_ms: int
-    """The time from the call on in milliseconds, waiting included."""
+    """The time limit from the start of the call, including waits."""
 
 
 class Call(NamedTuple):
-    """A call of a tool or skill with its arguments."""
+    """A request to call one tool or skill with these arguments."""
 
     tool: str
     """The name of the tool or skill."""
     arguments: Mapping[str, Any] | str | bytes
     """An object, or its JSON text."""
     id: str | None = None
-    """The caller's name for this call; the result has it too."""
+    """The caller's name for this call; the result repeats it."""
     confidence: float | None = None
-    """The confidence that the model states, 0 to 1; None where it states none."""
+    """The model's stated confidence, 0 to 1; None if it states none."""
     caller: Caller = NOBODY
-    """The user, the host's facts and the user's words."""
+    """The user, the facts and the message."""
     dry_run: bool = False
-    """Whether all checks run, and the tool does not."""
+    """Whether all checks run but the tool does not."""
     budget: Budget | None = None
-    """The plan's budget, where the call is part of a plan (behaviour.md, "Running")."""
+    """The budget of the plan that made this call (behaviour.md, "Running")."""
     key: str | None = None
-    """The idempotency key of a runtime (run and step); never of a model."""
+    """The idempotency key that a runtime set (run and step); never set by a model."""
     depth: int = 0
-    """How deep the call is nested: a tool may call tools."""
+    """The nesting depth: a tool may call tools."""
 
     @property
     def is_of_a_run(self) -> bool:
-        """Whether a run makes the call as its step: the run then asks for the confirmation.
+        """Whether a run makes this call as a step; the run then asks for its confirmation.
 
-        A run names its calls by their key; a call that a tool makes has no name.
+        A run uses the key as the id of its calls; a call made by a tool has no id.
         """
         return self.key is not None and self.id == self.key

@@ -1,4 +1,4 @@
-"""The part of a definition that a call needs: everything but the prose."""
+"""The part of a definition that a call is checked against; it has no prose."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
@@ -12,13 +12,13 @@ class Rule:
     """A condition over the arguments, and the message for when it is false."""
 
     expression: str
-    """CEL over the parameters' names; its value is a boolean."""
+    """A CEL expression over the parameters' names; it must return a boolean."""
     message: str
 
 
 @dataclass(frozen=True)
 class Safety:
-    """The restrictions of a call; a field that the file does not have is None."""
+    """The conditions that a call must meet before it runs; an absent field is None."""
 
     min_confidence: float | None = None
     on_missing_confidence: Literal["deny", "confirm"] | None = None
@@ -33,7 +33,7 @@ class Safety:
 
 @dataclass(frozen=True)
 class Rate:
-    """At most `calls` starts in any window of `per_s` seconds."""
+    """A rate limit: at most `calls` calls start in any window of `per_s` seconds."""
 
     calls: int
     per_s: float
@@ -41,7 +41,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Batch:
-    """Split the array `parameter` into pieces of at most `size` items."""
+    """A batch limit: the array `parameter` is split into pieces of at most `size` items."""
 
     parameter: str
     size: int
@@ -65,20 +65,20 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class CallSpec:
-    """The part of a tool or a skill that its calls need."""
+    """The part that calls of tools and of skills share."""
 
     name: str
     parameters: tuple[Parameter, ...] = ()
-    """The parameters in the order of the file."""
+    """The accepted parameters, in the order of the file."""
     source: Source
-    """Its place in the file; not part of its meaning."""
+    """The place of the definition; not part of its meaning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCallSpec(CallSpec):
-    """The part of a tool that its calls need; a ToolSpec is one, with all that the file says.
+    """The part of a tool that its calls are checked against; `ToolSpec` adds the rest of the file.
 
-    A call needs no more, and no pydantic, whose import takes longer than opening a thousand tools.
+    It does without pydantic, whose import takes longer than opening a thousand tools.
     """
 
     requires_auth: bool = False
@@ -90,20 +90,20 @@ class ToolCallSpec(CallSpec):
     returns: Schema
     """The shape of the result."""
     rules: tuple[Rule, ...] = ()
-    """The conditions over the arguments."""
+    """The conditions between the arguments."""
     safety: Safety = Safety()
-    """The restrictions of a call."""
+    """The conditions that a call must meet before it runs."""
     limits: Limits = Limits()
     """The limits of a call."""
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a second run of one call does no harm."""
+        """Whether the same call may safely run twice."""
         return self.read_only or self.idempotent != "no"
 
 
 def written(part: Safety | Limits) -> dict[str, Any]:
-    """Return the fields of a part that the file has, as JSON; seconds and shares as floats."""
+    """Return the fields that the file sets, as JSON; seconds and shares are floats."""
     return {
         name: _as_json(name, value)
         for name, value in asdict(part).items()
@@ -117,7 +117,7 @@ _FLOATS = {
     for field in fields(part)
     if float in (field.type, *get_args(field.type))
 }
-"""The fields that are written as floats: a spec made in Python may have 60 for 60.0."""
+"""The fields that are always written as floats: a spec made in Python may have 60 for 60.0."""
 
 
 def _as_json(name: str, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The canonical JSON of a tool and its hash, without pydantic; a call's record contains it."""
+"""The canonical JSON of a tool and its hash, without pydantic, for the records of calls."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from toolmd._types.schema import object_schema, plain_numbers
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is absent: None, and empty text, lists and maps."""
+    """Drop absent values: None, and empty text, lists and maps."""
     return {k: v for k, v in values.items() if v not in (None, "", [], {})}
 
 
@@ -24,8 +24,8 @@ def content_hash(canonical: Mapping[str, Any]) -> str:
 def canonical_json(kind: str, said: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the canonical JSON of a file without `hash`, `source` and `implementation`.
 
-    `said` are the fields of its head by name, without those at their default; `own` is the part
-    that only this kind has.
+    `said` contains the fields of its head by name; those with a default may be absent.
+    `own` is the part that only this kind has.
     """
     return present(
         {
@@ -46,7 +46,7 @@ def canonical_json(kind: str, said: Mapping[str, Any], own: Mapping[str, Any]) -
 
 
 def call_spec_json(tool: ToolCallSpec) -> dict[str, Any]:
-    """Return the part of a tool that its calls need, without its name."""
+    """Return the part of a tool that its calls are checked against, without its name."""
     return {
         "requires_auth": tool.requires_auth,
         "requires_context": list(tool.requires_context),
@@ -69,7 +69,7 @@ def example_json(
     result: Any = None,
     error: str | None = None,
 ) -> dict[str, Any]:
-    """Return an example of the file."""
+    """Return an example call of a definition as JSON."""
     shown: dict[str, Any] = {"title": title, "arguments": plain_numbers(arguments)}
     if has_result:
         shown["result"] = plain_numbers(result)

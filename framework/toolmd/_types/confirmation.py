@@ -1,4 +1,4 @@
-"""A call that waits for a person's decision."""
+"""A pending call: it waits for a person's decision."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -10,35 +10,35 @@ ConfirmationState = Literal[
 
 
 class Confirmation(NamedTuple):
-    """A call that waits for a person: what would run, for whom, and until when."""
+    """A confirmation: the pending call, its caller, and when the confirmation expires."""
 
     id: str
-    """The id for `approve`, `reject` and `respond`."""
+    """The id to pass to `approve`, `reject` and `respond`."""
     kind: Literal["confirm", "review"]
-    """`confirm` for the user's own decision, `review` for an operator's."""
+    """`confirm` asks the user; `review` asks an operator of the system."""
     call: Call
-    """The call with its validated arguments, defaults filled."""
+    """The call with its validated arguments, including defaults."""
     bound_to: str
     """Hex sha256 over spec, implementation, policy and arguments."""
     prompt: str
-    """The question, with Sensitive values hidden."""
+    """The question for the person; Sensitive values are hidden."""
     sensitivity: str
     """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
     created: float
-    """Seconds since the epoch, as is `expires`."""
+    """In seconds since the epoch, like `expires`."""
     expires: float | None
-    """Seconds since the epoch; None for a run's question without a timeout."""
+    """None for a run's question that never expires."""
     state: ConfirmationState = "pending"
-    """`pending`, or the decision."""
+    """The state: pending, decided, stale or expired."""
     shown: Any = None
     """The arguments with Sensitive values hidden."""
     notes: tuple[str, ...] = ()
-    """Notes for its result: what a person changed in it before."""
+    """Notes added to the result, such as the arguments that a person edited."""
     saves: str | None = None
-    """The name under which a run saves the person's words; None for a yes-or-no question."""
+    """The name under which a run saves the person's answer; None for a yes-or-no question."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its JSON for a person's decision; times are in seconds since the epoch."""
+        """Return the JSON that a person needs to decide; times are in seconds since the epoch."""
         shown = {
             "id": self.id,
             "kind": self.kind,

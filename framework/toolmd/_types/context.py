@@ -1,4 +1,4 @@
-"""The context of a call, for its implementation."""
+"""The context that an implementation receives with a call."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
@@ -13,7 +13,7 @@ class Context(Protocol):
 
     @property
     def user(self) -> str | None:
-        """The user that the host named."""
+        """The user, as the host states it."""
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -29,44 +29,50 @@ class Context(Protocol):
 
     @property
     def idempotency_key(self) -> str:
-        """The idempotency key, the same for each try. Pass it to services that accept one."""
+        """The key of the call, the same for each attempt; pass it to services that accept one."""
 
     @property
     def deadline(self) -> float:
-        """The deadline, in seconds of `time.monotonic()`."""
+        """The time when the call must end, in seconds of `time.monotonic()`."""
 
     @property
     def http(self) -> Any:
-        """An `httpx.AsyncClient` whose time-out is the deadline; closed when the call ends.
+        """An `httpx.AsyncClient` with the deadline as its timeout; closed when the call ends.
 
-        It reaches the tool's Allowed Domains and no other host (egress.md).
+        It reaches only the tool's Allowed Domains (egress.md).
         """
 
     @property
     def max_rows(self) -> int | None:
-        """The most rows of the result, the stricter of the file and the plan.
+        """The maximum number of rows of the result: the stricter of file and plan.
 
-        Further rows are cut off; None for no limit.
+        Further rows are truncated; None sets no limit.
         """
 
     def clamped(self, parameter: str, most: float) -> None:
-        """Report that a value was lowered to the tool's maximum, so that rows may be missing.
+        """Report that the tool lowered a value to its maximum, so rows may be missing.
 
-        The result's `truncated.rows` is then true, with a note.
+        The result then has `truncated.rows` true, and a note.
+
+        Args:
+            parameter: The name of the parameter.
+            most: The maximum that the tool used.
         """
 
     def pages(self, read_on: Callable[[int], Mapping[str, Any]]) -> None:
-        """Set how to read on where the result is cut: `lambda rows: {"offset": offset + rows}`.
+        """Set how to request the next page of a truncated result.
 
-        `read_on` receives the number of returned rows, and returns the arguments that change in the
-        next call. The result's `truncated.next` contains all arguments of that call.
+        Args:
+            read_on: Accepts the number of returned rows and returns the arguments that change:
+                `lambda rows: {"offset": offset + rows}`. The result's `truncated.next` contains
+                all arguments of the next call.
         """
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
-        """Report the progress of the work; `fraction` is 0..1."""
+        """Report the progress to the observers of the call; `fraction` is 0..1."""
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call another tool through the pipeline, for the same user with the same facts."""
+        """Call another tool through the dispatcher, with the same user and facts."""
 
     async def resource(self, kind: type[Thing]) -> Thing:
-        """Return a resource that a plugin provides by its type."""
+        """Return a resource that a plugin provides, by its type."""

@@ -1,4 +1,4 @@
-"""What tools and skills have in common: the head of their files, and a hash over what they say."""
+"""The common part of tool and skill specs: the head of the file, and its content hash."""
 
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,15 +10,15 @@ from toolmd._types.canonical import canonical_json, content_hash
 
 
 class Noun(BaseModel):
-    """A frozen value whose fields are closed."""
+    """A frozen model that forbids unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class FileSpec(Noun, CallSpec):
-    """The content of a file; files with equal meaning have equal definitions (format.md).
+    """The content of a definition file; files with equal meaning give equal specs (format.md).
 
-    CallSpec declares the fields that calls need; pydantic inherits them.
+    `CallSpec` declares the fields that a call needs; pydantic inherits them.
     """
 
     kind: ClassVar[str]
@@ -30,14 +30,14 @@ class FileSpec(Noun, CallSpec):
     notes: str = ""
     """The paragraphs behind the description."""
     when_to_use: str = ""
-    """What the section of that name says, for the model."""
+    """The text of the section of that name, for the model."""
     version: str
     category: str
     tags: tuple[str, ...] = ()
     sections: dict[str, str] = Field(default_factory=dict)
-    """Prose that no field holds, under the title of its section."""
+    """Prose that belongs to no field, by the title of its section."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Metadata that Toolmd does not know."""
+    """Metadata keys that Toolmd does not know."""
 
     @cached_property
     def canonical(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Diagnostics: findings about a definition, as values."""
+"""The errors, warnings and hints that Toolmd reports to the author of a definition."""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -9,7 +9,7 @@ from toolmd._types.source import Span
 
 
 class Severity(StrEnum):
-    """The severity of a diagnostic: an error keeps the definition from loading."""
+    """The severity of a diagnostic; a definition with an error does not load."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -17,59 +17,59 @@ class Severity(StrEnum):
 
 
 class Edit(NamedTuple):
-    """A replacement of a part of a file by `text`; lines and columns from 1, the end exclusive."""
+    """A replacement of a part of a file; lines and columns count from 1, the end is exclusive."""
 
     line: int
-    """Of the first character that goes."""
+    """The line of the first replaced character."""
     column: int
-    """Of that character."""
+    """The column of that character."""
     end_line: int
-    """Of the first character that stays."""
+    """The line of the first character after the replaced part."""
     end_column: int
-    """Of that character."""
+    """The column of that character."""
     text: str
-    """What stands there then."""
+    """The new text."""
 
 
 class Diagnostic(NamedTuple):
-    """A finding: what is wrong, where, how severe, and what to do."""
+    """One finding in a definition: what is wrong, where, how severe, and what to do."""
 
     span: Span
-    """Where."""
+    """The part of the file."""
     code: str
-    """A kebab-case word of `Code`; the interface, while the message's words are not."""
+    """A kebab-case word of `Code`; it is stable, the message is not."""
     severity: Severity
-    """The severity: an `error` keeps the definition from loading."""
+    """An `error` keeps the definition from loading."""
     message: str
-    """What is wrong."""
+    """The problem."""
     help: str = ""
-    """What to do."""
+    """The remedy."""
     fix: tuple[Edit, ...] = ()
-    """The edits that do it, where it is safe."""
+    """The edits that fix it, if that is safe."""
 
     @property
     def path(self) -> str:
-        """The file's, below the project."""
+        """The path of the file, relative to the project."""
         return self.span.path
 
     @property
     def line(self) -> int:
-        """Where it begins, from 1."""
+        """The line where it begins, from 1."""
         return self.span.line
 
     @property
     def column(self) -> int:
-        """Where it begins in its line, from 1."""
+        """The column where it begins, from 1."""
         return self.span.column
 
     @property
     def end_line(self) -> int:
-        """Where it ends."""
+        """The line where it ends."""
         return self.span.end_line
 
     @property
     def end_column(self) -> int:
-        """The place behind its end."""
+        """The column after its last character."""
         return self.span.end_column
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Diagnostic(NamedTuple):
 
     @classmethod
     def kept(cls, fields: Sequence[Any]) -> "Diagnostic":
-        """Build it from its JSON, where tuples are lists."""
+        """Build a diagnostic from its fields as JSON stores them, with lists for tuples."""
         span, code, severity, message, help_, fix = fields
         edits = tuple(Edit(*edit) for edit in fix) if fix else ()
         return cls(Span(*span), code, _SEVERITIES[severity], message, help_, edits)
@@ -96,7 +96,7 @@ class Diagnostic(NamedTuple):
 
 
 def in_reading_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Sort diagnostics by file and place; what follows from a file's errors comes behind them."""
+    """Sort diagnostics by file and place; consequences come after the errors that cause them."""
     return tuple(sorted(diagnostics, key=_place))
 
 

@@ -1,4 +1,4 @@
-"""One exchange of a conversation: the user's message, the calls and the answer."""
+"""One exchange of a conversation: a user message, its calls, and the model's answer."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
@@ -7,59 +7,59 @@ from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
 
 Stop = Literal["", "rounds", "calls", "malformed", "length", "content_filter"]
-"""Why an exchange ended before the model had answered: it asked for tools too often (`rounds`) or
-for too many of them (`calls`), its calls could not be read even when it was told, its words were
-cut at the token limit, or its provider held them back."""
+"""Why an exchange ended without a full answer: too many rounds of tool calls (`rounds`), too many
+calls (`calls`), calls that stayed malformed after an error message (`malformed`), the token limit
+(`length`), or the provider's content filter (`content_filter`)."""
 
 
 class Decision(NamedTuple):
     """A person's decision on a pending call."""
 
     kind: Literal["approve", "edit", "reject", "respond"]
-    """Which of the four; the methods below make them."""
+    """One of four; each has a method below."""
     arguments: Mapping[str, Any] = {}
-    """For `edit`: the changed arguments."""
+    """For `edit`: the arguments that change."""
     text: str = ""
-    """For `respond`: the answer in place of the tool's."""
+    """For `respond`: the text that the model receives as the tool's result."""
 
     @classmethod
     def approve(cls) -> Self:
-        """Run the call as it was shown."""
+        """Run the call as shown."""
         return cls("approve")
 
     @classmethod
     def edit(cls, arguments: Mapping[str, Any]) -> Self:
-        """Run it with these arguments changed."""
+        """Run the call with these arguments changed."""
         return cls("edit", arguments)
 
     @classmethod
     def reject(cls) -> Self:
-        """Reject the call: it never runs."""
+        """Reject the call, so that it never runs."""
         return cls("reject")
 
     @classmethod
     def respond(cls, text: str) -> Self:
-        """Answer in place of the tool: the call never runs, and `text` is its result."""
+        """Return `text` as the result; the call never runs."""
         return cls("respond", text=text)
 
 
 class Exchange(NamedTuple):
-    """The outcome of one message of the user."""
+    """One user message, the calls that it led to, and the model's answer."""
 
     text: str
-    """The model's answer, in which no call stands; empty where it gave none."""
+    """The model's answer without calls; empty if it returned none."""
     said: tuple[str, ...] = ()
-    """All its words in order: those before its calls, and the answer."""
+    """All texts of the model in order: those before its calls, and the answer."""
     results: tuple[Result, ...] = ()
-    """The result of every call, in order; a confirmed call has its final result."""
+    """The results of all calls in order; a pending call that was decided has its final result."""
     pending: tuple[PendingCall, ...] = ()
     """The calls that still wait for a decision."""
     crisis: bool = False
-    """Whether the user's words hold a crisis word: a human should look."""
+    """Whether the user's message contains a crisis word; a human should read it then."""
     stopped: Stop = ""
-    """Why the model gave no whole answer; empty where it did."""
+    """The reason why the answer is missing or incomplete; empty if it is complete."""
     rounds: int = 0
-    """How often the model was asked."""
+    """The number of requests to the model."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON."""

@@ -1,20 +1,20 @@
-"""The result of an import: drafts of definitions, and a note on each guess and each loss."""
+"""The result of an import: drafts of definitions, and a note for each guess and each loss."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 
 class Note(NamedTuple):
-    """Something that was guessed, weakened or left out on the way in."""
+    """A note on a guess, a weakened restriction or a loss of an import."""
 
     definition: str
-    """The tool or skill; empty where it concerns the whole source."""
+    """The tool or skill; empty for the whole source."""
     path: str
     """The parameter, dotted (`range.start`, `items[].name`); empty for the whole definition."""
     text: str
-    """What it was, and what became of it."""
+    """The original, and the change."""
     line: int = 0
-    """Its line in the source, from 1; 0 where the source has no lines to name."""
+    """Its line in the source, from 1; 0 if the source has no lines."""
 
     def __str__(self) -> str:
         where = ".".join(part for part in (self.definition, self.path) if part)
@@ -23,7 +23,7 @@ class Note(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """The canonical text of one definition; reading it finds no error."""
+    """The canonical text of one definition; it parses without errors."""
 
     kind: str
     """`tool` or `skill`."""
@@ -35,11 +35,11 @@ class Draft(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A whole source, read."""
+    """The result of importing a source."""
 
     drafts: tuple[Draft, ...]
     """The definitions, in the order of the source."""
     notes: tuple[Note, ...] = ()
     """The guesses and losses."""
     refused: tuple[Note, ...] = ()
-    """What could not become a definition, with the reason."""
+    """The items that could not be imported, each with the reason."""

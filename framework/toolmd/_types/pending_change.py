@@ -1,22 +1,22 @@
-"""An edit that weakens a policy, pending until it is accepted."""
+"""A policy change that weakens; it is pending until `toolmd accept`."""
 
 import json
 from typing import Any, Literal, NamedTuple
 
 
 class Weakening(NamedTuple):
-    """One restriction that an edit drops, widens, or changes beyond comparing."""
+    """One restriction that an edit drops or widens, or changes in a way that can't be compared."""
 
     place: str
-    """The field, as the file names it: `Safety: Min Confidence`, `Parameters: dose: Maximum`."""
+    """The field as the file names it: `Safety: Min Confidence`, `Parameters: dose: Maximum`."""
     before: Any
-    """The value that stays in force, as JSON; None where there was none."""
+    """The live value, as JSON; None if the field was absent."""
     after: Any
-    """The value in the file, as JSON; None where the file has none."""
+    """The value in the file, as JSON; None if the field is absent."""
 
     @property
     def diff(self) -> str:
-        """Two lines: what stays live, and what the file says."""
+        """Two lines: the live value, and the value in the file."""
         return f"- {self.place}: {_shown(self.before)}\n+ {self.place}: {_shown(self.after)}"
 
     def __str__(self) -> str:
@@ -24,14 +24,14 @@ class Weakening(NamedTuple):
 
 
 class PendingChange(NamedTuple):
-    """The weakened policy of a file, while the stricter policy stays in force."""
+    """An edit of a file that weakens its policy; the stricter policy stays live."""
 
     name: str
     """The name of the tool or skill."""
     kind: Literal["tool", "skill"]
-    """`tool` or `skill`."""
+    """The kind of the definition."""
     path: str
-    """The path of its file, below the project."""
+    """The path of its file, relative to the project."""
     line: int
     """The line of the definition's title in the file."""
     weakened: tuple[Weakening, ...]
@@ -39,11 +39,11 @@ class PendingChange(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """The difference of the policies: `-` is live, `+` is what the file says."""
+        """The difference of the policies: `-` is live, `+` is in the file."""
         return "\n".join(weakening.diff for weakening in self.weakened)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its JSON (json.md, "A policy change")."""
+        """Return its JSON (json.md)."""
         return {
             "name": self.name,
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""The plan of a run, complete, so that no edit of a file changes it."""
+"""The pinned definitions of a run, so that no edit of a file changes it."""
 
 from pydantic import Field
 
@@ -8,23 +8,23 @@ from toolmd._types.tool import ToolSpec
 
 
 class Plan(Noun):
-    """Everything that a run is interpreted by, pinned: an edited file never changes a run."""
+    """The pinned specs and code of a run: an edited file never changes a run that has begun."""
 
     skill: SkillSpec
     skills: dict[str, SkillSpec] = Field(default_factory=dict)
-    """The skills that it may use, and theirs."""
+    """The skills that it may use, directly or through another skill."""
     tools: dict[str, ToolSpec] = Field(default_factory=dict)
-    """The tools that any of them may use."""
+    """The tools that any of these skills may use."""
     python: tuple[str, ...] = ()
-    """The skills among them that have a Python implementation, which then runs."""
+    """The skills with a Python implementation, which runs in place of their steps."""
     code: str = ""
-    """The hash of the pinned Python; empty where none is."""
+    """The hash of the pinned Python; empty if none is pinned."""
     given: tuple[str, ...] = ()
-    """The tools and skills whose Python a package or a plugin gives."""
+    """The tools and skills whose Python comes from a package or a plugin."""
 
     @property
     def holds_sensitive(self) -> bool:
-        """Whether a run may receive Sensitive values."""
+        """Whether a run of it may receive Sensitive values."""
         specs = (self.skill, *self.skills.values(), *self.tools.values())
         shapes = [parameter.shape for spec in specs for parameter in spec.parameters]
         shapes += [tool.returns for tool in self.tools.values()]

@@ -1,16 +1,16 @@
-"""The state of a plugin."""
+"""The name and state of a plugin."""
 
 from typing import Literal, NamedTuple
 
 
 class PluginInfo(NamedTuple):
-    """A plugin by name, and the outcome of loading it."""
+    """A plugin's name, and the result of loading it."""
 
     name: str
     package: str | None = None
     """The installed package; None for the plugin of a folder of definitions."""
     version: str | None = None
     state: Literal["loaded", "asleep", "broken"] = "loaded"
-    """A folder's plugin is asleep until a hook is asked that it may answer."""
+    """A folder's plugin is asleep until Toolmd calls a hook that it may implement."""
     about: str = ""
     """The first line of its docstring, or why it is broken."""

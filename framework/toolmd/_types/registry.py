@@ -1,4 +1,4 @@
-"""A snapshot of all tools and skills; it is replaced, never changed."""
+"""An immutable snapshot of all tools and skills; a change makes a new one."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,64 +10,64 @@ from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.pending_change import PendingChange
 
 if TYPE_CHECKING:
-    # Made with pydantic, which the first call of a process need not wait for.
+    # They need pydantic, and a process's first call should not wait for its import.
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
 
 Mode = Literal["async", "sync", "inline", "stream"]
-"""How a function is run: awaited, in a worker thread, in the loop, or as an async generator."""
+"""The way a function runs: awaited, in a worker thread, in the loop, or as an async generator."""
 
 
 class Implementation(NamedTuple):
-    """The Python behind a tool or a skill, and how arguments reach its parameters."""
+    """The Python function of a tool or a skill, and the mapping of its arguments."""
 
     target: str
     """`tools_md/appointment/book_appointment.py:book_appointment`."""
     hash: str
-    """Hex sha256 over the bytes of its module and of the modules that it imports."""
+    """Hex sha256 of the bytes of its module and of the modules that it imports."""
     function: Callable[..., Any]
     mode: Mode
     names: Mapping[str, str] = MappingProxyType({})
-    """The document's name of a parameter to Python's, where they differ (camelCase)."""
+    """The Python name of each parameter whose name in the document differs (camelCase)."""
     converters: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
-    """The document's name of a parameter to what makes the annotated type of JSON."""
+    """By the document's name of a parameter, the function from JSON to its annotated type."""
     context: str | None = None
-    """The keyword that takes the Context."""
+    """The keyword of the Context."""
     resources: Mapping[str, type] = MappingProxyType({})
-    """Keywords that take a resource, by the type that is asked for."""
+    """The keywords of resources, each with the resource's type."""
     keeps: Any = None
-    """What must live as long as the function may run: the modules of its snapshot."""
+    """Keeps the modules of its snapshot alive as long as the function may run."""
 
 
 class Binding(NamedTuple):
-    """Where an implementation is; loaded on first use."""
+    """The place of an implementation, which is loaded on first use."""
 
     kind: Literal["sibling", "entry_point", "none"]
     target: str = ""
     load: Callable[[], Implementation] | None = None
-    """Returns the implementation, or raises ImplementationError with the reason."""
+    """Returns the implementation, or raises ImplementationError."""
     inspect: Callable[[], tuple[Diagnostic, ...]] | None = None
     """Imports the Python and returns all diagnostics of it and the markdown; never raises."""
     ready: Callable[[], bool] | None = None
-    """Returns whether it is loaded and fits; loads nothing."""
+    """Returns whether it is loaded and matches its definition; loads nothing."""
     start: Callable[[float], bool] | None = None
-    """Starts to load and waits at most this many seconds; returns whether it is done."""
+    """Starts loading and waits at most that many seconds; returns whether loading has ended."""
 
 
 NOT_IMPLEMENTED = Binding("none")
 
 
 class LateBinding(NamedTuple):
-    """A binding that only running a plugin decides; decided when it is first asked for."""
+    """A binding that a plugin must resolve; it is resolved on first use."""
 
     target: str
     decide: Callable[[], Binding]
-    """Asks the plugins; never raises."""
+    """Calls the plugins; never raises."""
 
 
 Spec = TypeVar("Spec", "ToolSpec", "SkillSpec")
 AnySpec: TypeAlias = "ToolSpec | SkillSpec"
-"""The spec of either kind, for annotations that must not import pydantic."""
+"""The spec of a tool or a skill; naming this type does not import pydantic."""
 ToolSpecs: TypeAlias = "Mapping[str, ToolSpec]"
 SkillSpecs: TypeAlias = "Mapping[str, SkillSpec]"
 
@@ -75,8 +75,8 @@ SkillSpecs: TypeAlias = "Mapping[str, SkillSpec]"
 class Bound(Generic[Spec]):
     """A spec and its Python; the spec may be decoded on first use.
 
-    `diagnostics` are those of its file. `stale` tells that the file is broken now and this is its
-    last good version. `default_min` is what its plugin package asks for (confidence, 0..1).
+    `diagnostics` are those of its file. `stale` is true if the file is broken and this is its last
+    good version. `default_min` is the minimum confidence (0..1) that its plugin package sets.
     """
 
     __slots__ = (
@@ -92,7 +92,7 @@ class Bound(Generic[Spec]):
         "target",
     )
 
-    def __init__(  # noqa: PLR0913 - what is known of a definition, by keyword
+    def __init__(  # noqa: PLR0913 - the parts of a definition, by keyword
         self,
         name: str,
         spec: Spec | Callable[[], Spec],
@@ -104,7 +104,7 @@ class Bound(Generic[Spec]):
         stale: bool = False,
         default_min: float | None = None,
     ) -> None:
-        """`call_spec` and `content_hash` give those of a spec which is not decoded."""
+        """`call_spec` and `content_hash` return those of a spec that is not decoded yet."""
         self.name = name
         self.bind(binding)
         self.diagnostics = diagnostics
@@ -116,34 +116,34 @@ class Bound(Generic[Spec]):
         self._hash: Callable[[], str] | str | None = content_hash
 
     def bind(self, binding: Binding | LateBinding) -> None:
-        """Put another binding in the place of the one that it has."""
+        """Replace the binding."""
         self._binding = binding
         self.target = binding.target
-        """Where its Python is, as far as reading the project tells; runs none of its code."""
+        """The place of its Python as far as it is known without running any code."""
 
     @property
     def late(self) -> LateBinding | None:
-        """The binding, where nobody asked for it yet and only running a plugin decides it."""
+        """The binding, if a plugin must resolve it and has not yet done so."""
         return self._binding if isinstance(self._binding, LateBinding) else None
 
     @property
     def binding(self) -> Binding:
-        """Where its Python is; the first look may run the plugin of its folder."""
+        """The place of its Python; the first access may run the plugin of its folder."""
         if isinstance(self._binding, LateBinding):
-            # Two threads may both ask: the plugins give the same answer twice.
+            # Two threads may both resolve it: the plugins return the same answer twice.
             self._binding = self._binding.decide()
         return self._binding
 
     @property
     def ready(self) -> bool:
-        """Whether its Python is loaded and fits; loads nothing."""
+        """Whether its Python is loaded and matches the definition; loads nothing."""
         binding = self._binding
         return isinstance(binding, Binding) and binding.ready is not None and binding.ready()
 
     @property
     def spec(self) -> Spec:
-        """What the file says."""
-        # Two threads may both decode: the specs are equal, and either will do.
+        """The content of the file."""
+        # Two threads may both decode: the specs are equal, so either one is correct.
         if self._spec is None and (decode := self._decode) is not None:
             self._spec = decode()
             self._decode = None
@@ -152,12 +152,12 @@ class Bound(Generic[Spec]):
 
     @property
     def call_spec(self: "BoundTool") -> ToolCallSpec:
-        """The part of the spec that calls need."""
+        """The part of the spec that a call is checked against."""
         return self.spec if self._read is None else cast("ToolCallSpec", self._read())
 
     @property
     def hash(self) -> str:
-        """The hash of the file's content; computed on first use."""
+        """The content hash of the file, computed on first access."""
         if not isinstance(self._hash, str):
             told = self._spec is None and self._hash
             self._hash = told() if told else self.spec.hash
@@ -165,7 +165,7 @@ class Bound(Generic[Spec]):
 
 
 class Specs(Mapping[str, Spec], Generic[Spec]):
-    """The specs of bound definitions, decoded one by one as they are looked at."""
+    """The specs of bound definitions, each decoded on first access."""
 
     def __init__(self, bound: Mapping[str, Bound[Spec]]) -> None:
         self._bound: Mapping[str, Bound[Spec]] = bound
@@ -189,13 +189,13 @@ BoundSkill = Bound["SkillSpec"]
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """One immutable snapshot; a change makes a new one."""
+    """An immutable snapshot of all tools and skills; a change makes a new one."""
 
     tools: Mapping[str, BoundTool] = field(default_factory=dict)
-    """By name, those without errors."""
+    """The tools without errors, by name."""
     skills: Mapping[str, BoundSkill] = field(default_factory=dict)
-    """By name, those without errors in file and steps."""
+    """The skills without errors in file and steps, by name."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """The diagnostics of reading the files."""
+    """The diagnostics of all files."""
     pending_changes: tuple[PendingChange, ...] = ()
-    """The policy changes that wait for acceptance."""
+    """The policy changes that weaken and wait for `toolmd accept`."""

@@ -1,4 +1,4 @@
-"""A model's reply: its text, its calls and its dialect."""
+"""The parsed reply of a model: its text, its calls, and its dialect."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed reply; the calls are in the model's order."""
+    """A parsed reply; the calls are in the order in which the model made them."""
 
     clean_message: str
     """The reply without its calls, for the user."""
     calls: tuple[Call, ...] = ()
     """The calls of the reply."""
     dialect: str = "text"
-    """The dialect of the reply, for its results; `text` where there is no call."""
+    """The dialect of the calls, which the results use too; `text` if the reply has no call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a model calls tools and reads their results (behaviour.md, "Dialects")."""
+    """The syntax of a model's tool calls and of their results (behaviour.md, "Dialects")."""
 
     name: str
-    """What `handle`, `parse_reply` and the command line call it."""
+    """The name in `handle`, `parse_reply` and on the command line."""
     parse: Callable[[Any], Parsed]
-    """Parses a reply. Raises MalformedReplyError; one bad call denies the whole reply."""
+    """Parses a whole reply, or raises MalformedReplyError; one bad call rejects all."""
     render: Callable[[Sequence[Result]], list[dict[str, Any]]]
     """Formats results as messages to append to the conversation."""
     teach: Callable[[Sequence["ToolSpec"]], str] | None = None
-    """The system prompt, where the model's own interface does not carry the tools."""
+    """Returns the system prompt, for models whose API does not accept tools."""

@@ -1,4 +1,4 @@
-"""The Result of a call: behaviour.md, "Result"."""
+"""The result of a call (behaviour.md, "Result")."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "failed", "unk
 
 
 class Failure(NamedTuple):
-    """Why a call did not succeed, in words for a model; never a stack trace."""
+    """The reason why a call did not succeed, for the model to act on; never a stack trace."""
 
     code: str
-    """Stable, while the message's words are not."""
+    """Stable; the message is not."""
     message: str
-    """What is wrong, and what would be right."""
+    """The problem and the remedy."""
     details: tuple[Problem, ...] = ()
-    """Each thing that is wrong with the arguments."""
+    """Each problem with the arguments."""
     retry_after_ms: int | None = None
-    """When trying again may help."""
+    """The time after which a retry may succeed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return `{code, message, details?, retry_after_ms?}`."""
@@ -35,12 +35,12 @@ class Failure(NamedTuple):
 
 
 class ConfirmationRequest(NamedTuple):
-    """The confirmation that a call waits for; without an id in a dry run."""
+    """The confirmation that a pending call waits for; it has no id in a dry run."""
 
     id: str
-    """The id for `approve`, `reject` and `respond`."""
+    """The id to pass to `approve`, `reject` and `respond`."""
     prompt: str
-    """The question to the person."""
+    """The question for the person."""
     sensitivity: str = "low"
     """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
 
@@ -49,7 +49,7 @@ class Event(NamedTuple):
     """An event of a running call: an item of its stream, or its progress."""
 
     kind: Literal["item", "progress"]
-    """`item` or `progress`."""
+    """The kind of the event."""
     tool: str
     """The name of the tool."""
     call_id: str | None
@@ -59,7 +59,7 @@ class Event(NamedTuple):
 
 
 EventListener = Callable[[Event], Awaitable[None] | None]
-"""A listener to the events of one running call."""
+"""A function that receives the events of one running call."""
 
 
 class _Fields(NamedTuple):
@@ -70,54 +70,54 @@ class _Fields(NamedTuple):
     tool: str
     """The name of the tool."""
     outcome: Outcome
-    """The outcome, such as `ok` or `denied`."""
+    """The way in which the call ended."""
     message: str = ""
-    """The tool's message, or why a person must decide."""
+    """The tool's message to the user, or the reason for a confirmation."""
     data: Any = None
-    """The tool's data, as JSON values."""
+    """The tool's return value as JSON values."""
     error: Failure | None = None
-    """Why the call was denied, failed or has an unknown outcome."""
+    """The reason for a denial, a failure or an uncertain outcome."""
     tool_call_id: str | None = None
     """The caller's name for the call."""
     truncated: dict[str, Any] | None = None
-    """What was cut: `rows` and `bytes`, and `next`, the arguments to read on with."""
+    """The truncation: `rows` and `bytes`, and `next`, the arguments for the next page."""
     attempts: int = 0
-    """How often the tool ran; 0 where it did not."""
+    """The number of times that the tool ran; 0 if it did not run."""
     duration_ms: float = 0.0
-    """The time from the call to its result, in milliseconds."""
+    """The time from the call to its result."""
     crisis: bool = False
     """Whether the user's message contained a crisis word."""
     notes: tuple[str, ...] = ()
-    """What the caller should know, such as arguments that were dropped."""
+    """Notes for the caller, such as arguments that were dropped."""
     source: dict[str, str] | None = None
-    """Where the data comes from: `system`, `updated`."""
+    """The origin of the data: `system`, `updated`."""
     confirmation: ConfirmationRequest | None = None
-    """The confirmation that the call waits for."""
+    """The confirmation that a pending call waits for."""
     api_offline: bool = False
-    """Whether a service could not be reached after the last retry."""
+    """Whether a service was unreachable after the last retry."""
     run_id: str | None = None
     """The id of a skill's run; None for a tool's call."""
     waiting: tuple[PendingCall, ...] = ()
-    """Everything that the run waits for; `confirmation` is the first of it."""
+    """All calls and questions that the run waits for; `confirmation` is the first."""
 
 
 class Result(_Fields):
-    """One call's outcome; keys that are absent are left out of the JSON."""
+    """The result of one call; its JSON leaves out absent keys."""
 
     __slots__ = ()
 
     @property
     def data(self) -> Any:
-        """The tool's data, as JSON values that nothing else shares.
+        """The tool's return value as JSON values, decoded again on each access.
 
-        The data is kept as JSON text: most callers pass it on without decoding.
+        The dispatcher stores it as JSON text, because most callers pass it on undecoded.
         """
         data = self[4]
         return from_json(data) if type(data) is bytes else data
 
     @property
     def error(self) -> Failure | None:
-        """Why the call did not succeed; arguments that don't fit are explained when asked for."""
+        """The reason why the call did not succeed; argument errors are explained on access."""
         error: Failure | Callable[[], Failure] | None = self[5]
         return error() if callable(error) else error
 
@@ -128,7 +128,7 @@ class Result(_Fields):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result) and self.to_dict() == other.to_dict()
 
-    __hash__ = None  # type: ignore[assignment]  # holds values that can change
+    __hash__ = None  # type: ignore[assignment]  # contains mutable values
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON (json.md, "A result")."""
@@ -163,29 +163,29 @@ class Result(_Fields):
 
 @dataclass(frozen=True, slots=True)
 class SkillResult:
-    """What a skill's Python may return (format.md, "Skill file"); its caller gets a Result."""
+    """The return value of a skill in Python (format.md, "Skill file"); callers get a `Result`."""
 
     success: bool
-    """Whether the skill came to its end, or to a Return."""
+    """Whether the skill reached its end or a Return."""
     message: str
-    """What happened, in words."""
+    """A message to the user."""
     data: dict[str, Any] = field(default_factory=dict)
-    """What its Return gives."""
+    """The values of its Return."""
     error: str | None = None
-    """What went wrong; None where nothing did."""
+    """The error; None if the skill succeeded."""
     run_id: str | None = None
-    """Of the run that it comes from."""
+    """The id of its run."""
     code: str = ""
-    """Why it did not succeed, stable: `stopped` by a step, `refused` by a person, `waiting` for
-    one, `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that failed."""
+    """The stable code of the error: `stopped` by a step, `refused` by a person, `waiting` for one,
+    `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that failed."""
 
     @classmethod
     def failed(cls, code: str, message: str) -> "SkillResult":
-        """Return the result of a skill that did not come to its end; its error names the code."""
+        """Return the result of a skill that failed; its error begins with the code."""
         return cls(success=False, message=message, error=f"{code}: {message}", code=code)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return `{success, message, data, error}`, and the run's id where it has one."""
+        """Return `{success, message, data, error}`, and the run's id if it has one."""
         shown = {
             "success": self.success,
             "message": self.message,

@@ -1,4 +1,4 @@
-"""A run of a skill: its order, its questions, its events and its state."""
+"""The run of a skill: its order, questions, answers, events and state."""
 
 import datetime as dt
 import json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Order(NamedTuple):
-    """One run as it was asked for; all of it is JSON or a noun, so that it can be kept."""
+    """The request for one run; it can be stored, because all of it is JSON or a data type."""
 
     id: str
     plan: "Plan"
@@ -23,49 +23,49 @@ class Order(NamedTuple):
     confidence: float | None = None
 
     def is_of(self, known: "Order") -> bool:
-        """Return whether this asks for the run that is known under its id, for the same person.
+        """Return whether this requests the known run with the same id, for the same person.
 
-        The steps may have changed since: a run keeps its own.
+        The steps are not compared: a run keeps its own.
         """
         return _asked(self) == _asked(known)
 
 
 def _asked(order: Order) -> tuple[object, ...]:
-    # As JSON, in which true is not 1.
+    # Compared as JSON, where true differs from 1.
     inputs = json.dumps(order.inputs, sort_keys=True)
     caller = order.caller
     return order.plan.skill.name, inputs, caller.user, caller.context
 
 
 UNDOING = ":undo:"
-"""Stands in the keys of what takes steps back, which a run does that was cancelled, too."""
+"""Marks the keys of Undo calls, which a cancelled run also makes."""
 
 
 class Question(NamedTuple):
-    """A question that a person must answer before a run goes on."""
+    """A question that a person must answer before a run continues."""
 
     run_id: str
-    """The run that asks."""
+    """The id of the run."""
     key: str
-    """Names the place in the run: `4:ask`; an answer is given for it."""
+    """The place in the run, such as `4:ask`; an answer names it."""
     skill: str
     """The skill whose step asks."""
     step: str
     """The step's title."""
     prompt: str
-    """What the person is asked."""
+    """The question for the person."""
     tool: str | None = None
-    """The call that a yes approves, and its arguments."""
+    """The tool whose call a yes approves; None if it approves no call."""
     arguments: dict[str, Any] | None = None
-    """Those of the call; None where no call is approved."""
+    """The arguments of that call."""
     sensitivity: str = "low"
-    """Of the tool: `low`, `medium`, `high` or `critical`."""
+    """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
     timeout_s: float | None = None
-    """After so many seconds it counts as a no; None where it waits for ever."""
+    """The seconds after which it counts as a no; None if it never expires."""
     saves: str | None = None
-    """The name under which the run saves the person's words; None for a yes-or-no question."""
+    """The name under which the run saves the answer; None for a yes-or-no question."""
     kind: Literal["review"] | None = None
-    """`review` is for an operator, not for the run's own user."""
+    """`review` asks an operator of the system, not the run's own user."""
 
     @property
     def asker(self) -> str:
@@ -74,44 +74,44 @@ class Question(NamedTuple):
 
     @property
     def undoes(self) -> bool:
-        """Whether it is asked on the way back."""
+        """Whether an Undo asks it."""
         return UNDOING in self.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON; what is absent is left out."""
+        """Return the question as JSON without absent keys."""
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 class Answer(NamedTuple):
-    """A person's answer, or the timeout."""
+    """A person's answer, or the fact that none came in time."""
 
     approved: bool
     """Yes or no."""
     text: str | None = None
-    """Their words, for a question that is no mere yes or no."""
+    """The person's words, for a question that asks for text."""
     arguments: dict[str, Any] | None = None
-    """Other values for the call, where they approved it so changed."""
+    """The edited arguments of the call; None if the person changed none."""
     by: str | None = None
     """The user who answered; None for the operator."""
     late: bool = False
     """No answer came in time; counts as a no."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as JSON; what is absent is left out."""
+        """Return the answer as JSON without absent keys."""
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "kept", "progress"]
-"""`kept`: the Undo of a step was denied or failed, so the step's effect stays."""
+"""`kept`: the Undo of a step was denied or failed, so the effect of the step remains."""
 
 
 class RunEvent(NamedTuple):
-    """An event of a run."""
+    """An event of a run, for its observers."""
 
     run_id: str
     """The id of the run."""
     kind: RunKind
-    """What happened to the step."""
+    """The change of the step's state."""
     skill: str
     """The skill that the step belongs to."""
     step: str
@@ -119,17 +119,17 @@ class RunEvent(NamedTuple):
     title: str
     """The step's title."""
     text: str = ""
-    """Details: a prompt, a reason, how far it is."""
+    """Details: a prompt, a reason, or the progress."""
 
     @classmethod
     def waiting(cls, question: Question) -> "RunEvent":
-        """Report that a step waits for an answer."""
+        """Return the event of a step that waits for an answer."""
         return cls(question.run_id, "waiting", question.skill, question.asker, question.step,
                    question.prompt)  # fmt: skip
 
     @property
     def mark(self) -> tuple[str, str, str]:
-        """Equal for an event that is reported again because its run is replayed."""
+        """The identity of the event; it stays equal when a replay of the run repeats it."""
         return self.kind, self.step, self.text
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,18 +138,18 @@ class RunEvent(NamedTuple):
 
 
 RunListener = Callable[[RunEvent], None]
-"""A listener to the events of a run."""
+"""A function that receives each event of a run."""
 YesOrNo = Answer | bool
 Reply = YesOrNo | None
 Asker = Callable[[Question], Reply | Awaitable[Reply]]
-"""Asks a person: an Answer, plain yes or no, or None where nobody is at hand."""
+"""Asks a person; returns an Answer, a plain yes or no, or None if nobody is available."""
 Clock = Callable[[], dt.datetime]
-"""Return the time, with its zone."""
+"""Returns the time, with its zone."""
 StepState = Literal["running", "waiting", "done", "failed", "skipped", "undone"]
 
 
 class JournalEntry(NamedTuple):
-    """A recorded effect, which this run never repeats."""
+    """A recorded call or value that a replay of the run does not repeat."""
 
     key: str
     value: Any
@@ -159,28 +159,28 @@ class JournalEntry(NamedTuple):
 
 
 RunState = Literal["running", "waiting", "stuck", "done", "failed", "cancelled"]
-"""`stuck`: resumed several times without progress; it waits for `resume`."""
+"""`stuck`: repeated attempts made no progress; the run waits for a resume."""
 
 
 class RunView(NamedTuple):
     """The state of a run."""
 
     id: str
-    """Its name, which no other run has."""
+    """The unique id of the run."""
     skill: str
     """The name of the skill."""
     state: RunState
-    """How it stands."""
+    """The current state."""
     inputs: dict[str, Any]
-    """What the skill was given."""
+    """The inputs of the skill."""
     began: str
-    """When, ISO 8601."""
+    """The start time, ISO 8601."""
     entries: tuple[JournalEntry, ...] = ()
-    """What was done, in order; empty in a list of runs."""
+    """The recorded calls, in order; empty in a list of runs."""
     questions: tuple[Question, ...] = ()
-    """What it waits for."""
+    """The questions that it waits for."""
     result: Result | None = None
-    """What it came to; None as long as it has not ended."""
+    """The result; None until the run has ended."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as JSON."""
@@ -197,24 +197,24 @@ class RunView(NamedTuple):
 
 
 class RunQuery(NamedTuple):
-    """Which runs are listed, the newest first."""
+    """The filter of a list of runs, newest first."""
 
     user: str | None = None
-    """Whose; all where it is None."""
+    """The user of the runs; None lists all."""
     limit: int | None = None
-    """At most so many."""
+    """The maximum number of runs."""
     after: tuple[str, str] | None = None
-    """The beginning and the id of the run behind which the list goes on."""
+    """The start time and id of the run after which the list continues."""
 
 
 class RunTrace(NamedTuple):
-    """The steps of a run so far, from its record."""
+    """The history of a run, rebuilt from its record."""
 
     view: RunView
-    """Where it stands."""
+    """The state of the run."""
     skill: "SkillSpec"
     """The skill as it was when the run began."""
     events: tuple[RunEvent, ...]
-    """What it told, in order."""
+    """Its events, in order."""
     states: dict[str, StepState]
-    """How each step fares, by its id; empty for a skill in Python, whose steps are prose."""
+    """The state of each step by id; empty for a skill in Python, whose steps are prose."""

@@ -1,4 +1,4 @@
-"""What values a parameter, a field or a result may take."""
+"""The allowed values of a parameter, a field or a result."""
 
 import json
 from collections.abc import Mapping
@@ -23,17 +23,17 @@ class Schema:
     """The shape of one value: format.md, "Parameter fields"."""
 
     types: tuple[JsonType, ...] = ()
-    """Any of these; empty allows anything."""
+    """The allowed types; empty allows any."""
     description: str = ""
     enum: tuple[Any, ...] | None = None
     has_default: bool = False
-    """Whether there is one: `null` may be a default."""
+    """Whether a default is set: `null` may be a default."""
     default: Any = None
     items: "Schema | None" = None
     properties: "tuple[Parameter, ...] | None" = None
-    """The fields of an object, which is then closed; None leaves it open."""
+    """The fields of a closed object; None for an open one."""
     values: "Schema | None" = None
-    """What every value of an open object must be (`dict[str, int]`)."""
+    """The shape of every value of an open object (`dict[str, int]`)."""
     minimum: int | float | None = None
     maximum: int | float | None = None
     min_length: int | None = None
@@ -47,7 +47,7 @@ class Schema:
     unique: bool = False
     unit: str | None = None
     has_example: bool = False
-    """Whether there is one: `null` may be an example."""
+    """Whether an example is set: `null` may be an example."""
     example: Any = None
     sensitive: bool = False
     """Redacted in logs, spans and records."""
@@ -56,23 +56,23 @@ class Schema:
 
     @cached_property
     def json_schema(self) -> dict[str, Any]:
-        """Return JSON Schema 2020-12; what it has no word for stands under `x-` keys."""
+        """Return JSON Schema 2020-12; fields without a keyword of it use `x-` keys."""
         return _json_schema(self)
 
     @property
     def inner(self) -> "tuple[Schema, ...]":
-        """The shapes of what stands directly inside such a value."""
+        """The shapes of the direct fields, items and values."""
         fields = tuple(field.shape for field in self.properties or ())
         return (*fields, *(s for s in (self.items, self.values) if s is not None))
 
     @property
     def holds_sensitive(self) -> bool:
-        """Whether such a value may hold Sensitive ones, at any depth."""
+        """Whether such a value may contain Sensitive values, at any depth."""
         return self.sensitive or any(shape.holds_sensitive for shape in self.inner)
 
     @property
     def holds_verbatim(self) -> bool:
-        """Whether such a value may hold Verbatim ones, at any depth."""
+        """Whether such a value may contain Verbatim values, at any depth."""
         return self.verbatim or any(shape.holds_verbatim for shape in self.inner)
 
 
@@ -83,7 +83,7 @@ class Parameter:
     name: str
     """As the author wrote it."""
     shape: Schema
-    """What values it may take."""
+    """The allowed values."""
     required: bool = False
 
 
@@ -101,16 +101,16 @@ def object_schema(parameters: tuple[Parameter, ...], *, open_: bool = False) -> 
 
 
 _EXACT = 2**53
-"""Up to here a float tells every whole number from its neighbours."""
+"""Up to this value a float represents every whole number exactly."""
 
 
 def plain_numbers(value: Any) -> Any:
-    """Write whole numbers in JSON without a point, at any depth: `1.0` and `1` are equal."""
+    """Convert whole floats to integers, at any depth, so that `1.0` and `1` are equal in JSON."""
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) <= _EXACT else value
     if not isinstance(value, list | tuple | dict):
         return value
-    try:  # By way of JSON, which nests deeper than Python calls.
+    try:  # A round trip through JSON: it nests deeper than Python's recursion limit.
         return json.loads(json.dumps(value), parse_float=lambda text: plain_numbers(float(text)))
     except RecursionError:
         return value

@@ -13,31 +13,31 @@ OnMissingConfidence = Literal["deny", "confirm"]
 
 @dataclass(frozen=True, slots=True)
 class SafetySettings:
-    """The table `[safety]`; what is unset restricts nothing."""
+    """The table `[safety]`; an unset key restricts nothing."""
 
     default_min: float | None = None
-    """The confidence (0..1) that a tool asks for where its file names none."""
+    """The minimum confidence (0..1) of tools whose file sets none."""
     floor: float | None = None
-    """The confidence (0..1) below which no call passes, whatever the file says."""
+    """The confidence (0..1) below which every call is denied; no file can lower it."""
     crisis_words: tuple[str, ...] = ()
-    """Words in the user's message that send every call to an operator."""
+    """Words in the user's message that send every call to a human review."""
     on_missing_confidence: OnMissingConfidence = "deny"
-    """What becomes of a call that states no confidence where the tool asks for one."""
+    """The action for a call without a confidence if the tool requires one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """The table `[chat]`: the model that `toolmd chat` talks with."""
+    """The table `[chat]`: the model of `toolmd chat`."""
 
     model: str | None = None
-    """As its endpoint names it."""
+    """The endpoint's name for the model."""
     base_url: str | None = None
-    """Where an OpenAI-compatible API is; OpenRouter's where there is none."""
+    """The URL of an OpenAI-compatible API; None uses OpenRouter."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceSettings:
-    """The table `[trace]`: what spans tell of a call."""
+    """The table `[trace]`: the content of spans."""
 
     content: bool = False
     """Whether spans contain arguments and results; they never contain Sensitive values."""
@@ -45,38 +45,37 @@ class TraceSettings:
 
 @dataclass(frozen=True, slots=True)
 class TokenSettings:
-    """One bearer token and its user; the token itself is not stored."""
+    """One bearer token, as its hash, and the user it belongs to."""
 
     sha256: str
     """Hex SHA-256 of the token."""
     user: str
-    """Who calls with it."""
+    """The user of calls with this token."""
     context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The values that its requests may name, by fact: `{"patient": ("P-1001",)}`."""
+    """The allowed values of each fact: `{"patient": ("P-1001",)}`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
-    """The table `[serve]`: who may come in over HTTP, and what a connection may take."""
+    """The table `[serve]`: HTTP tokens and connection limits; timeouts are in seconds."""
 
     tokens: tuple[TokenSettings, ...] = ()
-    """The tokens that are let in: the `sha256`, `user` and `context` (allowed values by fact) of
-    each. With none, each start makes a token of its own."""
+    """The accepted tokens, each with `sha256`, `user` and `context` (allowed values by fact).
+    Without any, each start creates a new token."""
     max_connections: int = 512
-    """How many connections may be open at one time, and never more than half of the process's
-    file descriptors. When they are, the one that has waited longest for its client is closed."""
+    """The maximum number of open connections, and at most half of the process's file descriptors.
+    At the limit, the connection that has waited longest for its client is closed."""
     head_timeout: int = 10
-    """How many seconds the head of a request may take to come, from its first byte on, and a new
-    connection to begin."""
+    """The time limit for a new connection's first byte, and then for the head of a request."""
     body_timeout: int = 30
-    """How many seconds the body of a request may take to come, and an answer to be read."""
+    """The time limit for receiving the body of a request, and for sending a response."""
     idle_timeout: int = 75
-    """How many seconds a connection stays open between two requests."""
+    """The time that a connection stays open between two requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A project's settings, whole (configuration.md)."""
+    """All settings of a project (configuration.md)."""
 
     root: Path
     """The project's folder, absolute."""
@@ -85,26 +84,26 @@ class Settings:
     skills: tuple[str, ...] = DEFAULT_SKILLS
     """Folders of definitions of skills, relative to `root` or absolute."""
     state: Path = Path(".toolmd")
-    """The folder of Toolmd's state (cache, confirmations, runs, audit), absolute."""
+    """The folder of Toolmd's own state (cache, confirmations, runs, audit), absolute."""
     engine: str = "sqlite"
-    """Where runs are kept: `sqlite`, `memory`, or a `postgresql://` URL."""
+    """The store of runs: `sqlite`, `memory`, or a `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
-    """The policy of every call, in addition to its file."""
+    """Safety settings that apply to every call."""
     chat: ChatSettings = field(default_factory=ChatSettings)
-    """The model that `toolmd chat` talks with."""
+    """The model of `toolmd chat`."""
     trace: TraceSettings = field(default_factory=TraceSettings)
     """The content of spans."""
     serve: ServeSettings = field(default_factory=ServeSettings)
-    """The tokens of HTTP, and the limits of its connections."""
+    """HTTP tokens and connection limits."""
     audit: bool = True
-    """Whether each decision is recorded before its effect."""
+    """Whether each decision is recorded before it takes effect."""
     trust_edits: bool = False
-    """Whether an edit that drops a restriction is live at once."""
+    """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0
-    """The seconds that a Python file, a plugin or a hook may take to load."""
+    """The time limit in seconds for loading a Python file, a plugin or a hook."""
     plugins: tuple[str, ...] | None = None
     """The installed plugins that may load, by package or entry-point name; None loads all."""
     file: Path | None = None
     """The file that was read, if any."""
     origin: Mapping[str, str] = field(default_factory=dict)
-    """Where each setting that is not a default was found: a file, a variable, or `command line`."""
+    """The source of each setting that is not a default: a file, a variable, or `command line`."""

@@ -1,4 +1,4 @@
-"""What a `.skill.md` file says."""
+"""The content of a `.skill.md` file."""
 
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -12,12 +12,12 @@ from toolmd._types.source import Position
 
 
 class Expression(Noun):
-    """CEL in a code span or in braces."""
+    """A CEL expression in a code span or in braces."""
 
     cel: str
     line: int = 0
     column: int = 0
-    """Where its first character stands in the file; not part of the meaning."""
+    """The column of its first character in the file; not part of the meaning."""
 
 
 class Template(Noun):
@@ -27,7 +27,7 @@ class Template(Noun):
 
     @property
     def expression(self) -> Expression | None:
-        """The expression, where the value is one and nothing else."""
+        """The expression, if the value is exactly one in a code span; else None."""
         match self.parts:
             case (Expression() as only,):
                 return only if self.code else None
@@ -35,7 +35,7 @@ class Template(Noun):
                 return None
 
     code: bool = False
-    """Whether the value stood in a code span: its result keeps its type; else it is text."""
+    """Whether the value was in a code span: its result then keeps its type; else it is text."""
 
 
 class Argument(Noun):
@@ -49,13 +49,13 @@ class Argument(Noun):
 
     @property
     def place(self) -> Position | None:
-        """Return where the name stands; None where it stands in no file."""
+        """Return the position of the name; None if it comes from no file."""
         end = self.column + len(self.name)
         return Position(self.line, self.column, end) if self.line else None
 
     @property
     def value_place(self) -> Position | None:
-        """Return where the value begins; None where it stands in no file."""
+        """Return the position where the value begins; None if it comes from no file."""
         column = self.value_column
         return Position(self.line, column, column + 1) if self.line else None
 
@@ -71,7 +71,7 @@ Value = Template | Values
 
 
 class Way(Noun):
-    """Where a step goes on: `go to NAME`, `stop "text"`, `continue`, or another expression."""
+    """The next action of a step: `go to NAME`, `stop "text"`, `continue`, or an expression."""
 
     kind: Literal["go", "stop", "continue", "choose"]
     target: str = ""
@@ -82,7 +82,7 @@ class Way(Noun):
 
 
 class Use(Noun):
-    """A tool or skill and its arguments, as a step writes them."""
+    """The tool or skill that a step uses, and its arguments."""
 
     name: str
     arguments: tuple[Argument, ...] = ()
@@ -97,7 +97,7 @@ class Loop(Noun):
 
 
 class OnError(Noun):
-    """What to do when a step failed: try `retries` times more, then go `then`."""
+    """The handling of a failed step: retry `retries` times, then continue as `then` states."""
 
     retries: int = 0
     then: Way
@@ -110,10 +110,10 @@ class Step(Noun):
     """`1`, `2`, …; in a named section `No slots/1`."""
     title: str
     text: str = ""
-    """The prose behind the title."""
+    """The prose after the title."""
     line: int = 0
     places: dict[str, Position] = Field(default_factory=dict)
-    """Where the value of each key stands."""
+    """The position of each key's value."""
     when: Expression | None = None
     for_each: Loop | None = None
     ask: Template | None = None
@@ -123,7 +123,7 @@ class Step(Noun):
     or_else: Way | None = None
     returns: tuple[Argument, ...] | None = None
     message: Template | None = None
-    """What the skill says when it returns."""
+    """The message of the result when the skill returns."""
     stop: Template | None = None
     save_as: str | None = None
     if_empty: Way | None = None
@@ -134,7 +134,7 @@ class Step(Noun):
 
     @property
     def acts(self) -> bool:
-        """Whether the step does anything; one that does not is documentation."""
+        """Whether the step does anything; a step without an action is documentation."""
         return (
             self.use is not None
             or self.choose is not None
@@ -153,7 +153,7 @@ class WorkflowSection(Noun):
 
 
 class Output(Noun):
-    """What stands behind each part of the SkillResult, in words."""
+    """The description of each part of the SkillResult."""
 
     success: str = ""
     message: str = ""
@@ -162,7 +162,7 @@ class Output(Noun):
 
 
 class SkillSpec(FileSpec):
-    """What a `.skill.md` file says (format.md, "Skill file"); its parameters are the inputs."""
+    """The content of a `.skill.md` file (format.md, "Skill file"); its inputs are parameters."""
 
     kind: ClassVar[str] = "skill"
     """Always `skill`."""
@@ -170,16 +170,16 @@ class SkillSpec(FileSpec):
     required_tools: tuple[str, ...] = ()
     required_skills: tuple[str, ...] = ()
     context: dict[str, str] = Field(default_factory=dict)
-    """By fact about the caller, the input that supplies it: `{"patient": "patientId"}`."""
+    """The input that supplies each fact about the caller: `{"patient": "patientId"}`."""
     durable: bool = True
     output: Output = Output.model_construct()
-    """What stands behind each part of its result, in words."""
+    """The description of each part of its result."""
     workflow: str = ""
     """The prose of the Workflow section."""
     workflow_sections: tuple[WorkflowSection, ...] = ()
     """The steps: those without a section first, then each named section."""
     places: dict[str, Position] = Field(default_factory=dict)
-    """Where the Metadata names what it names: by field, and by field and name for lists."""
+    """The positions in the Metadata: by field, and by field and name for lists."""
 
     @property
     def executable(self) -> bool:
@@ -188,7 +188,7 @@ class SkillSpec(FileSpec):
 
     @property
     def steps(self) -> list[dict[str, Any]]:
-        """The steps as the canonical JSON has them, those of named sections last."""
+        """The steps as canonical JSON, those of named sections last."""
         return [step_json(s, w.name) for w in self.workflow_sections for s in w.steps]
 
     @cached_property
@@ -263,7 +263,7 @@ def value_text(value: Value) -> Any:
 
 
 def way_json(way: Way) -> str:
-    """Return a way on as the author would write it."""
+    """Return the next action as the author would write it."""
     match way.kind:
         case "go":
             return f"go to {way.target}"

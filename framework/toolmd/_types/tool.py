@@ -1,4 +1,4 @@
-"""What a `.tool.md` file says."""
+"""The content of a `.tool.md` file."""
 
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,27 +12,27 @@ from toolmd._types.schema import object_schema
 
 
 class Example(Noun):
-    """A call that the author shows, and what must come of it."""
+    """An example call, with its expected result or error."""
 
     title: str
     arguments: dict[str, JsonValue]
     has_result: bool = False
     result: JsonValue = None
     error: str | None = None
-    """The code with which the call must be denied or fail."""
+    """The expected code of the denial or failure."""
 
 
 class ToolSpec(FileSpec, ToolCallSpec):
-    """What a `.tool.md` file says, whole (format.md, "Tool file").
+    """The content of a `.tool.md` file (format.md, "Tool file").
 
-    What of it a call is held to are the fields of its contract.
+    Calls are checked against the fields that `ToolCallSpec` declares.
     """
 
     kind: ClassVar[str] = "tool"
     """Always `tool`."""
 
     examples: tuple[Example, ...] = ()
-    """Calls that the author shows, which `toolmd test` makes."""
+    """The example calls, which `toolmd test` runs."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What comes of a model's whole reply: its words, the results of its calls, and what waits."""
+"""The result of handling a model's reply: its text, call results, and pending calls."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,30 +15,29 @@ class Turn:
     clean_message: str
     """The reply without its calls, for the user."""
     results: tuple[Result, ...] = ()
-    """The results in the order of the calls; an unreadable reply has one denied result."""
+    """One per call, in order; a reply that can't be parsed has one, denied."""
     pending: tuple[PendingCall, ...] = ()
-    """The calls that wait for a person."""
+    """The calls that wait for a confirmation."""
     dialect: str = "text"
-    """The one that was spoken; `text` where there was no call."""
+    """The dialect of the reply; `text` if it had no call."""
     render: Callable[[Sequence[Result]], list[dict[str, Any]]] = field(
         default=lambda _: [], repr=False, compare=False
     )
-    """Makes messages of results in that dialect: for those that were decided meanwhile."""
+    """Formats results as messages in that dialect, also results of calls decided later."""
 
     @property
     def denied(self) -> bool:
-        """Whether the whole reply was denied: keep it out of the conversation then.
+        """Whether the whole reply was denied; leave it out of the conversation then.
 
-        Its calls have no answers, which providers don't take; `messages` says what was wrong.
+        Its calls have no results, and providers reject such a message. `messages` has the error.
         """
         return len(self.results) == 1 and not self.results[0].tool
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The results as messages to append to the conversation, as the dialect has them.
+        """The results as messages of the dialect, to append to the conversation.
 
-        A denied reply becomes one message of the user: leave the reply itself out then, since
-        its calls have no answers.
+        For a denied reply this is one user message with the error.
         """
         return self.render(self.results)
 

@@ -1,11 +1,11 @@
-"""The verdict of a guard on a call; the strictest one wins."""
+"""The verdict of a guard on a call; the strictest verdict wins."""
 
 from enum import IntEnum
 from typing import NamedTuple
 
 
 class Action(IntEnum):
-    """The actions from mild to strict; a higher one wins."""
+    """The action of a verdict, from mild to strict; the strictest one wins."""
 
     ALLOW = 0
     CONFIRM = 1
@@ -14,33 +14,33 @@ class Action(IntEnum):
 
 
 class Problem(NamedTuple):
-    """One thing wrong with the arguments, in words that a model can act on."""
+    """One problem with the arguments, for the model to act on."""
 
     code: str
     """Stable, such as `wrong_type`."""
     path: str
-    """Dotted, `items[0].name`; empty for the whole."""
+    """Dotted, such as `items[0].name`; empty for the whole."""
     message: str
-    """All of it in a sentence."""
+    """The problem in one sentence."""
     expected: str = ""
-    """What would be right."""
+    """The expected value."""
     got: str = ""
-    """What was given, as JSON, shortened."""
+    """The received value as JSON, shortened."""
 
 
 class Verdict(NamedTuple):
-    """An action and its reason."""
+    """A guard's decision on a call, and its reason."""
 
     action: Action
-    """What happens to the call."""
+    """Allow, confirm, review or deny."""
     code: str = ""
-    """The guard's own code, in snake_case; a denial without one has `denied`."""
+    """A snake_case word that the guard chooses; a denial without one gets `denied`."""
     message: str = ""
-    """The reason, in words that a model can act on."""
+    """The reason, for the model to act on."""
     details: tuple[Problem, ...] = ()
-    """Each thing that is wrong with the arguments, where it is that."""
+    """Each problem with the arguments."""
     retry_after_ms: int | None = None
-    """When asking again may help."""
+    """The time after which a retry may succeed."""
 
 
 ALLOWED = Verdict(Action.ALLOW)
@@ -61,4 +61,4 @@ DENIALS = frozenset(
         "internal_guard_error",
     )
 )
-"""The codes of denials (behaviour.md, "Checks")."""
+"""The codes of denials (behaviour.md)."""

@@ -1,4 +1,4 @@
-"""What tests of tools and of their hosts need: a workspace from text, a clock, a scripted model."""
+"""Helpers for tests of tools and hosts: a workspace from text, a clock, a scripted model."""
 
 from toolmd.testing.clock import FakeClock
 from toolmd.testing.model import ModelServer, RawReply, ScriptedModel, asking

@@ -14,5 +14,5 @@ class FakeClock:
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, in seconds."""
+        """Move the clock forward by `seconds`."""
         self._now += dt.timedelta(seconds=seconds)

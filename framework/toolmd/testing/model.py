@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 
 class ScriptedModel:
-    """A model that says what it was given to say, and remembers what it was asked."""
+    """A model that returns the given replies in order and records its requests."""
 
     def __init__(self, *replies: Any) -> None:
         self._replies = list(replies)
@@ -44,36 +44,36 @@ def asking(*calls: tuple[str, Any], text: str = "") -> dict[str, Any]:
 
 
 class RawReply(NamedTuple):
-    """An answer that is no message: an error, a page for people, or none at all."""
+    """A raw HTTP answer in place of a message: an error, an HTML page, or no answer."""
 
     status: int
-    """The HTTP status; 0 keeps the connection open and says nothing."""
+    """The HTTP status; 0 keeps the connection open without an answer."""
     body: str = ""
-    """What is sent, as it stands."""
+    """The body, sent unchanged."""
     headers: Mapping[str, str] = {}
-    """What is sent before it, `Content-Type` for one."""
+    """The headers, such as `content-type`."""
 
 
 class ModelServer:
-    """An OpenAI-compatible endpoint on 127.0.0.1 whose model says what it was given to say.
+    """An OpenAI-compatible endpoint on 127.0.0.1 with a scripted model.
 
-    A reply is text, the assistant's message (`asking` makes one), a whole choice with its
-    `finish_reason`, or a RawReply; it is streamed where the client asks for that. Use it in a
+    A reply is text, an assistant's message (`asking` builds one), a choice with its
+    `finish_reason`, or a RawReply. It is streamed if the client requests that. Use the server in a
     `with` statement.
     """
 
     def __init__(self, *replies: Any) -> None:
         self.model = ScriptedModel(*replies)
-        """Who speaks."""
+        """The scripted model."""
         self.keys: list[str] = []
-        """The header Authorization of each request."""
+        """The `Authorization` header of each request."""
         self._closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.owner = self
 
     @property
     def base_url(self) -> str:
-        """What a client takes for its base URL."""
+        """The base URL for a client."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     @property
@@ -96,7 +96,7 @@ class ModelServer:
         try:
             reply = asyncio.run(self.model(request))
         except AssertionError as error:
-            # No 5xx: a client would ask again.
+            # Not a 5xx status: a client would retry.
             return RawReply(400, json.dumps({"error": {"message": str(error)}}))
         if isinstance(reply, RawReply):
             if not reply.status:
@@ -110,7 +110,7 @@ class _Server(ThreadingHTTPServer):
     owner: ModelServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep quiet: a client that goes away in mid-answer is part of many tests."""
+        """Log nothing: in many tests the client disconnects during an answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *values: object) -> None:  # noqa: A002 - the base's name
-        """Keep quiet."""
+        """Log nothing."""
 
 
 def _choice(reply: Any) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _head(request: Any, kind: str) -> dict[str, Any]:
 
 
 def _chunks(request: Any, choice: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Cut an answer into the pieces of a stream: words, and arguments in halves."""
+    """Split an answer into the chunks of a stream: single words, and halves of arguments."""
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         piece = {"index": 0, "delta": delta, "finish_reason": finish}

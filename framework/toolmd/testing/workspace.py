@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import svcs
 
 FOLDER = "definitions"
-"""Below the root of a workspace of texts: where its definitions lie."""
+"""The folder of the definitions, below the root of the workspace."""
 
 
 def memory_workspace(
@@ -29,12 +29,17 @@ def memory_workspace(
     overrides: Mapping[str, Any] | None = None,
     clock: Callable[[], dt.datetime] | None = None,
 ) -> Workspace:
-    """Open a workspace of definitions given as text and functions handed in.
+    """Open a workspace from definitions as text, and functions.
 
-    `definitions` are texts by file name (`"greet.tool.md"`; Python beside them works too).
-    `functions` implement the tools and skills of their names. `resources` are values by the type
-    that implementations ask for; `overrides` are settings by key. No installed plugin loads, the
-    environment is not read, and what is kept goes when the workspace is closed.
+    It loads no installed plugin and ignores the environment. Closing it deletes its state.
+
+    Args:
+        definitions: Texts by file name, such as `"greet.tool.md"`; Python files work too.
+        functions: Implementations of the tools and skills of the same names.
+        resources: Values by the type that implementations request.
+        plugins: Further plugins by name.
+        overrides: Settings by key.
+        clock: Returns the time; the default is the system's.
     """
     folder = tempfile.TemporaryDirectory(prefix="toolmd-")
     root = Path(folder.name).resolve()
@@ -52,7 +57,7 @@ def memory_workspace(
 
 
 class _Functions:
-    """The plugin that gives the functions and the resources that were handed in."""
+    """A plugin that provides the given functions and resources."""
 
     def __init__(
         self,

@@ -47,14 +47,14 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Return a connection that sees one state of the file to the end."""
+        """Open a connection that reads one consistent state of the file."""
         with closing(self._connect()) as db:
             db.execute("BEGIN")
             yield db
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Return the one writer's connection; an exception undoes everything."""
+        """Open the only write connection; an exception rolls the transaction back."""
         with closing(self._connect()) as db, _whole(db):
             yield db
 

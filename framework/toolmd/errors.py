@@ -1,4 +1,4 @@
-"""Errors of programmers; an author's mistake is a diagnostic, a denied call a result."""
+"""The exceptions of Toolmd; an author's mistake is a diagnostic, a denied call is a result."""
 
 import logging
 import traceback
@@ -45,10 +45,10 @@ class ImplementationError(ToolmdError):
 
 
 class ToolError(ToolmdError):
-    """Raised by an implementation to give the model a message of its own, with a stable code.
+    """An error that an implementation raises to send the model a message and a stable code.
 
     `raise ToolError("Only 3 are left.", code="sold_out")`. For any other exception the model
-    reads only a reference, under which the log has the trace.
+    receives only a reference; the log has the trace under that reference.
     """
 
     CODE: ClassVar[str] = "tool_error"
@@ -85,11 +85,15 @@ class ModelError(ToolmdError):
 
 
 def near_words(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> list[str]:
-    """Return the known words that may be meant, the nearest first.
+    """Return the known words that are similar, the nearest first.
 
-    `alike` says how near, 0..1; of the word its first 64 characters are compared, in any case.
+    Args:
+        word: The unknown word; only its first 64 characters are compared, ignoring case.
+        words: The known words.
+        most: The maximum number of words to return.
+        alike: The minimum similarity, 0..1.
     """
-    # Its import costs a millisecond of each start, and only a slip needs it.
+    # Imported late: it costs a millisecond of each start, and only a misspelt word needs it.
     from difflib import get_close_matches
 
     folded: dict[str, str] = {}

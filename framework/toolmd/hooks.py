@@ -42,14 +42,14 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a function as an implementation of the hook of the same name."""
 
 Guard = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
-"""Return the verdict on one call and its validated arguments; None for no opinion."""
+"""Returns a verdict on one call and its validated arguments; None means no opinion."""
 Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
 Importer = Callable[[str], "Mapping[str, str] | Imported"]
 """Reads a source (path or URL); returns markdown by file name, or a closed `ImportReport`."""
 
 
 def new_manager() -> pluggy.PluginManager:
-    """Return a manager that knows these hooks and no plugin."""
+    """Return a manager with these hooks and without plugins."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(sys.modules[__name__])
     return manager
@@ -67,19 +67,20 @@ def nonblocking(function: _Function) -> _Function:
 
 @hookspec
 def toolmd_definitions() -> Iterable["Path | Traversable | str"]:  # type: ignore[empty-body]
-    """Return folders or files of definitions, their Python beside them.
+    """Return folders or files of definitions, with their Python next to them.
 
-    Called once per snapshot, when it is read. A package gives `importlib.resources.files(...)`
-    of its own. A failure leaves the package's definitions out, with a diagnostic.
+    Called once per snapshot, when it is loaded. A package returns its own
+    `importlib.resources.files(...)`. If the hook fails, the package's definitions do not load, and
+    a diagnostic reports it.
     """
 
 
 @hookspec
 def toolmd_default_min() -> float:  # type: ignore[empty-body]
-    """Return the least confidence (0..1) for this plugin's own tools that name none.
+    """Return the minimum confidence (0..1) for the plugin's own tools that set none.
 
-    Called once per snapshot, when it is read. It is a restriction: where it fails or gives no
-    such number, the plugin's tools do not load.
+    Called once per snapshot, when it is loaded. It is a restriction: if the hook fails or returns
+    anything else, the plugin's tools do not load.
     """
 
 
@@ -87,11 +88,17 @@ def toolmd_default_min() -> float:  # type: ignore[empty-body]
 def toolmd_implementation(
     spec: "ToolSpec | SkillSpec",
 ) -> Callable[..., Any] | None:
-    """Return the function behind a definition that has no Python beside it, or None.
+    """Return the function of a definition that has no Python file next to it.
 
-    Called when the tool is first used or checked; the first answer that is not None counts. None
-    means that the definition is not this plugin's: a skill then runs its steps. A failure, or an
-    answer that is not a function, makes calls of this tool fail, and no others.
+    Called when the tool is first used or checked; the first answer that is not None counts. If all
+    plugins return None, a skill runs its steps. If the hook fails or returns anything but a
+    function, only calls of this tool fail.
+
+    Args:
+        spec: The tool or skill.
+
+    Returns:
+        The function, or None if the definition does not belong to the plugin.
     """
 
 
@@ -109,8 +116,8 @@ def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
 def toolmd_guards(spec: "ToolSpec") -> Iterable[Guard]:  # type: ignore[empty-body]
     """Return guards for the calls of one tool; the strictest verdict wins.
 
-    Called once per tool and snapshot, before its first call. A failure, here or in a guard, or
-    an answer that is not a verdict, denies the call with `internal_guard_error`.
+    Called once per tool and snapshot, before its first call. If the hook or a guard fails, or a
+    guard returns anything but a verdict or None, the call is denied with `internal_guard_error`.
     """
 
 
@@ -118,42 +125,41 @@ def toolmd_guards(spec: "ToolSpec") -> Iterable[Guard]:  # type: ignore[empty-bo
 def toolmd_approved_origins(  # type: ignore[empty-body]
     spec: "ToolSpec", settings: Settings
 ) -> Iterable[str]:
-    """Return origins, such as `http://127.0.0.1:8000`, that the plugin's own configuration names.
+    """Return origins, such as `http://127.0.0.1:8000`, that the plugin's configuration names.
 
-    The HTTP client of this tool's calls reaches them beside its Allowed Domains, private
-    addresses included: exactly this scheme, host and port, also where a redirect leads there.
-    Called once per tool and snapshot, when a call first asks for the client. A failure approves
-    nothing.
+    The HTTP client of the tool's calls may reach them in addition to its Allowed Domains, directly
+    or by a redirect: exactly this scheme, host and port, private addresses included. Called once
+    per tool and snapshot, when a call first uses the client. If the hook fails, it approves none.
     """
 
 
 @hookspec
 def toolmd_before_call(call: Call, spec: "ToolSpec") -> None:
-    """Receive of a call that passed every check, right before it runs.
+    """Observe a call that passed every check, right before it runs.
 
-    It decides nothing. A failure goes to the log, and the call runs.
+    It can't change the decision. If the hook fails, the log records it, and the call runs.
     """
 
 
 @hookspec
 def toolmd_after_call(call: Call, spec: "ToolSpec", result: Result) -> None:
-    """Receive of a call's result, whatever the outcome. A failure goes to the log."""
+    """Observe a call's result, for every outcome. If the hook fails, the log records it."""
 
 
 @hookspec
 def toolmd_dialects() -> Iterable["Dialect"]:  # type: ignore[empty-body]
-    """Return ways in which models call tools and read results.
+    """Return dialects: the syntaxes in which models call tools and read results.
 
-    Called once per snapshot, before the first reply. A name that is taken already is left out,
-    with a diagnostic, as is the whole plugin's share where it fails.
+    Called once per snapshot, before the first reply. A dialect whose name is already in use is
+    left out with a diagnostic; if the hook fails, all of the plugin's dialects are.
     """
 
 
 @hookspec
 def toolmd_exporters() -> Mapping[str, Exporter]:  # type: ignore[empty-body]
-    """Return writers for other programs, by the target's name.
+    """Return exporters for other programs, by the target's name.
 
-    Called when a target is exported that Toolmd does not know. A failure fails the export.
+    Called for a target that is not built in. If the hook fails, the export fails.
     """
 
 
@@ -171,6 +177,6 @@ def toolmd_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
 def toolmd_commands(app: "typer.Typer") -> None:
     """Add commands to `toolmd`.
 
-    Called for a command that Toolmd does not know. A failure is reported, and the other plugins'
-    commands work.
+    Called for a command that is not built in. If the hook fails, Toolmd reports it, and the other
+    plugins' commands still work.
     """

@@ -1,10 +1,10 @@
-"""A clock that stands still until a test moves it."""
+"""A clock for tests that only `advance` moves."""
 
 import datetime as dt
 
 
 class FakeClock:
-    """A clock that a test moves; call it for the time."""
+    """A clock that only `advance` moves; calling it returns the time."""
 
     def __init__(self, now: dt.datetime | None = None) -> None:
         self._now = now or dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

@@ -17,7 +17,11 @@ class ScriptedModel:
         self.heard: list[Any] = []
 
     async def __call__(self, messages: Any) -> Any:
-        """Return the next reply; raises AssertionError where the script is at its end."""
+        """Return the next reply.
+
+        Raises:
+            AssertionError: The script has no more replies.
+        """
         self.heard.append(messages)
         if not self._replies:
             raise AssertionError("the script has no more replies")
@@ -25,7 +29,7 @@ class ScriptedModel:
 
 
 def asking(*calls: tuple[str, Any], text: str = "") -> dict[str, Any]:
-    """Return the assistant's message that calls tools: each a name and its arguments.
+    """Build an assistant's message with tool calls, each a name and its arguments.
 
     Arguments that are text stand in it as they are, so that a script can hold broken JSON.
     """
@@ -91,7 +95,7 @@ class ModelServer:
         self._server.server_close()
 
     def answer(self, request: Any, key: str) -> Any:
-        """Return what the script says to a request."""
+        """Return the script's reply to a request."""
         self.keys.append(key)
         try:
             reply = asyncio.run(self.model(request))
